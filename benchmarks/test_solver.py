@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.rooms.compile import compile_map
-from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig
-from collab_overcooked.games.rooms.constants import Goal
-from collab_overcooked.games.rooms.solver import solve
-from collab_overcooked.games.rush.compile import compile_scenario
-from collab_overcooked.games.rush.config import RushConfig
-from collab_overcooked.games.rush.search import Solver, start_of
-from collab_overcooked.games.rush.spec import load_scenario, scenarios
+from collab_overcooked.games.rooms.engine.compile import compile_map
+from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig
+from collab_overcooked.games.rooms.engine.constants import Goal
+from collab_overcooked.games.rooms.engine.solver import solve
+from collab_overcooked.games.rush.engine.compile import compile_scenario
+from collab_overcooked.games.rush.engine.config import RushConfig
+from collab_overcooked.games.rush.engine.search import Solver, start_of
+from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
 
 
 @pytest.mark.parametrize("agents", (1, 2))

@@ -1,7 +1,9 @@
 from collab_overcooked.evaluation.compare.run import compare
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.game_record import GameRecord as GameRecord
+from collab_overcooked.game_record import (
+    GameRecord as GameRecord,
+)
 from collab_overcooked.metrics.registry import register_metric
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen
 from collab_overcooked.policies.registry import make_policy, register_policy

@@ -68,8 +68,8 @@ class GameRecord:
         presets: ``"package.module:object"`` of how a paper evaluated its language agents, a ``PresetRecord``, by the
             name that stands behind ``preset`` in their specs.
         teachers: Those who know the game and speak between its episodes, by name.
-        documents: ``"package.module:object"`` of its kinds of files, each a ``core.document_kinds.DocumentKind``.
-        generator: ``"package.module:class"`` that makes such files, a ``core.document_kinds.Generator``; empty if none.
+        documents: ``"package.module:object"`` of its kinds of files, each a ``io.document_kinds.DocumentKind``.
+        generator: ``"package.module:class"`` that makes such files, a ``io.document_kinds.Generator``; empty if none.
         graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
         metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
         human_games: Module that reads games of people in a public format; empty if there is none.

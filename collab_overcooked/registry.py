@@ -9,9 +9,15 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from collab_overcooked.errors import check_options, near_matches, shown
-from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
-from collab_overcooked.games.rooms.records import RECORDS as ROOMS
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
+from collab_overcooked.games.collab_overcooked import record as collab
+from collab_overcooked.games.craft import record as craft
+from collab_overcooked.games.cuisineworld import record as cuisineworld
+from collab_overcooked.games.house import record as house
+from collab_overcooked.games.overcooked import record as overcooked
+from collab_overcooked.games.rooms import record as rooms
+from collab_overcooked.games.rush import record as rush
+from collab_overcooked.io.checks import check_options, near_matches, shown
 from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
 
@@ -19,186 +25,14 @@ EnvMaker = Callable[..., Any]
 LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
 
 
-_RUSH: Mapping[str, Any] = {  # two ids, one game
-    "metrics": "collab_overcooked.games.rush.scoring:METRICS",
-    "suites": {
-        "rush": SuiteRecord(
-            "collab_overcooked.games.rush.suite:RushSuite",
-            "Episodes of a scenario in turn, in the words of several domains, with or without a teacher in between.",
-        )
-    },
-    "policies": {
-        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
-        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
-        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
-    },
-    "prompts": "games/rush/prompts",
-    "presets": {"rush": "collab_overcooked.games.rush.presets:PRESET"},
-    "teachers": {
-        "scripted": TeacherRecord(
-            "collab_overcooked.games.rush.policies.teacher:from_text",
-            "scripted",
-            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
-        )
-    },
-    "documents": ("collab_overcooked.games.rush.documents:SCENARIO",),
-    "recap": "collab_overcooked.games.rush.recap:recap",
-    "generator": "collab_overcooked.games.rush.documents:ScenarioGenerator",
-}
-
-_HOUSE: Mapping[str, Any] = {  # two ids, one engine
-    "metrics": "collab_overcooked.games.house.scoring:METRICS",
-    "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
-    "policies": {
-        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
-        "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
-        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
-    },
-}
-
-
 GAMES: list[GameRecord] = [
-    GameRecord(
-        id="CollabOvercooked-v0",
-        module="collab_overcooked.envs.collab_overcooked_v0",
-        game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
-        metrics="collab_overcooked.games.collab_overcooked.scoring:METRICS",
-        summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
-        suites={
-            "collab-overcooked": SuiteRecord(
-                "collab_overcooked.games.collab_overcooked.suite:CollabOvercookedSuite",
-                "One order at a time; success, and process metrics against reference trajectories.",
-            ),
-            "initiations": SuiteRecord(
-                "collab_overcooked.games.collab_overcooked.initiations:InitiationSuite",
-                "What a chef asks for when an action of its teammate is due.",
-            ),
-        },
-        policies={
-            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
-            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
-            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
-        },
-        prompts="games/collab_overcooked/prompts",
-        language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
-        presets={"collab": "collab_overcooked.games.collab_overcooked.presets:PRESET"},
-        documents=("collab_overcooked.games.collab_overcooked.documents:KITCHEN",),
-        subplans="collab_overcooked.games.collab_overcooked.policies.joint:KitchenLook",
-    ),
-    GameRecord(
-        id="CuisineWorld-v0",
-        module="collab_overcooked.envs.cuisineworld_v0",
-        game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
-        metrics="collab_overcooked.games.cuisineworld.scoring:METRICS",
-        summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
-        suites={
-            "cuisineworld": SuiteRecord(
-                "collab_overcooked.games.cuisineworld.suite:CuisineWorldSuite",
-                "Orders with deadlines at several paces for teams of several sizes; collaboration scores.",
-            )
-        },
-        policies={
-            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
-        },
-        prompts="games/cuisineworld/prompts",
-        language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
-        presets={"mindagent": "collab_overcooked.games.cuisineworld.presets:PRESET"},
-        documents=("collab_overcooked.games.cuisineworld.documents:LEVEL",),
-        graph="collab_overcooked.games.cuisineworld.graph:draw_graph",
-        subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
-    ),
-    GameRecord(
-        id="CraftKitchen-v0",
-        module="collab_overcooked.envs.craft_kitchen_v0",
-        game="collab_overcooked.games.craft.env:CraftKitchen",
-        summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
-        suites={
-            "craft": SuiteRecord(
-                "collab_overcooked.games.craft.suite:CraftSuite",
-                "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
-            )
-        },
-        metrics="collab_overcooked.games.craft.scoring:METRICS",
-        policies={
-            "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
-            "planner": "collab_overcooked.games.craft.policies.planner:from_text",
-        },
-        prompts="games/craft/prompts",
-        language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
-        documents=("collab_overcooked.games.craft.documents:LEVEL",),
-        generator="collab_overcooked.games.craft.documents:LevelGenerator",
-    ),
-    GameRecord(
-        id="Overcooked-v0",
-        module="collab_overcooked.envs.overcooked_v0",
-        game="collab_overcooked.games.overcooked.env:Overcooked",
-        metrics="collab_overcooked.games.overcooked.scoring:METRICS",
-        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
-        suites={
-            "overcooked": SuiteRecord(
-                "collab_overcooked.games.overcooked.suite:OvercookedSuite",
-                "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
-            )
-        },
-        policies={
-            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
-            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
-            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
-            "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
-        },
-        prompts="games/overcooked/prompts",
-        presets={"llmco": "collab_overcooked.games.overcooked.presets:PRESET"},
-        documents=("collab_overcooked.games.overcooked.documents:LAYOUT",),
-        generator="collab_overcooked.games.overcooked.documents:LayoutGenerator",
-        human_games="collab_overcooked.games.overcooked.human_games",
-        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
-        subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
-    ),
-    GameRecord(
-        id="KitchenRush-v0",
-        module="collab_overcooked.envs.kitchen_rush_v0",
-        game="collab_overcooked.games.rush.env:KitchenRush",
-        summary="Agents with several workers each finish orders in a few turns without ruining any.",
-        **_RUSH,
-    ),
-    GameRecord(
-        id="AlienRush-v0",
-        module="collab_overcooked.envs.alien_rush_v0",
-        game="collab_overcooked.games.rush.env:AlienRush",
-        summary="Kitchen Rush with invented words.",
-        **_RUSH,
-    ),
-    GameRecord(
-        id="Housework-v0",
-        module="collab_overcooked.envs.housework_v0",
-        game="collab_overcooked.games.house.env:Housework",
-        summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
-        suites={
-            "housework": SuiteRecord(
-                "collab_overcooked.games.house.suite:HouseworkSuite",
-                "Five families of household tasks in generated homes; steps, beside published ones.",
-            )
-        },
-        **_HOUSE,
-    ),
-    GameRecord(
-        id="Transport-v0",
-        module="collab_overcooked.envs.transport_v0",
-        game="collab_overcooked.games.house.env:Transport",
-        summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
-        suites={
-            "transport": SuiteRecord(
-                "collab_overcooked.games.house.suite:TransportSuite",
-                "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
-            )
-        },
-        metrics=_HOUSE["metrics"],
-        subplans=_HOUSE["subplans"],
-        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
-    ),
-    *ROOMS,
+    *collab.RECORDS,
+    *cuisineworld.RECORDS,
+    *craft.RECORDS,
+    *overcooked.RECORDS,
+    *rush.RECORDS,
+    *house.RECORDS,
+    *rooms.RECORDS,
 ]
 
 

@@ -11,13 +11,13 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.core.rng import draw_below, seed_words
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.collab_overcooked import metrics
-from collab_overcooked.games.collab_overcooked.constants import EventColumn, Primitive
+from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Primitive
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.games.collab_overcooked.text import CALL
+from collab_overcooked.games.collab_overcooked.suite import metrics
+from collab_overcooked.games.collab_overcooked.text.text import CALL
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.rng import draw_below, seed_words
 from collab_overcooked.metrics import normal_form
 from collab_overcooked.registry import make
 from parity import original_evaluation

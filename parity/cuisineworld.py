@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.commands import CommandEnv, Moment
-from collab_overcooked.games.cuisineworld.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
+from collab_overcooked.games.cuisineworld.engine.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
+from collab_overcooked.games.cuisineworld.engine.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
+from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
-from collab_overcooked.games.cuisineworld.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
 from collab_overcooked.registry import make
 from parity.report import (
     Deviation,

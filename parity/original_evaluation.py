@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
+from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import (
     CollaborationEvent,
     Conversation,
     Message,
@@ -15,8 +15,8 @@ from collab_overcooked.games.collab_overcooked.metrics.collaboration import (
     Run,
     collaboration_events,
 )
-from collab_overcooked.games.collab_overcooked.metrics.scores import RunScore, score_level, score_runs
-from collab_overcooked.games.collab_overcooked.metrics.vocabulary import Vocabularies
+from collab_overcooked.games.collab_overcooked.suite.metrics.scores import RunScore, score_level, score_runs
+from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies
 from collab_overcooked.metrics.trajectory import BETA, ites, tes
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked.constants import IDLE, PLAYER_CHANNELS, EventColumn, GateChannel
-from collab_overcooked.games.overcooked.text import event_names
+from collab_overcooked.games.overcooked.engine.constants import IDLE, PLAYER_CHANNELS, EventColumn, GateChannel
+from collab_overcooked.games.overcooked.text.text import event_names
 from collab_overcooked.registry import make
 from parity.report import FileReport, Format, Recording, at, expect, has
 

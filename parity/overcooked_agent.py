@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
-from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.games.overcooked.engine.constants import BLOCKED, NOTHING, EventColumn, Item, Player, Thing
+from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.games.overcooked.text import text
+from collab_overcooked.kernels.macro_actions import Macro
 from parity.overcooked import compare_state, make_recorded, scene_of
 from parity.report import FileReport, Format, Recording, at, expect, has, starts_with
 

@@ -11,8 +11,8 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from collab_overcooked.core.rng import draw_below, seed_words
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.kernels.rng import draw_below, seed_words
 from collab_overcooked.registry import make
 from parity.report import FileReport, Format, Recording, at, expect, has
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.rng import Rng, seed_words
 from collab_overcooked.envs.api import clone
+from collab_overcooked.kernels.rng import Rng, seed_words
 
 
 def reach(game: Any, seed: int, steps: int, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
@@ -41,7 +41,7 @@ def hide(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
 
 def hide_counters(game: Any, state: Any, scene: dict[str, Any], seat: int, rng: np.random.Generator) -> None:
     """Put other things on the counters that a seat cannot use."""
-    from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Tile
+    from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Access, Group, Tile
 
     tables = game.compiled.tables
     for s in tables.groups[Group.COUNTER]:
@@ -73,7 +73,16 @@ def scramble(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
 
 
 def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
-    from collab_overcooked.games.house.constants import Agent, Belief, Goal, Known, KnownPlace, Place, Thing, World
+    from collab_overcooked.games.house.engine.constants import (
+        Agent,
+        Belief,
+        Goal,
+        Known,
+        KnownPlace,
+        Place,
+        Thing,
+        World,
+    )
 
     status = state.know_things[0, seat, :, Belief.STATUS]
     sizes = game.compiled.sizes
@@ -105,7 +114,7 @@ def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -
 
 
 def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
-    from collab_overcooked.games.rooms.constants import Clock, Generator, Player
+    from collab_overcooked.games.rooms.engine.constants import Clock, Generator, Player
 
     ago = state.clock[0, Clock.T] - state.sightings[0, seat, :, 1]
     seen = game.scene(state, 0)["known"][seat]["in_sight"]
@@ -129,8 +138,15 @@ def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) 
 
 
 def _scramble_kitchen(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
-    from collab_overcooked.core.macro_actions import Macro
-    from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock, Group, MacroState, Param, Tile
+    from collab_overcooked.games.collab_overcooked.engine.constants import (
+        NOTHING,
+        Clock,
+        Group,
+        MacroState,
+        Param,
+        Tile,
+    )
+    from collab_overcooked.kernels.macro_actions import Macro
 
     hide_counters(game, state, game.scene(state, 0), seat, rng)
     ago, tables = int(rng.integers(1, 99)), game.compiled.tables

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.teams import make_team

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked._bound import RowsKernel, bind, bind_all, count_versions
-from collab_overcooked._jit import is_compiled, kernel
 from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all, count_versions
+from collab_overcooked.kernels.jit import is_compiled, kernel
 
 
 class Moment(NamedTuple):

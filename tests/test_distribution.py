@@ -30,7 +30,7 @@ SHIPPED = (
     "layouts/collab_overcooked/paper.yaml",
     "policies/weights/cramped_room.npz",
     "baselines/configs/cramped_room.yaml",
-    "games/collab_overcooked/prompts/rules.j2",
+    "games/collab_overcooked/text/prompts/rules.j2",
     "reporting/page/report.css",
     "reporting/page/report.js",
     "render/sprites.yaml",

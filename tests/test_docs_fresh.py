@@ -119,7 +119,7 @@ def test_cuisineworld_deviations_are_written_down() -> None:
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
     """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
-    from collab_overcooked.games.cuisineworld.suite import published
+    from collab_overcooked.games.cuisineworld.suite.suite import published
 
     ours = facts.cuisineworld_results
     for team, sizes in json.loads((DOCS / "results" / ours.RESULT_FILE).read_text("utf-8"))["teams"].items():
@@ -182,8 +182,8 @@ def test_example_kitchens_can_be_won(name: str) -> None:
 
 
 def test_example_references_deliver() -> None:
+    from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
     from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
-    from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 
     for path in sorted((DOCS / "examples").glob("*.yaml")):
         for name, task in load_kitchen(str(path)).tasks.items():

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from numba.core import types
 
-from collab_overcooked import _jit
-from collab_overcooked._bound import ArraysAddress
+from collab_overcooked.kernels import jit as _jit
+from collab_overcooked.kernels.bound import ArraysAddress
 
 RULE = """
-from collab_overcooked._jit import kernel
+from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def rule(numbers):
@@ -26,7 +26,7 @@ def rule(numbers):
 COMMENTED_RULE = """
 '''Rules.'''
 
-from collab_overcooked._jit import kernel
+from collab_overcooked.kernels.jit import kernel
 
 # A comment, and a docstring below.
 
@@ -37,7 +37,7 @@ def rule(numbers):
 """
 CALLER = """
 import numpy as np
-from collab_overcooked._jit import kernel
+from collab_overcooked.kernels.jit import kernel
 from rules import rule
 
 @kernel
@@ -82,11 +82,11 @@ def test_a_rule_of_one_game_recompiles_that_game_alone(tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "COMPILER", ())
     files = {
         "__init__.py": "",
-        "core/grid.py": "",
+        "kernels/grid.py": "",
         "games/a/rules.py": "from .constants import X",
         "games/a/constants.py": "X = 1",
     }
-    files |= {"games/b/rules.py": "from pkg.core import grid", "games/a/text.py": "X = 3"}
+    files |= {"games/b/rules.py": "from pkg.kernels import grid", "games/a/text.py": "X = 3"}
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         rule = "\n@kernel\ndef rule(): pass" if name.endswith(("rules.py", "grid.py")) else ""
@@ -104,7 +104,7 @@ def test_a_rule_of_one_game_recompiles_that_game_alone(tmp_path, monkeypatch):
     assert changed("games/a/rules.py", "\nY = 2") == [False, True, False]
     assert changed("games/a/constants.py", "\nY = 2") == [False, True, False]
     assert changed("games/a/text.py", "\nY = 2") == [False, False, False]  # no kernel reads it
-    assert changed("core/grid.py", "\nY = 2") == [True, True, True]
+    assert changed("kernels/grid.py", "\nY = 2") == [True, True, True]
     _jit.source_key.cache_clear()
 
 
@@ -190,8 +190,8 @@ def test_a_full_disk_is_a_warning(tmp_path):
 
 
 def test_columns_of_two_games_with_one_name_are_two_versions():
-    from collab_overcooked.games.craft.constants import Clock
-    from collab_overcooked.games.cuisineworld.constants import Clock as OtherClock
+    from collab_overcooked.games.craft.engine.constants import Clock
+    from collab_overcooked.games.cuisineworld.engine.constants import Clock as OtherClock
 
     class Codegen:
         def magic_tuple(self):

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 
 IDS = registry.registered()
 GYM_ID = "collab_overcooked/CollabOvercooked-v0"

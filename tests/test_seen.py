@@ -167,7 +167,7 @@ def test_what_a_seat_may_know_is_seen():
 
 
 def usable_counters(game: Any, seat: int) -> list[list[int]]:
-    from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Group, Station
+    from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Access, Group, Station
 
     tables = game.compiled.tables
     own = [s for s in tables.groups[Group.COUNTER] if s != NOTHING and tables.access[seat, s] != Access.NONE]

@@ -14,11 +14,11 @@ import pytest
 from pettingzoo import ParallelEnv
 
 from collab_overcooked import registry
-from collab_overcooked._jit import is_compiled, kernel
 from collab_overcooked.envs import parallel as shell_module
 from collab_overcooked.envs.aec import to_aec
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.jit import is_compiled, kernel
 from collab_overcooked.testing import CHECKS, ConformanceError, Report, Result, check_game, difference
 
 WAIT, ADD, TAKE, DOUBLE = range(4)

@@ -18,7 +18,7 @@ from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import OptionError
+from collab_overcooked.io.checks import OptionError
 from collab_overcooked.policies.policy_file import PolicyFile, halved
 from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import about, read_records

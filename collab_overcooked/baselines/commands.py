@@ -13,8 +13,8 @@ from collab_overcooked.baselines.settings import LEARNERS, Settings, read_config
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
-from collab_overcooked.core.documents import Document
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.documents import Document
 from collab_overcooked.runner.records import write_whole
 
 Say = Callable[[str], None]

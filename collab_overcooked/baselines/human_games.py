@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.pickled_frames import read_columns
 from collab_overcooked.envs.api import Game
+from collab_overcooked.io.pickled_frames import read_columns
 
 Array = np.ndarray
 NEEDED = ("trial_id", "layout_name", "state", "joint_action")

@@ -23,10 +23,10 @@ from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Training
-from collab_overcooked.core import schema
-from collab_overcooked.core.documents import placed
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.errors import OptionError, near_matches
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_whole
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers

@@ -13,7 +13,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.train_logger import read_log
-from collab_overcooked.core import schema
+from collab_overcooked.io import schema
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.records import write_whole
 

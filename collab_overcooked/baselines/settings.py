@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.documents import Document, load_file, placed
-from collab_overcooked.errors import OptionError, check_options, near_matches, shown
+from collab_overcooked.io.checks import OptionError, check_options, near_matches, shown
+from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"

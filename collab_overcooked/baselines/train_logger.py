@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from collab_overcooked.core import schema
+from collab_overcooked.io import schema
 
 LOG = "log.jsonl"
 _ENTRY = schema.object_of({}, {"steps": schema.whole(high=None), "return": schema.nullable(schema.number())})

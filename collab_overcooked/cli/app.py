@@ -12,9 +12,9 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from collab_overcooked import __version__
-from collab_overcooked.core.options import PAIRS
-from collab_overcooked.core.redaction import redact
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.options import PAIRS
+from collab_overcooked.io.redaction import redact
+from collab_overcooked.io.text import harmless
 
 
 class TextConsole(Console):
@@ -217,7 +217,7 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
     Raises:
         ValueError: For a word without ``=`` or a value that is no YAML.
     """
-    from collab_overcooked.core.documents import LayoutError, read_value
+    from collab_overcooked.io.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
     for word in words or ():

@@ -9,15 +9,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import (
-    WORKERS_HELP,
-    ProgressBar,
-    language_models,
-    refuse_llm_options,
-    show_forecast,
-)
+from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_forecast
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
-from collab_overcooked.core.options import option
+from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.compare.plan import ComparisonPlan

@@ -13,9 +13,9 @@ from typer.core import TyperCommand, TyperGroup
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, UsageError, app, say
 from collab_overcooked.cli.options import MultiValueCommand, expand_options
-from collab_overcooked.core.document_kinds import DocumentKind, Finding
-from collab_overcooked.core.documents import LayoutError, load_file
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.documents import LayoutError, load_file
 
 Files = Annotated[list[str], typer.Argument(help="Files, shipped names, or the kind's plural for all of these.")]
 Out = Annotated[Path, typer.Option(help="File or folder to write.")]
@@ -152,7 +152,7 @@ def show(found: Finding, as_json: bool) -> None:
 
 
 def generator_of(env_id: str) -> Any:
-    """Return the generator class of a game, a ``core.document_kinds.Generator``.
+    """Return the generator class of a game, a ``io.document_kinds.Generator``.
 
     Raises:
         ValueError: If it has none.

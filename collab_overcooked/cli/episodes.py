@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, say
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
 TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]

@@ -18,7 +18,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, OUT, UsageError, app, read_settings, say
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.options import PAIRS, SEATS, option
+from collab_overcooked.io.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from collab_overcooked import registry
-from collab_overcooked.core.document_kinds import DocumentKind, Finding
-from collab_overcooked.core.options import NoOptions
 from collab_overcooked.envs.lexicon import FOLDER, KEYS, load_lexicon
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.options import NoOptions
 
 
 def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:

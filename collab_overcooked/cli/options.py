@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from collab_overcooked.cli.app import UsageError, read_numbers
-from collab_overcooked.core.options import NAMES, PAIRS, SEATS, make_options, option, read_names
+from collab_overcooked.io.options import NAMES, PAIRS, SEATS, make_options, option, read_names
 
 BUDGET_HELP = "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 
@@ -117,7 +117,7 @@ def expand_options(
     Args:
         function: Takes an instance of each dataclass, and further parameters that typer reads itself.
         groups: Frozen dataclass by the name of the parameter that takes an instance; fields are made by
-            ``core.options.option``.
+            ``io.options.option``.
         only: Names of the fields that are options, by group; all if a group is not named.
     """
     own = [one for one in inspect.signature(function, eval_str=True).parameters.values() if one.name not in groups]

@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli.app import app, read_settings, say
 from collab_overcooked.cli.evaluate import SuiteCommands, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
-from collab_overcooked.core.options import PAIRS, SEATS, option
+from collab_overcooked.io.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
 ROOMS = "rooms"

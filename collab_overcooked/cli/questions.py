@@ -10,7 +10,7 @@ import typer
 
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import MultiValueCommand
-from collab_overcooked.core.options import NAMES
+from collab_overcooked.io.options import NAMES
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
@@ -29,8 +29,8 @@ def generate_questions(
     games: GamesOpt = None,
 ) -> None:
     """Make a question set: scenes are drawn, answers proved by search. Equal seeds make equal files."""
-    from collab_overcooked.core.options import read_names
-    from collab_overcooked.errors import whole_number
+    from collab_overcooked.io.checks import whole_number
+    from collab_overcooked.io.options import read_names
     from collab_overcooked.questions.items import PARTS
     from collab_overcooked.questions.source import generate
 

@@ -15,8 +15,8 @@ import typer
 from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
-from collab_overcooked.core.options import NAMES, PAIRS, option, read_names
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.options import NAMES, PAIRS, option, read_names
 
 
 def scoring_options(logs: bool) -> type:

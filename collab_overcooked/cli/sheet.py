@@ -11,7 +11,7 @@ import typer
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import OUT, app, say
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 
 
 @app.command("sheet")

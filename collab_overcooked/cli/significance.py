@@ -12,8 +12,8 @@ import typer
 
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import MultiValueCommand
-from collab_overcooked.core.options import NAMES, read_names
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.options import NAMES, read_names
 
 
 @app.command("test", cls=MultiValueCommand)

@@ -13,7 +13,7 @@ import typer
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.cli.play import ADDRESS, allowed_names, beside
-from collab_overcooked.core.options import PAIRS, option
+from collab_overcooked.io.options import PAIRS, option
 
 FileArg = Annotated[str, typer.Argument(help="Study file, or the name of a shipped one.")]
 FolderArg = Annotated[Path, typer.Argument(help="Folder of a study.")]
@@ -87,7 +87,7 @@ def rehearse_study(
     partner: Annotated[list[str] | None, typer.Option(help="Policies for partners.", metavar=PAIRS)] = None,
 ) -> None:
     """Let bots take part in a study through its pages and sockets; greedy policies play for language models."""
-    from collab_overcooked.errors import whole_number
+    from collab_overcooked.io.checks import whole_number
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins
 

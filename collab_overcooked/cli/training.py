@@ -11,7 +11,7 @@ import typer
 
 from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand
-from collab_overcooked.core.options import PAIRS
+from collab_overcooked.io.options import PAIRS
 
 
 @app.command(cls=MultiValueCommand)

@@ -21,7 +21,7 @@ class State(Protocol):
 
     @property
     def rng(self) -> np.ndarray:
-        """Each environment's generator, (B, 3) int32, see ``core.rng``."""
+        """Each environment's generator, (B, 3) int32, see ``kernels.rng``."""
 
 
 class Out(Protocol):

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.arrays import copy_actions
-from collab_overcooked.core.config import MOST
-from collab_overcooked.core.rng import derive_seeds, seed_words
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.config import MOST
+from collab_overcooked.kernels.arrays import copy_actions
+from collab_overcooked.kernels.rng import derive_seeds, seed_words
 
 Array = np.ndarray
 MOST_THREADS = 1024
@@ -30,7 +30,7 @@ Infos = dict[str, Any]
 class BatchEnv:
     """A batch of E environments of one game, stepped by one kernel call a thread.
 
-    Environment ``i`` of a batch plays exactly as a ParallelEnv seeded ``core.rng.derive_seeds(seed, E)[i]`` would,
+    Environment ``i`` of a batch plays exactly as a ParallelEnv seeded ``kernels.rng.derive_seeds(seed, E)[i]`` would,
     whatever E and the number of threads. Nothing is reset by itself: an environment that is over stays as it is and
     pays nothing until ``reset(which=...)`` starts it again.
 

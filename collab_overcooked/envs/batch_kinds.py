@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.gymnasium import VectorEnv
-from collab_overcooked.errors import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, whole_number
 
 OPTIONS = {
     "native": ("num_threads", "max_cycles"),

@@ -11,14 +11,14 @@ from typing import Any, Self
 import gymnasium
 import numpy as np
 
-from collab_overcooked._bound import RowsKernel, bind, bind_all
-from collab_overcooked.core.arrays import allocate
-from collab_overcooked.core.config import Config
-from collab_overcooked.core.events import NOTHING, Column
-from collab_overcooked.core.forms import Form, check_same
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.errors import check_text, near_matches, shown
+from collab_overcooked.io.checks import check_text, near_matches, shown
+from collab_overcooked.io.config import Config
+from collab_overcooked.io.forms import Form, check_same
+from collab_overcooked.kernels.arrays import allocate
+from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
+from collab_overcooked.kernels.events import NOTHING, Column
 from collab_overcooked.render.model import Card, Line, Sheet, Text
 from collab_overcooked.render.model import Column as CardColumn
 
@@ -37,7 +37,7 @@ class CompiledGame(FullGame):
         config_class: Its options.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
-        array_classes: Classes of its state and out, declared by ``core.arrays.array_of``.
+        array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
         sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation and the usual ``columns`` of
             an event need not be told.
         seat_view: Class of what a seat may know.

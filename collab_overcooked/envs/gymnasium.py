@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, by_agent, flat
 from collab_overcooked.envs.shells import check_render_mode, shell_metadata
-from collab_overcooked.errors import near_matches, shown
+from collab_overcooked.io.checks import near_matches, shown
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):

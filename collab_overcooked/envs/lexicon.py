@@ -14,9 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.core.documents import Document, load_layout, shipped
 from collab_overcooked.envs.api import ActionError, rows
-from collab_overcooked.errors import shown
+from collab_overcooked.io.checks import shown
+from collab_overcooked.io.documents import Document, load_layout, shipped
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon

@@ -10,7 +10,6 @@ import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
 from collab_overcooked.envs.shells import (
     agent_names,
@@ -20,7 +19,8 @@ from collab_overcooked.envs.shells import (
     draw,
     shell_metadata,
 )
-from collab_overcooked.errors import check_text, near_matches, shown, whole_number
+from collab_overcooked.io.checks import check_text, near_matches, shown, whole_number
+from collab_overcooked.kernels.rng import seed_words
 
 Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from collab_overcooked.core.rng import derive_seeds
 from collab_overcooked.envs.batch import Array, BatchEnv, by_agent, flat
 from collab_overcooked.envs.shells import check_render_mode, shell_metadata
+from collab_overcooked.kernels.rng import derive_seeds
 
 Indices = int | Iterable[int] | None
 

@@ -8,10 +8,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.core.config import MOST
-from collab_overcooked.core.text import harmless
 from collab_overcooked.envs.api import Game
-from collab_overcooked.errors import near_matches, shown
+from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.config import MOST
+from collab_overcooked.io.text import harmless
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import chart_label, html_text

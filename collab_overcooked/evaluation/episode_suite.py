@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import option
-from collab_overcooked.errors import whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.result_table import Column

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.io.checks import near_matches, whole_number
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import NoOptions, make_options
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.options import NoOptions, make_options
 from collab_overcooked.runner.env_variants import step_limit
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
@@ -32,7 +32,7 @@ class Suite(ABC):
         name: Under which it is registered.
         env_id: Of the first game that it is registered with.
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
-            and limits; its fields are made by ``core.options.option``.
+            and limits; its fields are made by ``io.options.option``.
         scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
         log_options: Frozen dataclass of what log files of the original game do not say, made likewise.
         record_fields: What its records hold beyond those of every game.

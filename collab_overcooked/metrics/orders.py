@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from collab_overcooked.core import schema
+from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Counting = Literal["orders", "steps"]

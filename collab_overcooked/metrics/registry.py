@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked import plugins, registry
-from collab_overcooked.errors import near_matches, shown
+from collab_overcooked.io.checks import near_matches, shown
 
 Record = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ on the right; explicit lengths say where a sequence ends, so the padding value i
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

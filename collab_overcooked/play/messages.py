@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.text import harmless
 
 MOST_BYTES, MOST_PLAN, MOST_WORDS = 4096, 2000, 1000
 MOST_A_SECOND, BURST = 30, 60

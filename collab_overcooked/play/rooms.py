@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.errors import near_matches
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.text import harmless
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.session import Session
 

@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person

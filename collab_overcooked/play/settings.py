@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collab_overcooked.errors import check_text, near_matches, shown
+from collab_overcooked.io.checks import check_text, near_matches, shown
 from collab_overcooked.policies.registry import kind_of
 
 TURNS, TICKS = "turns", "ticks"

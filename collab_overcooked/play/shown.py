@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.seen import seat_names
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import FRAME, Outbox
 from collab_overcooked.play.pictures import SPRITE, difference, picture_of

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.text import harmless
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import TICKS, TURNS

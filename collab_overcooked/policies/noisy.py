@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent
 from collab_overcooked.policies.specs import read_probability
 

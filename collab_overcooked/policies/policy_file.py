@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core import schema
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import plugins
-from collab_overcooked.errors import near_matches, shown
+from collab_overcooked.io.checks import near_matches, shown
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.specs import Factory, load_factory
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
 

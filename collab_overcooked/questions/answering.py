@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core import schema
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io import schema
 from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator

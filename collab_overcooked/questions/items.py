@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core import schema
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
 
 VERSION = 2  # of generator and texts; a set of another version asks something else, even with equal items
 SCHEMA = f"collab-overcooked-questions/{VERSION}"

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.questions.items import KINDS, LETTERS, PAPER, PARTS, Item, QuestionSet, Scene, correct_texts
 from collab_overcooked.runner.episode import derive_seed
 

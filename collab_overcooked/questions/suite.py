@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import NAMES, option
-from collab_overcooked.errors import near_matches, whole_number
 from collab_overcooked.evaluation.benchmark import Benchmark, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
+from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.questions.answering import (
     PLAY,
@@ -23,16 +23,7 @@ from collab_overcooked.questions.answering import (
     make_job,
     why_not,
 )
-from collab_overcooked.questions.items import (
-    KINDS,
-    OWN,
-    PARTS,
-    SHIPPED,
-    Item,
-    QuestionSet,
-    read_questions,
-    read_words,
-)
+from collab_overcooked.questions.items import KINDS, OWN, PARTS, SHIPPED, Item, QuestionSet, read_questions, read_words
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column

@@ -10,7 +10,7 @@ from math import hypot
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.render.lettering import (
     fits_two_lines,
     load_font,

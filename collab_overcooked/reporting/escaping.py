@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
-from collab_overcooked.core.text import harmless_values, one_line
+from collab_overcooked.io.text import harmless_values, one_line
 
 # A cell that a spreadsheet would compute, if need be after it has made a wide sign a usual one.
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")

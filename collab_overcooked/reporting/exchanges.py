@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core import schema
-from collab_overcooked.core.redaction import redact
+from collab_overcooked.io import schema
+from collab_overcooked.io.redaction import redact
 from collab_overcooked.policies.llm.client import Reply
 from collab_overcooked.policies.llm.store import read_exchanges
 from collab_overcooked.reporting.escaping import html_text

@@ -14,7 +14,7 @@ import rich.table
 from rich.console import Console
 from rich.text import Text
 
-from collab_overcooked.core.text import one_line
+from collab_overcooked.io.text import one_line
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.escaping import file_cell, html_text, markdown_text, terminal_text
 

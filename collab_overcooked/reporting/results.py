@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
-from collab_overcooked.core.options import make_options
-from collab_overcooked.errors import check_options
+from collab_overcooked.io.checks import check_options
+from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.costs import cost_card

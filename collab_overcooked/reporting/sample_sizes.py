@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from collab_overcooked.core.options import option
+from collab_overcooked.io.options import option
 from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable

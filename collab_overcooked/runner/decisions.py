@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from collab_overcooked.core import schema
 from collab_overcooked.envs.api import SequentialGame, clone
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 

@@ -8,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core import schema
-from collab_overcooked.core.config import MOST
-from collab_overcooked.core.schema import Check, list_of, mapping_of, nullable, object_of, whole
-from collab_overcooked.errors import check_options, near_matches
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import check_options, near_matches
+from collab_overcooked.io.config import MOST
+from collab_overcooked.io.schema import Check, list_of, mapping_of, nullable, object_of, whole
 from collab_overcooked.runner.episode import SCHEMA, history_of
 
 LABELLED = {"label": schema.text}  # of every event

@@ -14,10 +14,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.core.file_lock import FileLock
-from collab_overcooked.core.redaction import redact_values
-from collab_overcooked.core.schema import SchemaError, json_line, parse_json
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
+from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.redaction import redact_values
+from collab_overcooked.io.schema import SchemaError, json_line, parse_json
 from collab_overcooked.runner.digests import DIGESTS, REMEDY, Digests, config_line, record_line, whole_file
 from collab_overcooked.runner.record_schema import check_record
 

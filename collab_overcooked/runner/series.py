@@ -8,16 +8,7 @@ from typing import Any
 
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import Accounting
-from collab_overcooked.runner.episode import (
-    Answer,
-    Answers,
-    EpisodeLogger,
-    Event,
-    Limits,
-    Record,
-    accounts_of,
-    episode,
-)
+from collab_overcooked.runner.episode import Answer, Answers, EpisodeLogger, Event, Limits, Record, accounts_of, episode
 from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
 

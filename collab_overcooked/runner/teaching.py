@@ -8,7 +8,8 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.errors import near_matches
+from collab_overcooked.game_record import TeacherRecord
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Learner, Lesson, Policy, Teacher
 from collab_overcooked.policies.registry import LANGUAGE, make_policy
 
@@ -20,7 +21,7 @@ WAYS = {
 }
 """Ways of teaching, in words."""
 TEACHERS = {name: teacher for record in registry.GAMES for name, teacher in record.teachers.items()} | {
-    "llm": registry.TeacherRecord(
+    "llm": TeacherRecord(
         "collab_overcooked.policies.llm.teacher:from_text",
         LANGUAGE,
         "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.plugins import begin_worker, imported
 from collab_overcooked.runner.teams import MakePolicy
 

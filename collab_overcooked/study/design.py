@@ -15,10 +15,10 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.documents import Document, load_layout
-from collab_overcooked.core.text import one_line
-from collab_overcooked.errors import check_options, near_matches
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.checks import check_options, near_matches
+from collab_overcooked.io.documents import Document, load_layout
+from collab_overcooked.io.text import one_line
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON, is_language, kind_of
 from collab_overcooked.runner.episode import Limits, derive_seed

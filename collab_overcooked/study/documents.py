@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.core.document_kinds import DocumentKind, Finding
-from collab_overcooked.core.options import NoOptions
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.options import NoOptions
 from collab_overcooked.runner.teams import team_words
 from collab_overcooked.study.design import FOLDER, KEYS, Study, language_partners, read_study
 from collab_overcooked.study.order import rows_of

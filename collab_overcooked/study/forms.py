@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from collab_overcooked.core.documents import Document
-from collab_overcooked.core.text import harmless, one_line
+from collab_overcooked.io.documents import Document
+from collab_overcooked.io.text import harmless, one_line
 from collab_overcooked.study.words import fill
 
 Kind = Literal["likert", "choice", "many", "rank", "number", "text"]

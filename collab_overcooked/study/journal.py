@@ -13,18 +13,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked import __version__
-from collab_overcooked.core import schema
-from collab_overcooked.core.file_lock import FileLock
-from collab_overcooked.core.schema import (
-    Check,
-    SchemaError,
-    list_of,
-    mapping_of,
-    nullable,
-    object_of,
-    whole,
-)
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.schema import Check, SchemaError, list_of, mapping_of, nullable, object_of, whole
 from collab_overcooked.runner.records import (
     CONFIG,
     LOCK,

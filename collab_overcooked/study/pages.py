@@ -9,7 +9,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.text import harmless
 from collab_overcooked.study.design import End, Study
 from collab_overcooked.study.forms import Form, Item
 from collab_overcooked.study.words import fill

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings

@@ -13,7 +13,7 @@ from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
 
-from collab_overcooked.core.text import one_line
+from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked._bound import count_versions
-from collab_overcooked.core.rng import derive_seeds
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.kernels.bound import count_versions
+from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.testing.playing import PARTS, mask_of, random_legal, walk_in
 from collab_overcooked.testing.report import Skip, Subject, expect
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from collab_overcooked import errors as messages
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.shells import split_options
+from collab_overcooked.io import checks as messages
 from collab_overcooked.testing.batch_checks import check_batch, check_observe, check_signatures, kernel_versions
 from collab_overcooked.testing.copy_checks import check_clone, check_deepcopy, check_fresh, check_pickle
 from collab_overcooked.testing.episode_checks import (

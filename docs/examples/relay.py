@@ -12,13 +12,14 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked._jit import kernel
-from collab_overcooked.core import forms
-from collab_overcooked.core.arrays import Array, BasicOut, array_of
-from collab_overcooked.core.config import MOST, Config, whole
-from collab_overcooked.core.events import Column
-from collab_overcooked.core.rng import Rng, chance_form, chance_of, draw_below, set_chance
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.io import forms
+from collab_overcooked.io.config import MOST, Config, whole
+from collab_overcooked.io.forms import rng_form
+from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
+from collab_overcooked.kernels.events import Column
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import Rng, draw_below, restore_rng, rng_to_dict
 
 HOLDING = ("nothing", "red", "blue")  # 0 for empty hands and an empty shelf
 Action = IntEnum("Action", "WAIT LEFT RIGHT TAKE_RED TAKE_BLUE PUT", start=0)
@@ -164,7 +165,7 @@ class Relay(CompiledGame):
         shelf, order, served, step, limit, _ = state.room[i].tolist()
         couriers = [{"cell": cell, "holds": HOLDING[held]} for cell, held in state.couriers[i].tolist()]
         scene = {"couriers": couriers, "shelf": HOLDING[shelf], "orders": [HOLDING[order]]}
-        return scene | {"served": served, "step": step, "limit": limit, "chance": chance_of(state.rng[i])}
+        return scene | {"served": served, "step": step, "limit": limit, "chance": rng_to_dict(state.rng[i])}
 
     def reset_forms(self) -> dict[str, forms.Form]:
         parcel, count = forms.one_of(HOLDING, "parcel"), forms.whole(0, MOST)
@@ -172,14 +173,14 @@ class Relay(CompiledGame):
         couriers = [forms.record({"cell": cell, "holds": parcel}, ("cell", "holds")) for cell in cells]
         scene = {"couriers": forms.list_by_seat(couriers, "couriers"), "shelf": parcel, "served": count, "step": count}
         scene["orders"] = forms.list_of(forms.one_of(HOLDING[1:], "order"), 1, 1, "orders")
-        return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": chance_form()})}
+        return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": rng_form()})}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         told = self._decode(state, i, False) | dict(scene)
         state.couriers[i] = [(own["cell"], HOLDING.index(own["holds"])) for own in told["couriers"]]
         shelf, order = HOLDING.index(told["shelf"]), HOLDING.index(told["orders"][0])
         state.room[i] = shelf, order, told["served"], told["step"], told["limit"], told["step"] >= told["limit"]
-        set_chance(state.rng[i], told["chance"])
+        restore_rng(state.rng[i], told["chance"])
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         if scene["step"] > scene["limit"]:

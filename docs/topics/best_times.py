@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import collab_overcooked
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
-from collab_overcooked.games.collab_overcooked.spec import load_kitchen
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 

@@ -14,10 +14,11 @@ from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.craft import rules, step, text
-from collab_overcooked.games.craft.config import PACES
-from collab_overcooked.games.craft.constants import Reason
-from collab_overcooked.games.craft.scoring import (
+from collab_overcooked.games.craft.engine import rules, step
+from collab_overcooked.games.craft.engine.config import PACES
+from collab_overcooked.games.craft.engine.constants import Reason
+from collab_overcooked.games.craft.engine.spec import levels
+from collab_overcooked.games.craft.suite.scoring import (
     CRAFT,
     arithmetic,
     published,
@@ -25,7 +26,7 @@ from collab_overcooked.games.craft.scoring import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.games.craft.spec import levels
+from collab_overcooked.games.craft.text import text
 
 from .writing import block_table, calls, code, first_line, option_table, read_json, rules_of, table, write_json
 

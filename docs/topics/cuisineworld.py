@@ -10,18 +10,19 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
-from collab_overcooked.games.cuisineworld import compile as compiler
-from collab_overcooked.games.cuisineworld import rewards, rules, step, text
-from collab_overcooked.games.cuisineworld.constants import Reason
-from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.observe import (
+from collab_overcooked.games.cuisineworld.engine import compile as compiler
+from collab_overcooked.games.cuisineworld.engine import rewards, rules, step
+from collab_overcooked.games.cuisineworld.engine.constants import Reason
+from collab_overcooked.games.cuisineworld.engine.observe import (
     AGENT_FEATURES,
     CLOCK_FEATURES,
     ORDER_FEATURES,
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
 )
-from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, Level, levels, load_level
+from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.games.cuisineworld.text import text
 
 from .writing import (
     DOCS,
@@ -269,7 +270,7 @@ def cuisineworld_levels() -> str:
 
 
 def _note(level: Level) -> str:
-    from collab_overcooked.games.cuisineworld.verify import verify_level
+    from collab_overcooked.games.cuisineworld.engine.solvability import verify_level
 
     problems = verify_level(level).problems
     return f" `check` reports: {'; '.join(problems)}." if problems else ""
@@ -331,7 +332,7 @@ def draw_pictures() -> None:
     """Draw a moment of a game, and the task graph of a level."""
     from PIL import Image
 
-    from collab_overcooked.games.cuisineworld.graph import draw_graph
+    from collab_overcooked.games.cuisineworld.text.graph import draw_graph
 
     env = collab_overcooked.make(ENV_ID, level="level_9", agents=2, alpha=1.0, render_mode="rgb_array")
     env.reset(seed=0)

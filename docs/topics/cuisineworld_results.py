@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import collab_overcooked
-from collab_overcooked.games.cuisineworld.scoring import published
-from collab_overcooked.games.cuisineworld.spec import PAPER_ALPHAS
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
+from collab_overcooked.games.cuisineworld.suite.scoring import published
 from collab_overcooked.metrics.orders import Cell, cos, mean_known
 
 from .cuisineworld import ENV_ID, EXTRA_LEVELS, SIZES

@@ -11,16 +11,17 @@ import numpy as np
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs import shells
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.house import macro_actions, rules, step, text
-from collab_overcooked.games.house.compile import ROOM_TYPES
-from collab_overcooked.games.house.config import LOADS, TASKS
-from collab_overcooked.games.house.constants import Goal, Kind, Place, Reason, Rel, Thing
+from collab_overcooked.games.house.engine import macro_actions, rules, step
+from collab_overcooked.games.house.engine.compile import ROOM_TYPES
+from collab_overcooked.games.house.engine.config import LOADS, TASKS
+from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Reason, Rel, Thing
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.scoring import published, rate_improvement, score_record, step_improvement
+from collab_overcooked.games.house.suite.scoring import published, rate_improvement, score_record, step_improvement
+from collab_overcooked.games.house.text import text
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 

@@ -11,27 +11,18 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.envs import shells
-from collab_overcooked.games.overcooked import rules, step, text
-from collab_overcooked.games.overcooked.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
+from collab_overcooked.games.overcooked.engine import rules, step
+from collab_overcooked.games.overcooked.engine.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
+from collab_overcooked.games.overcooked.engine.generate import Wishes
+from collab_overcooked.games.overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.generate import Wishes
 from collab_overcooked.games.overcooked.policies.proxy import proxy_layouts
-from collab_overcooked.games.overcooked.scoring import published
-from collab_overcooked.games.overcooked.spec import load_kitchen
-from collab_overcooked.games.overcooked.suite import ordered_layouts
+from collab_overcooked.games.overcooked.suite.scoring import published
+from collab_overcooked.games.overcooked.suite.suite import ordered_layouts
+from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 
-from .writing import (
-    code,
-    evaluate,
-    option_table,
-    order_of_play,
-    read_json,
-    rules_of,
-    table,
-    template,
-    write_json,
-)
+from .writing import code, evaluate, option_table, order_of_play, read_json, rules_of, table, template, write_json
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"

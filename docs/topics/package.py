@@ -9,14 +9,7 @@ from typing import Any
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import api, parallel
 
-from .writing import (
-    code,
-    first_line,
-    option_table,
-    plain,
-    section,
-    table,
-)
+from .writing import code, first_line, option_table, plain, section, table
 
 
 def environments() -> str:

@@ -6,12 +6,7 @@ from pathlib import Path
 
 import collab_overcooked
 
-from .writing import (
-    code,
-    read_json,
-    table,
-    write_json,
-)
+from .writing import code, read_json, table, write_json
 
 
 def parity() -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import collab_overcooked
 from collab_overcooked.evaluation.plan_study import FIRST, WAYS, run_study
-from collab_overcooked.games.house.scoring import published
+from collab_overcooked.games.house.suite.scoring import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
 from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text
 from collab_overcooked.reporting.plan_results import study_table, verdict

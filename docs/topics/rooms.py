@@ -6,9 +6,9 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
-from collab_overcooked.games.rooms import rules
-from collab_overcooked.games.rooms.certify import certify
-from collab_overcooked.games.rooms.spec import load_map, maps
+from collab_overcooked.games.rooms.engine import rules
+from collab_overcooked.games.rooms.engine.solvability import certify
+from collab_overcooked.games.rooms.engine.spec import load_map, maps
 
 from .writing import code, option_table, rules_of, table
 

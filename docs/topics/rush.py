@@ -13,28 +13,19 @@ from collab_overcooked.envs import shells
 from collab_overcooked.envs.lexicon import load_lexicon
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rush import rules, step, text
-from collab_overcooked.games.rush.constants import Reason
+from collab_overcooked.games.rush.engine import rules, step
+from collab_overcooked.games.rush.engine.constants import Reason
+from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.metrics import ScenarioScore, score_rounds
-from collab_overcooked.games.rush.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
-from collab_overcooked.games.rush.scoring import score_records
-from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
+from collab_overcooked.games.rush.suite.metrics import ScenarioScore, score_rounds
+from collab_overcooked.games.rush.suite.scoring import score_records
+from collab_overcooked.games.rush.text import text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
 from . import scenario as scenario_page
-from .writing import (
-    block_table,
-    code,
-    option_table,
-    order_of_play,
-    read_json,
-    rules_of,
-    table,
-    template,
-    write_json,
-)
+from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, template, write_json
 
 ENV_ID = "KitchenRush-v0"
 RESULT_FILE = "rush.json"

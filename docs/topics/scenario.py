@@ -9,8 +9,8 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.games.rush.spec import load_scenario
-from collab_overcooked.games.rush.verify import verify_scenario
+from collab_overcooked.games.rush.engine.solvability import verify_scenario
+from collab_overcooked.games.rush.engine.spec import load_scenario
 
 from .writing import EXAMPLES, complaints, example
 

@@ -18,8 +18,8 @@ from collab_overcooked.baselines.cloning import Cloning
 from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.settings import Settings, read_config, settings_from
 from collab_overcooked.cli.documents import document_kinds
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.collab_overcooked.spec import MOST_FLOOR, load_kitchen
+from collab_overcooked.games.collab_overcooked.engine.spec import MOST_FLOOR, load_kitchen
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import read_study

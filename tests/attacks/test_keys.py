@@ -15,7 +15,7 @@ import pytest
 from endpoints import Says, serving
 
 from collab_overcooked.cli.app import TextConsole
-from collab_overcooked.core import redaction
+from collab_overcooked.io import redaction
 from collab_overcooked.policies.llm.answers import read_object
 from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
 from collab_overcooked.policies.llm.endpoint import Endpoint, Patience

@@ -13,10 +13,10 @@ from attacks.games import GAMES, PARAMS
 from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
 
 import collab_overcooked
-from collab_overcooked._bound import bind
-from collab_overcooked._jit import is_compiled
-from collab_overcooked.core.forms import check_same
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io.forms import check_same
+from collab_overcooked.kernels.bound import bind
+from collab_overcooked.kernels.jit import is_compiled
 
 pytestmark = pytest.mark.attacks
 

@@ -11,7 +11,7 @@ import pytest
 from attacks.mutations import mutate
 from study.world import QUICK
 
-from collab_overcooked.core.documents import LayoutError
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of

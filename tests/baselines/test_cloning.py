@@ -18,7 +18,7 @@ from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choi
 from collab_overcooked.baselines.human_games import read_frame
 from collab_overcooked.baselines.settings import Settings, settings_from
 from collab_overcooked.baselines.training import train
-from collab_overcooked.games.overcooked.human_games import read_actions, read_state
+from collab_overcooked.games.overcooked.suite.human_games import read_actions, read_state
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import make_team, parse_seats

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
-from collab_overcooked.games.collab_overcooked.scoring import score_record
-from collab_overcooked.games.cuisineworld.spec import levels
-from collab_overcooked.games.rush.dishes import DISHES
-from collab_overcooked.games.rush.spec import scenarios
+from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
+from collab_overcooked.games.cuisineworld.engine.spec import levels
+from collab_overcooked.games.rush.engine.dishes import DISHES
+from collab_overcooked.games.rush.engine.spec import scenarios
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.jobs import make_logger
 from collab_overcooked.runner.records import in_plain_words
@@ -87,7 +87,7 @@ def test_no_foreign_word_begins_with_another():
 
 
 def load_stems():
-    from collab_overcooked.core.documents import load_layout
+    from collab_overcooked.io.documents import load_layout
 
     return list(load_layout("alien", "lexicons")["words"].values())
 

@@ -13,11 +13,11 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.core.rng import derive_seeds
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.gymnasium import CentralControlEnv, VectorEnv
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.testing import random_legal
 
 E, N = 5, 2

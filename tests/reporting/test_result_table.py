@@ -12,15 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from collab_overcooked.core.text import one_line
+from collab_overcooked.io.text import one_line
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups, mean_of_ratios
 from collab_overcooked.reporting.escaping import file_cell, html_text
-from collab_overcooked.reporting.result_table import (
-    Column,
-    ResultTable,
-    join_tables,
-    table_of_mappings,
-)
+from collab_overcooked.reporting.result_table import Column, ResultTable, join_tables, table_of_mappings
 
 SHARE = Column("SR %", "estimate", digits=1, ends=0, scale=100.0, key="success_rate")
 TABLE = ResultTable(

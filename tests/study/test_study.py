@@ -19,7 +19,7 @@ from study.world import QUICK
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.core.documents import LayoutError, shipped
+from collab_overcooked.io.documents import LayoutError, shipped
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.forms import Form, Item

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.core import schema
-from collab_overcooked.core.schema import parse_json
-from collab_overcooked.errors import near_matches
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingToPlay, Setting
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import is_stand_in, shipped_policies
 from collab_overcooked.policies.registry import kind_of, make_policy

@@ -11,9 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked._jit import compile_seconds
 from collab_overcooked.evaluation.compare.plan import Entry
 from collab_overcooked.evaluation.run import Progress
+from collab_overcooked.kernels.jit import compile_seconds
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.llm.client import EndpointError, Spent
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy

@@ -7,15 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.forms import Form, one_of
-from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.errors import check_text, near_matches
-from collab_overcooked.games.collab_overcooked import text
-from collab_overcooked.games.collab_overcooked.compile import compile_kitchen, primitive_texts
-from collab_overcooked.games.collab_overcooked.config import CollabOvercookedConfig
-from collab_overcooked.games.collab_overcooked.constants import (
+from collab_overcooked.games.collab_overcooked.engine.compile import compile_kitchen, primitive_texts
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
+from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     FIRST_NAMED,
     NOTHING,
@@ -26,13 +22,11 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Primitive,
     Reason,
 )
-from collab_overcooked.games.collab_overcooked.macro_actions import check_action
-from collab_overcooked.games.collab_overcooked.options import choose_orders, time_limit_of
-from collab_overcooked.games.collab_overcooked.rules import effect, faced_station, named_by
-from collab_overcooked.games.collab_overcooked.scene import check_scene, orders_form, scene_form
-from collab_overcooked.games.collab_overcooked.seen import CookView, forget_hidden, hidden_counters, seat_scene
-from collab_overcooked.games.collab_overcooked.spec import Kitchen, load_kitchen
-from collab_overcooked.games.collab_overcooked.state import (
+from collab_overcooked.games.collab_overcooked.engine.macro_actions import check_action
+from collab_overcooked.games.collab_overcooked.engine.options import choose_orders, time_limit_of
+from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, load_kitchen
+from collab_overcooked.games.collab_overcooked.engine.state import (
     ORDER_SLOTS,
     Out,
     State,
@@ -43,7 +37,13 @@ from collab_overcooked.games.collab_overcooked.state import (
     order_row,
     sizes_of,
 )
-from collab_overcooked.games.collab_overcooked.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.collab_overcooked.engine.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.collab_overcooked.text import text
+from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_form, scene_form
+from collab_overcooked.games.collab_overcooked.text.seen import CookView, forget_hidden, hidden_counters, seat_scene
+from collab_overcooked.io.checks import check_text, near_matches
+from collab_overcooked.io.forms import Form, one_of
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
 
 
@@ -249,7 +249,7 @@ class CollabOvercooked(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene, without counters that the seat cannot use."""
-        from collab_overcooked.games.collab_overcooked.picture import picture
+        from collab_overcooked.games.collab_overcooked.text.picture import picture
 
         hidden = () if seat is None else hidden_counters(self.compiled, seat)
         return picture(self.kitchen, scene, hidden)

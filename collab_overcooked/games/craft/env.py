@@ -8,20 +8,20 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.craft import text
-from collab_overcooked.games.craft.compile import compile_level
-from collab_overcooked.games.craft.config import CraftConfig
-from collab_overcooked.games.craft.constants import NOTHING, Clock, OrderEvent, Reason
-from collab_overcooked.games.craft.observe import observe_batch
-from collab_overcooked.games.craft.rules import why_refused
-from collab_overcooked.games.craft.scene import check_scene, complete, decode, encode, orders_form, scene_form
-from collab_overcooked.games.craft.seen import CraftView
-from collab_overcooked.games.craft.spec import Level
-from collab_overcooked.games.craft.state import Out, State
-from collab_overcooked.games.craft.step import reset_batch, step_batch
+from collab_overcooked.games.craft.engine.compile import compile_level
+from collab_overcooked.games.craft.engine.config import CraftConfig
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, OrderEvent, Reason
+from collab_overcooked.games.craft.engine.observe import observe_batch
+from collab_overcooked.games.craft.engine.rules import why_refused
+from collab_overcooked.games.craft.engine.spec import Level
+from collab_overcooked.games.craft.engine.state import Out, State
+from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
+from collab_overcooked.games.craft.text import text
+from collab_overcooked.games.craft.text.scene import check_scene, complete, decode, encode, orders_form, scene_form
+from collab_overcooked.games.craft.text.seen import CraftView
+from collab_overcooked.io.forms import Form
 from collab_overcooked.render.model import Sheet
 
 
@@ -188,6 +188,6 @@ class CraftKitchen(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene."""
-        from collab_overcooked.games.craft.picture import picture
+        from collab_overcooked.games.craft.text.picture import picture
 
         return picture(self.compiled, scene, self.display_names)

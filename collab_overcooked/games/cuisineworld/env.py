@@ -8,21 +8,21 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked._bound import bind
-from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.errors import check_text
-from collab_overcooked.games.cuisineworld import text
-from collab_overcooked.games.cuisineworld.compile import compile_level
-from collab_overcooked.games.cuisineworld.config import CuisineWorldConfig
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
-from collab_overcooked.games.cuisineworld.rules import apply_command, check_command
-from collab_overcooked.games.cuisineworld.scene import check_scene, orders_form, scene_form
-from collab_overcooked.games.cuisineworld.seen import KitchenView
-from collab_overcooked.games.cuisineworld.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.state import Out, State, complete, decode, encode, sizes_of
-from collab_overcooked.games.cuisineworld.step import observe_batch, queue_commands, reset_batch, step_batch
+from collab_overcooked.games.cuisineworld.engine.compile import compile_level
+from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
+from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_command
+from collab_overcooked.games.cuisineworld.engine.spec import Level, load_level
+from collab_overcooked.games.cuisineworld.engine.state import Out, State, complete, decode, encode, sizes_of
+from collab_overcooked.games.cuisineworld.engine.step import observe_batch, queue_commands, reset_batch, step_batch
+from collab_overcooked.games.cuisineworld.text import text
+from collab_overcooked.games.cuisineworld.text.scene import check_scene, orders_form, scene_form
+from collab_overcooked.games.cuisineworld.text.seen import KitchenView
+from collab_overcooked.io.checks import check_text
+from collab_overcooked.io.forms import Form
+from collab_overcooked.kernels.bound import bind
 from collab_overcooked.render.model import Sheet
 
 
@@ -255,7 +255,7 @@ class CuisineWorld(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene."""
-        from collab_overcooked.games.cuisineworld.picture import picture
+        from collab_overcooked.games.cuisineworld.text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)
 

@@ -8,19 +8,19 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.house import text
-from collab_overcooked.games.house.belief import sample_belief
-from collab_overcooked.games.house.compile import compile_house
-from collab_overcooked.games.house.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.constants import BLOCKS, MESSAGE, Param, Verb
-from collab_overcooked.games.house.scene import decode, known_scene
-from collab_overcooked.games.house.scene_form import check_scene, complete, encode, scene_form
-from collab_overcooked.games.house.seen import HouseView
-from collab_overcooked.games.house.state import Out, State
-from collab_overcooked.games.house.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.house.engine.belief import sample_belief
+from collab_overcooked.games.house.engine.compile import compile_house
+from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
+from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Param, Verb
+from collab_overcooked.games.house.engine.state import Out, State
+from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
+from collab_overcooked.games.house.text import text
+from collab_overcooked.games.house.text.scene import decode, known_scene
+from collab_overcooked.games.house.text.scene_form import check_scene, complete, encode, scene_form
+from collab_overcooked.games.house.text.seen import HouseView
+from collab_overcooked.io.forms import Form
 from collab_overcooked.render.model import Sheet
 
 
@@ -136,7 +136,7 @@ class House(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene, or of what a seat knows of it."""
-        from collab_overcooked.games.house.picture import known_picture, picture
+        from collab_overcooked.games.house.text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)
 

@@ -8,24 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.forms import Form, one_of
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.core.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
-from collab_overcooked.errors import check_text, shown
-from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.compile import compile_layouts
-from collab_overcooked.games.overcooked.config import HORIZON, OvercookedConfig
-from collab_overcooked.games.overcooked.constants import HAND_END, WAIT, Action, Clock, Param, Player, Reason
-from collab_overcooked.games.overcooked.generate import generate, read_wishes
-from collab_overcooked.games.overcooked.manual import manual
-from collab_overcooked.games.overcooked.observation_layout import check_view
-from collab_overcooked.games.overcooked.rules import can_interact
-from collab_overcooked.games.overcooked.scene import check_scene, scene_form
-from collab_overcooked.games.overcooked.seen import LayoutView
-from collab_overcooked.games.overcooked.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.state import Out, SceneNames, State, decode, encode
-from collab_overcooked.games.overcooked.step import macro_batch, mask_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.games.overcooked.engine.compile import compile_layouts
+from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, WAIT, Action, Clock, Param, Player, Reason
+from collab_overcooked.games.overcooked.engine.generate import generate, read_wishes
+from collab_overcooked.games.overcooked.engine.observation_layout import check_view
+from collab_overcooked.games.overcooked.engine.rules import can_interact
+from collab_overcooked.games.overcooked.engine.spec import Layout, load_kitchen
+from collab_overcooked.games.overcooked.engine.state import Out, SceneNames, State, decode, encode
+from collab_overcooked.games.overcooked.engine.step import (
+    macro_batch,
+    mask_batch,
+    observe_batch,
+    reset_batch,
+    step_batch,
+)
+from collab_overcooked.games.overcooked.text import text
+from collab_overcooked.games.overcooked.text.manual import manual
+from collab_overcooked.games.overcooked.text.scene import check_scene, scene_form
+from collab_overcooked.games.overcooked.text.seen import LayoutView
+from collab_overcooked.io.checks import check_text, shown
+from collab_overcooked.io.forms import Form, one_of
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
 
 PROCEDURAL = "procedural"
@@ -198,7 +204,7 @@ class Overcooked(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene."""
-        from collab_overcooked.games.overcooked.picture import picture
+        from collab_overcooked.games.overcooked.text.picture import picture
 
         return picture(self.layouts[self._index(scene["layout"])], scene, self.display_names)
 

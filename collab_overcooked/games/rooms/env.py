@@ -8,15 +8,28 @@ from typing import Any, ClassVar
 import gymnasium
 import numpy as np
 
-from collab_overcooked.core.forms import Form
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.rooms import rules, text
-from collab_overcooked.games.rooms.compile import compile_map
-from collab_overcooked.games.rooms.config import CaptureConfig, EscapeConfig, RoomsConfig
-from collab_overcooked.games.rooms.constants import Adversary, Clock, EventColumn, Goal, Outcome, Param, Player, Reason
-from collab_overcooked.games.rooms.scene import check_scene, check_sight, scene_form
-from collab_overcooked.games.rooms.seen import (
+from collab_overcooked.games.rooms.engine import rules
+from collab_overcooked.games.rooms.engine.compile import compile_map
+from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
+from collab_overcooked.games.rooms.engine.constants import (
+    Adversary,
+    Clock,
+    EventColumn,
+    Goal,
+    Outcome,
+    Param,
+    Player,
+    Reason,
+)
+from collab_overcooked.games.rooms.engine.solver import worst_case_values
+from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.state import Out, State, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, settle_batch, step_batch
+from collab_overcooked.games.rooms.text import text
+from collab_overcooked.games.rooms.text.scene import check_scene, check_sight, scene_form
+from collab_overcooked.games.rooms.text.seen import (
     RoomView,
     decode_memory,
     encode_memory,
@@ -24,10 +37,7 @@ from collab_overcooked.games.rooms.seen import (
     rooms_in_sight,
     sample_belief,
 )
-from collab_overcooked.games.rooms.solver import worst_case_values
-from collab_overcooked.games.rooms.spec import RoomMap
-from collab_overcooked.games.rooms.state import Out, State, decode, encode, event_of, sizes_of
-from collab_overcooked.games.rooms.step import observe_batch, reset_batch, settle_batch, step_batch
+from collab_overcooked.io.forms import Form
 from collab_overcooked.render.model import Sheet
 
 
@@ -163,7 +173,7 @@ class RoomGame(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene."""
-        from collab_overcooked.games.rooms.picture import picture
+        from collab_overcooked.games.rooms.text.picture import picture
 
         return picture(self.compiled, scene, self.display_names)
 

@@ -8,21 +8,21 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.core.forms import Form, whole
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.errors import check_text
-from collab_overcooked.games.rush import text
-from collab_overcooked.games.rush.compile import compile_scenario
-from collab_overcooked.games.rush.config import RushConfig
-from collab_overcooked.games.rush.constants import NO_ACTION, NOTHING, Clock, Param, Reason
-from collab_overcooked.games.rush.observe import mask_actions
-from collab_overcooked.games.rush.rules import why_invalid
-from collab_overcooked.games.rush.scene import check_scene, scene_form
-from collab_overcooked.games.rush.seen import BoardView
-from collab_overcooked.games.rush.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.state import Out, State, complete, decode, encode, event_of, sizes_of
-from collab_overcooked.games.rush.step import act_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.games.rush.engine.compile import compile_scenario
+from collab_overcooked.games.rush.engine.config import RushConfig
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, Param, Reason
+from collab_overcooked.games.rush.engine.observe import mask_actions
+from collab_overcooked.games.rush.engine.rules import why_invalid
+from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario
+from collab_overcooked.games.rush.engine.state import Out, State, complete, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, reset_batch, step_batch
+from collab_overcooked.games.rush.text import text
+from collab_overcooked.games.rush.text.scene import check_scene, scene_form
+from collab_overcooked.games.rush.text.seen import BoardView
+from collab_overcooked.io.checks import check_text
+from collab_overcooked.io.forms import Form, whole
 from collab_overcooked.render.model import Sheet
 
 
@@ -194,7 +194,7 @@ class KitchenRush(CompiledGame):
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene."""
-        from collab_overcooked.games.rush.picture import picture
+        from collab_overcooked.games.rush.text.picture import picture
 
         return picture(self.scenario, scene, self.display_names)
 

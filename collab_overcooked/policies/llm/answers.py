@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.core.redaction import redact_values
-from collab_overcooked.core.text import harmless_values
+from collab_overcooked.io.redaction import redact_values
+from collab_overcooked.io.text import harmless_values
 
 MAX_READ = 20_000  # characters of an answer that are looked at
 MAX_SAY = 1_000  # characters of a message to teammates

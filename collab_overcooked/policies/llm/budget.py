@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.llm.client import Reply, Unusable
 
 

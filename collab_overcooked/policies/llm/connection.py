@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.core.redaction import remember
+from collab_overcooked.io.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address

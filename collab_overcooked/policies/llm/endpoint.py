@@ -19,8 +19,8 @@ from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.core.redaction import READ, redact, remember
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.redaction import READ, redact, remember
+from collab_overcooked.io.text import harmless
 from collab_overcooked.policies.llm.client import MAX_TOKENS, EndpointError, Reply, Request, Turn
 
 OPENAI = "https://api.openai.com/v1"

@@ -11,7 +11,7 @@ from collab_overcooked import registry
 PACKAGE = Path(__file__).parents[2]
 COMMON = "common"
 SHIPPED = {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
-    Path(record.prompts).parent.name: str(PACKAGE / record.prompts) for record in registry.GAMES if record.prompts
+    Path(record.prompts).parts[1]: str(PACKAGE / record.prompts) for record in registry.GAMES if record.prompts
 }
 """Folders of shipped templates, by the names that games call them."""
 

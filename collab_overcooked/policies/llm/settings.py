@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.core.documents import Document, load_file, placed
-from collab_overcooked.core.redaction import HIDDEN, redact_values
-from collab_overcooked.errors import OptionError, near_matches
+from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.io.documents import Document, load_file, placed
+from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import Reach
 from collab_overcooked.policies.llm.endpoint import check_address

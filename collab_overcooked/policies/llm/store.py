@@ -9,9 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.core import schema
-from collab_overcooked.core.file_lock import FileLock
-from collab_overcooked.core.redaction import redact, redact_values
+from collab_overcooked.io import schema
+from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.plan_tree import Node, PlanTree
 from collab_overcooked.policies.search.subplans import (

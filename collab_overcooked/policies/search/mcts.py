@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.policies.specs import read_options

@@ -11,14 +11,7 @@ from math import exp
 
 from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, Voices
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.subplans import (
-    Moment,
-    Plan,
-    SubPlan,
-    join_findings,
-    plan_text,
-    without_clashes,
-)
+from collab_overcooked.policies.search.subplans import Moment, Plan, SubPlan, join_findings, plan_text, without_clashes
 
 FULL = 4.0  # value of bringing full hands home, on the scale of the household games
 LOAD_POWER = 2  # bringing home half of a load is worth a quarter of a full one

@@ -11,9 +11,9 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 
-from collab_overcooked.core.rng import Rng
 from collab_overcooked.envs.api import FullGame, clone, rows
-from collab_overcooked.errors import whole_number
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
 

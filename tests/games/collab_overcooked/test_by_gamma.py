@@ -6,8 +6,8 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked import by_gamma
-from collab_overcooked.games.collab_overcooked.scoring import CollabScoring, score_records
+from collab_overcooked.games.collab_overcooked.suite import by_gamma
+from collab_overcooked.games.collab_overcooked.suite.scoring import CollabScoring, score_records
 from collab_overcooked.registry import load_suite, make
 from collab_overcooked.reporting.results import score_paths
 

@@ -10,10 +10,19 @@ import numpy as np
 import pytest
 from games.collab_overcooked.world import ODD_KITCHENS, STATIONS, game_of, kitchen_values, odd_kitchen, play
 
-from collab_overcooked.core.paths import UNREACHABLE
-from collab_overcooked.games.collab_overcooked.compile import Compiled, ingredients_below
-from collab_overcooked.games.collab_overcooked.constants import Access, Food, Group, Param, Recipe, Row, Station, Verb
+from collab_overcooked.games.collab_overcooked.engine.compile import Compiled, ingredients_below
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    Access,
+    Food,
+    Group,
+    Param,
+    Recipe,
+    Row,
+    Station,
+    Verb,
+)
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.paths import UNREACHABLE
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 MEDIUM: dict[str, Any] = {"level": "medium"}

@@ -11,9 +11,9 @@ from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
 from naive.collab_overcooked import NaiveKitchen
 from scenes import write_scene
 
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.games.collab_overcooked.spec import Kitchen
+from collab_overcooked.kernels.rng import seed_words
 
 FACINGS = ["north", "south", "east", "west"]
 STATES = ["empty", "filling", "cooking", "ready"]

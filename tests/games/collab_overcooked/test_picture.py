@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.games.collab_overcooked.picture import icon_of, labels_of, picture
-from collab_overcooked.games.collab_overcooked.spec import Kitchen, kitchens, load_kitchen
+from collab_overcooked.games.collab_overcooked.text.picture import icon_of, labels_of, picture
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.lettering import text_width
 from collab_overcooked.render.model import ARROWS, Icon

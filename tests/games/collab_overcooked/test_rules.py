@@ -7,9 +7,9 @@ from itertools import permutations
 import pytest
 from games.collab_overcooked.world import Film, drawn, play
 
-from collab_overcooked.core.macro_actions import Outcome
-from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, START, Event
-from collab_overcooked.games.collab_overcooked.rules import is_filling, named_by
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, START, Event
+from collab_overcooked.games.collab_overcooked.engine.rules import is_filling, named_by
+from collab_overcooked.kernels.macro_actions import Outcome
 
 ROOM = """
 XXPXX

@@ -10,15 +10,15 @@ from rich.console import Console
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.metrics import CollaborationOptions
-from collab_overcooked.games.collab_overcooked.scoring import (
+from collab_overcooked.games.collab_overcooked.suite.metrics import CollaborationOptions
+from collab_overcooked.games.collab_overcooked.suite.scoring import (
     LogOptions,
     original_logs,
     score_logs,
     score_record,
     score_records,
 )
-from collab_overcooked.games.collab_overcooked.tables import scorecard
+from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.reporting.scorecard import csv_text, json_text
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import yaml
 
-from collab_overcooked.core.documents import LayoutError
+from collab_overcooked.games.collab_overcooked.engine.options import time_limit_of
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, check_weights, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.games.collab_overcooked.options import time_limit_of
-from collab_overcooked.games.collab_overcooked.spec import Kitchen, check_weights, kitchens, load_kitchen
+from collab_overcooked.io.documents import LayoutError
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 PAPER = load_kitchen("paper")

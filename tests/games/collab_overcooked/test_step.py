@@ -14,10 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.collab_overcooked import NaiveKitchen
 
-from collab_overcooked.core.macro_actions import Outcome
-from collab_overcooked.core.rng import draw_below, seed_words
 from collab_overcooked.envs.api import clone, restore
-from collab_overcooked.games.collab_overcooked.constants import (
+from collab_overcooked.games.collab_overcooked.engine.constants import (
     FIRST_NAMED,
     INTERACT,
     NOTHING,
@@ -31,6 +29,8 @@ from collab_overcooked.games.collab_overcooked.constants import (
     Tile,
 )
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.macro_actions import Outcome
+from collab_overcooked.kernels.rng import draw_below, seed_words
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 KITCHENS = (*SHIPPED, *ODD_KITCHENS)

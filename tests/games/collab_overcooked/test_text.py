@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from games.collab_overcooked.world import ODD_KITCHENS, Film, odd_kitchen, open_world
 
-from collab_overcooked.games.collab_overcooked import text
-from collab_overcooked.games.collab_overcooked.constants import Reason
+from collab_overcooked.games.collab_overcooked.engine.constants import Reason
+from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.games.collab_overcooked.spec import load_kitchen
+from collab_overcooked.games.collab_overcooked.text import text
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 PAPER = load_kitchen("paper")

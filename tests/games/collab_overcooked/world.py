@@ -27,9 +27,9 @@ import numpy as np
 import yaml
 from scenes import write_scene
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.collab_overcooked.constants import EventColumn, Reason
+from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Reason
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
+from collab_overcooked.kernels.rng import seed_words
 
 STATIONS: dict[str, dict[str, Any]] = {
     "P": {"utensil": "pot", "operation": "cook"},

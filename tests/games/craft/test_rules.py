@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from games.craft.world import Yard, yard
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.craft import rules
-from collab_overcooked.games.craft.constants import EventColumn, Item, OrderEvent
+from collab_overcooked.games.craft.engine import rules
+from collab_overcooked.games.craft.engine.constants import EventColumn, Item, OrderEvent
+from collab_overcooked.kernels.rng import seed_words
 
 CASES = [  # rule, before, commands, after
     ("go", "", "1 goto(chest)", "bot1 at chest"),

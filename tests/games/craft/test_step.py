@@ -12,12 +12,12 @@ from games.craft.world import LEVEL, Yard
 from naive.craft import NaiveCraft
 
 import collab_overcooked
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.craft.bound import bound
-from collab_overcooked.games.craft.constants import Verb
+from collab_overcooked.games.craft.engine.bound import bound
+from collab_overcooked.games.craft.engine.constants import Verb
+from collab_overcooked.games.craft.engine.spec import levels, load_level
 from collab_overcooked.games.craft.env import CraftKitchen
-from collab_overcooked.games.craft.spec import levels, load_level
-from collab_overcooked.games.craft.text import VERBS
+from collab_overcooked.games.craft.text.text import VERBS
+from collab_overcooked.kernels.rng import seed_words
 
 USUAL = {"agents": 2, "interval": 4, "lifetime": 6, "walk": 0, "respawn": 1, "cook_steps": 1, "items_per_fuel": 1.0,
          "reach": "told", "max_steps": 60}  # fmt: skip

@@ -11,14 +11,14 @@ import yaml
 from games.craft.world import Yard
 
 from collab_overcooked import registry
-from collab_overcooked.core.documents import LayoutError
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.craft.documents import LevelGenerator, LevelOptions, check_levels
-from collab_overcooked.games.craft.scoring import arithmetic, published, score_record, score_records, upper_bounds
-from collab_overcooked.games.craft.spec import load_level
-from collab_overcooked.games.craft.text import read_command, read_list
+from collab_overcooked.games.craft.engine.spec import load_level
+from collab_overcooked.games.craft.suite.documents import LevelGenerator, LevelOptions, check_levels
+from collab_overcooked.games.craft.suite.scoring import arithmetic, published, score_record, score_records, upper_bounds
+from collab_overcooked.games.craft.text.text import read_command, read_list
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.replay import first_difference
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.cuisineworld.failure_modes import FailureModes, failure_modes
-from collab_overcooked.games.cuisineworld.scoring import score_records
-from collab_overcooked.games.cuisineworld.tables import scorecard
+from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes, failure_modes
+from collab_overcooked.games.cuisineworld.suite.scoring import score_records
+from collab_overcooked.games.cuisineworld.suite.tables import scorecard
 
 
 def step(opened: list[Any], completed: tuple[str, ...] = (), expired: tuple[str, ...] = (), **more: Any) -> Any:

@@ -6,8 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from collab_overcooked.games.cuisineworld.graph import _crossings, _spread, draw_graph, find_graph, layout, task_graph
-from collab_overcooked.games.cuisineworld.spec import levels, load_level
+from collab_overcooked.games.cuisineworld.engine.spec import levels, load_level
+from collab_overcooked.games.cuisineworld.text.graph import (
+    _crossings,
+    _spread,
+    draw_graph,
+    find_graph,
+    layout,
+    task_graph,
+)
 
 COOKBOOK = load_level("level_3").recipes
 

@@ -11,9 +11,9 @@ from games.cuisineworld.world import LEVEL, Kitchen, plain_game
 from naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make_vec
+from collab_overcooked.games.cuisineworld.engine.observe import content_number
+from collab_overcooked.games.cuisineworld.engine.spec import levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.observe import content_number
-from collab_overcooked.games.cuisineworld.spec import levels, load_level
 from collab_overcooked.testing import random_legal
 
 

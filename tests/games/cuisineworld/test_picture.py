@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.picture import (
+from collab_overcooked.games.cuisineworld.text.picture import (
     CAPTION,
     COOK,
     STATIONS,
@@ -21,7 +21,7 @@ from collab_overcooked.games.cuisineworld.picture import (
     time_colour,
     words_of,
 )
-from collab_overcooked.games.cuisineworld.spec import Level, levels, load_level
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.model import BAD, GOOD, GREY, WORKING
 from collab_overcooked.render.rgb import draw_rgb, measure, part_boxes

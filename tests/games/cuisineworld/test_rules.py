@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from games.cuisineworld.world import Kitchen, picture, plain_game
 
-from collab_overcooked.games.cuisineworld import rules
-from collab_overcooked.games.cuisineworld.constants import (
+from collab_overcooked.games.cuisineworld.engine import rules
+from collab_overcooked.games.cuisineworld.engine.constants import (
     NOTHING,
     Agent,
     Clock,
@@ -17,7 +17,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     Place,
     Tool,
 )
-from collab_overcooked.games.cuisineworld.constants import Reason as R
+from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
 
 GAME = plain_game()
 TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names

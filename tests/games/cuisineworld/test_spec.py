@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.cuisineworld.spec import COOKBOOK, Timing, levels, load_level
+from collab_overcooked.games.cuisineworld.engine.spec import COOKBOOK, Timing, levels, load_level
+from collab_overcooked.io.documents import LayoutError
 
 
 def test_shipped_levels_in_natural_order():

@@ -12,11 +12,11 @@ from games.cuisineworld.world import LEVEL, Kitchen, picture, plain_game
 from naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make, make_vec
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs import cuisineworld_v0
 from collab_overcooked.envs.api import clone, restore
+from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.spec import levels
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.registry import register_everywhere
 
 ODD = ["noop_agent0_pan0", "goto_agent0_nowhere", "fry_agent0_pan0", "get_agent_pan0", "goto_agent0_x_pan0", "goto"]

@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.cuisineworld import scoring
-from collab_overcooked.games.cuisineworld import suite as cuisineworld
-from collab_overcooked.games.cuisineworld import tables as cos_tables
-from collab_overcooked.games.cuisineworld.spec import load_level
+from collab_overcooked.games.cuisineworld.engine.spec import load_level
+from collab_overcooked.games.cuisineworld.suite import scoring
+from collab_overcooked.games.cuisineworld.suite import suite as cuisineworld
+from collab_overcooked.games.cuisineworld.suite import tables as cos_tables
 from collab_overcooked.metrics.orders import Cell
 from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting.report import build_report

@@ -7,7 +7,7 @@ from games.cuisineworld.world import Kitchen, plain_game
 
 from collab_overcooked import make
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.games.cuisineworld.text import ActionError, feedback_text
+from collab_overcooked.games.cuisineworld.text.text import ActionError, feedback_text
 
 
 def test_state_reads_as_in_the_prompts():

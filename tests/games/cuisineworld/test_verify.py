@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.games.cuisineworld.spec import levels, load_level
-from collab_overcooked.games.cuisineworld.verify import level_text, report_text, verify_level
+from collab_overcooked.games.cuisineworld.engine.solvability import level_text, report_text, verify_level
+from collab_overcooked.games.cuisineworld.engine.spec import levels, load_level
 
 FACTS = Path(__file__).resolve().parents[4] / "shared" / "spec" / "cuisineworld" / "levels.json"
 

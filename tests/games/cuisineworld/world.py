@@ -20,8 +20,8 @@ from typing import Any
 import yaml
 from scenes import write_scene
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
+from collab_overcooked.kernels.rng import seed_words
 
 LEVEL = """
 extends: cookbook

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.house.constants import Agent, Goal, Kind, Place, Rel, Thing, World
+from collab_overcooked.games.house.engine.constants import Agent, Goal, Kind, Place, Rel, Thing, World
+from collab_overcooked.games.house.engine.generate import UNREACHED
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.generate import UNREACHED
+from collab_overcooked.kernels.rng import seed_words
 
 COUNT = 200  # homes of each kind
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from naive.house import NaiveHouse
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.house.env import Housework, Transport
+from collab_overcooked.kernels.rng import seed_words
 
 GAMES = {"home": Housework, "house": Transport}
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {

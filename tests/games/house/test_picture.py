@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hidden import reach
 
-from collab_overcooked.games.house.compile import FOOD, PLACES, STUFF, THINGS
-from collab_overcooked.games.house.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture
+from collab_overcooked.games.house.engine.compile import FOOD, PLACES, STUFF, THINGS
+from collab_overcooked.games.house.text.picture import FURNITURE, OPEN, SHADED, icon_of, known_picture, picture
 from collab_overcooked.registry import load_game
 from collab_overcooked.render.sprites import find_food, sprite_names
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from games.house.world import TWO_ROOMS, Home
 
-from collab_overcooked.core.macro_actions import Macro, Outcome
-from collab_overcooked.games.house import macro_actions, rules
-from collab_overcooked.games.house.constants import (
+from collab_overcooked.games.house.engine import macro_actions, rules
+from collab_overcooked.games.house.engine.constants import (
     NOTHING,
     Agent,
     EventColumn,
@@ -22,6 +21,7 @@ from collab_overcooked.games.house.constants import (
     Thing,
     Verb,
 )
+from collab_overcooked.kernels.macro_actions import Macro, Outcome
 
 FURNITURE = {"fridge": (1, 3), "coffee table": (3, 1), "dishwasher": (7, 3)}
 THINGS = {"apple 0": "coffee table", "pudding 1": "dishwasher"}

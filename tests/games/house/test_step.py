@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.house.constants import (
+from collab_overcooked.games.house.engine.constants import (
     NOTHING,
     Agent,
     Belief,
@@ -21,6 +20,7 @@ from collab_overcooked.games.house.constants import (
     World,
 )
 from collab_overcooked.games.house.env import Housework, Transport
+from collab_overcooked.kernels.rng import seed_words
 
 GAMES = {
     "homes": Housework(agents=3),

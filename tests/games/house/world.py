@@ -14,11 +14,11 @@ import numpy as np
 import yaml
 from scenes import write_scene
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.house.compile import CLOSED
-from collab_overcooked.games.house.constants import NOTHING, Known, KnownPlace
+from collab_overcooked.games.house.engine.compile import CLOSED
+from collab_overcooked.games.house.engine.constants import NOTHING, Known, KnownPlace
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.games.house.scene import place_label
+from collab_overcooked.games.house.text.scene import place_label
+from collab_overcooked.kernels.rng import seed_words
 
 TWO_ROOMS = """
 #########

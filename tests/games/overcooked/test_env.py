@@ -9,10 +9,10 @@ from games.collab_overcooked.world import drawn
 from games.overcooked.world import game_of, picture_of, play
 
 import collab_overcooked
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.overcooked.constants import Player
+from collab_overcooked.games.overcooked.engine.constants import Player
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.text import event_names
+from collab_overcooked.games.overcooked.text.text import event_names
+from collab_overcooked.kernels.rng import seed_words
 
 EVENTS = """tomato_pickup useful_tomato_pickup tomato_drop useful_tomato_drop potting_tomato onion_pickup
     useful_onion_pickup onion_drop useful_onion_drop potting_onion dish_pickup useful_dish_pickup dish_drop

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from games.overcooked.world import game_of, open_world
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.overcooked.constants import Action, Clock, Item, Player
+from collab_overcooked.games.overcooked.engine.constants import Action, Clock, Item, Player
 from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.kernels.rng import seed_words
 
 READY = {"item": "soup", "ingredients": ["onion"] * 3}
 COOKED = {"gated_delivery": [2, 0], "locked": [6, 2]}  # pot with ready soup; behind Locked's gate, the right one

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.compare.plan import make_plan
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked import scoring
-from collab_overcooked.games.overcooked.tables import scorecard
+from collab_overcooked.games.overcooked.suite import scoring
+from collab_overcooked.games.overcooked.suite.tables import scorecard
 
 LLM = "llm:m?agent=choose"
 

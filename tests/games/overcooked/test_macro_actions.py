@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked import make
-from collab_overcooked.core.macro_actions import Macro, Outcome
 from collab_overcooked.envs.api import clone
-from collab_overcooked.games.overcooked import directives, macro_actions, text
-from collab_overcooked.games.overcooked.constants import (
+from collab_overcooked.games.overcooked.engine import directives, macro_actions
+from collab_overcooked.games.overcooked.engine.constants import (
     BLOCKED,
     FREE,
     MACRO_COLUMNS,
@@ -31,8 +30,10 @@ from collab_overcooked.games.overcooked.constants import (
     Player,
     Reason,
 )
+from collab_overcooked.games.overcooked.engine.spec import layouts
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.spec import layouts
+from collab_overcooked.games.overcooked.text import text
+from collab_overcooked.kernels.macro_actions import Macro, Outcome
 
 ROOM = """
     XXPXX

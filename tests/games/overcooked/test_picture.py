@@ -7,7 +7,7 @@ import pytest
 from games.collab_overcooked.world import drawn
 from games.overcooked.world import open_world
 
-from collab_overcooked.games.overcooked.picture import picture
+from collab_overcooked.games.overcooked.text.picture import picture
 from collab_overcooked.render.rgb import draw_rgb
 
 NAMES = ("Alice", "Bob", "Carol")

@@ -7,9 +7,9 @@ import pytest
 from games.collab_overcooked.world import drawn
 from games.overcooked.world import open_world, play
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.overcooked import rules
-from collab_overcooked.games.overcooked.constants import HAND_END, Event, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine import rules
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, Event, Item, Player, Terrain, Thing
+from collab_overcooked.kernels.rng import seed_words
 
 TIMES = np.full((4, 4), 20, np.int32)
 ROOM = """

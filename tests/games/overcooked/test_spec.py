@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.overcooked.spec import SOUPS, layouts, load_kitchen
+from collab_overcooked.games.overcooked.engine.spec import SOUPS, layouts, load_kitchen
+from collab_overcooked.io.documents import LayoutError
 
 GRID = "XXPXX\nO 1 O\nX 2 X\nXDXSX\n"
 # Start cells of players 1 and 2, pots, cells that are no floor; as the specification lists them.

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.overcooked import NaiveKitchen
 
-from collab_overcooked.core.grid import OFFSETS, Direction
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.games.overcooked.constants import Clock, EventColumn, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import Clock, EventColumn, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.spec import Layout, layouts
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.spec import Layout, layouts
+from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.rng import seed_words
 
 KITCHENS = (*layouts(), *ODD_KITCHENS)
 OPTIONS: dict[str, dict[str, Any]] = {

@@ -10,9 +10,9 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked import scoring
-from collab_overcooked.games.overcooked import suite as overcooked
-from collab_overcooked.games.overcooked.tables import scorecard
+from collab_overcooked.games.overcooked.suite import scoring
+from collab_overcooked.games.overcooked.suite import suite as overcooked
+from collab_overcooked.games.overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from games.overcooked.world import open_world
 
-from collab_overcooked.games.overcooked import text
-from collab_overcooked.games.overcooked.constants import Clock, Event
+from collab_overcooked.games.overcooked.engine.constants import Clock, Event
 from collab_overcooked.games.overcooked.env import Overcooked
+from collab_overcooked.games.overcooked.text import text
 
 WORLD = """
     XXPXXPXX

@@ -26,10 +26,10 @@ import numpy as np
 import yaml
 from games.collab_overcooked.world import lines_of
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.overcooked.constants import Reason
+from collab_overcooked.games.overcooked.engine.constants import Reason
+from collab_overcooked.games.overcooked.engine.spec import KEYS
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.games.overcooked.spec import KEYS
+from collab_overcooked.kernels.rng import seed_words
 
 SHORT = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 PLAYER = re.compile(r"(\d) (north|south|east|west)(?: holds (.+))?")

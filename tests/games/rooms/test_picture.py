@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from games.rooms.world import Moment
 
-from collab_overcooked.games.rooms.constants import Clock, Player
+from collab_overcooked.games.rooms.engine.constants import Clock, Player
 
 
 def frames(moment: Moment) -> list[np.ndarray]:

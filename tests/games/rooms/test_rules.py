@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from games.rooms.world import Moment
 
-from collab_overcooked.core.rng import seed_words
-from collab_overcooked.games.rooms import rules
-from collab_overcooked.games.rooms.constants import FREE, NOTHING, Clock, Generator, Outcome, Player
+from collab_overcooked.games.rooms.engine import rules
+from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, Clock, Generator, Outcome, Player
+from collab_overcooked.kernels.rng import seed_words
 
 
 def arrays(moment):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from games.rooms.world import Moment
 
-from collab_overcooked.games.rooms.constants import Clock, Generator, Player
+from collab_overcooked.games.rooms.engine.constants import Clock, Generator, Player
 from collab_overcooked.policies.search.simulator import Simulator
 
 

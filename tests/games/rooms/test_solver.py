@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from naive.rooms import NaiveRooms
 
+from collab_overcooked.games.rooms.engine.solver import solve, start_of
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
-from collab_overcooked.games.rooms.solver import solve, start_of
 
 
 def test_capture_takes_three_turns_and_two_with_the_door_open():

@@ -9,13 +9,13 @@ import pytest
 import yaml
 from games.rooms.world import CAPTURE, ESCAPE
 
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.rooms.certify import certify
-from collab_overcooked.games.rooms.constants import Goal
+from collab_overcooked.games.rooms.engine.constants import Goal
+from collab_overcooked.games.rooms.engine.generate import Wish, generate_map
+from collab_overcooked.games.rooms.engine.solvability import certify
+from collab_overcooked.games.rooms.engine.solver import solve, start_of
+from collab_overcooked.games.rooms.engine.spec import load_map, maps
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
-from collab_overcooked.games.rooms.generate import Wish, generate_map
-from collab_overcooked.games.rooms.solver import solve, start_of
-from collab_overcooked.games.rooms.spec import load_map, maps
+from collab_overcooked.io.documents import LayoutError
 
 VALUES = {"capture": yaml.safe_load(CAPTURE), "escape": yaml.safe_load(ESCAPE)}
 

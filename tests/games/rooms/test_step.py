@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.rooms import NaiveRooms
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
+from collab_overcooked.kernels.rng import seed_words
 
 GAMES = {"capture": CollabCapture, "escape": CollabEscape}
 OTHER_NAMES = {"exchange": "catch_on_exchange"}  # options that the naive game calls otherwise

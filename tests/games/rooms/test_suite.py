@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rooms.scoring import SettingRow
+from collab_overcooked.games.rooms.suite.scoring import SettingRow
 
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:

@@ -19,8 +19,8 @@ import numpy as np
 import yaml
 from scenes import write_scene
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape, RoomGame
+from collab_overcooked.kernels.rng import seed_words
 
 ROOMS = """one_way: true
 rooms:

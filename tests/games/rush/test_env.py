@@ -10,8 +10,8 @@ import yaml
 from games.rush.world import SCENARIO, Round, plain_game
 
 from collab_overcooked.envs import alien_rush_v0, kitchen_rush_v0
+from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.spec import scenarios
 
 VALUES = yaml.safe_load(SCENARIO)
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.envs.lexicon import load_lexicon
-from collab_overcooked.games.rush.dishes import DISHES, PAPER_RECIPES, Cards
-from collab_overcooked.games.rush.generate import (
+from collab_overcooked.games.rush.engine.dishes import DISHES, PAPER_RECIPES, Cards
+from collab_overcooked.games.rush.engine.generate import (
     Wish,
     episodes_like,
     exchange_goods,
@@ -20,8 +20,8 @@ from collab_overcooked.games.rush.generate import (
     scenario_text,
     values_of,
 )
-from collab_overcooked.games.rush.spec import INGREDIENTS, load_scenario, scenarios
-from collab_overcooked.games.rush.verify import verify_scenario
+from collab_overcooked.games.rush.engine.solvability import verify_scenario
+from collab_overcooked.games.rush.engine.spec import INGREDIENTS, load_scenario, scenarios
 
 WISHES = [
     Wish(),

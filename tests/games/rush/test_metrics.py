@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.rush.metrics import (
+from collab_overcooked.games.rush.suite.metrics import (
     EVENT,
     ActionCounts,
     RoundScore,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from games.rush.world import Round, plain_game
 
-from collab_overcooked.games.rush import observe
-from collab_overcooked.games.rush.constants import Clock
+from collab_overcooked.games.rush.engine import observe
+from collab_overcooked.games.rush.engine.constants import Clock
 
 GAME = plain_game()
 GOODS = GAME.compiled.names.goods

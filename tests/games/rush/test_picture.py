@@ -10,9 +10,9 @@ import pytest
 import yaml
 from games.rush.world import SCENARIO, Round
 
+from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Scenario, scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.picture import SPRITES, area_corners, area_size, good_icon, picture
-from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, Scenario, scenarios
+from collab_overcooked.games.rush.text.picture import SPRITES, area_corners, area_size, good_icon, picture
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.model import Icon
 from collab_overcooked.render.rgb import draw_rgb, measure, part_boxes

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from games.rush.world import Round, picture, plain_game
 
-from collab_overcooked.games.rush import rules
-from collab_overcooked.games.rush.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
+from collab_overcooked.games.rush.engine import rules
+from collab_overcooked.games.rush.engine.constants import NOTHING, Clock, EventColumn, Order, Param, Reason
 
 GAME = plain_game()
 TABLES, NAMES = GAME.compiled.tables, GAME.compiled.names

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collab_overcooked.core.arrays import allocate
-from collab_overcooked.games.rush.compile import Compiled, compile_scenario
-from collab_overcooked.games.rush.constants import Clock, Dish, EventColumn, Order
-from collab_overcooked.games.rush.search import Solver, start_of
-from collab_overcooked.games.rush.spec import load_scenario
-from collab_overcooked.games.rush.state import Out, State, sizes_of
-from collab_overcooked.games.rush.step import step_batch
+from collab_overcooked.games.rush.engine.compile import Compiled, compile_scenario
+from collab_overcooked.games.rush.engine.constants import Clock, Dish, EventColumn, Order
+from collab_overcooked.games.rush.engine.search import Solver, start_of
+from collab_overcooked.games.rush.engine.spec import load_scenario
+from collab_overcooked.games.rush.engine.state import Out, State, sizes_of
+from collab_overcooked.games.rush.engine.step import step_batch
+from collab_overcooked.kernels.arrays import allocate
 
 GOODS = {"ingredients": ["meat", "bread"], "spices": ["green", "black"]}
 few = st.integers(0, 2)

@@ -11,11 +11,11 @@ import pytest
 import yaml
 from games.rush.world import SCENARIO
 
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.rush.compile import compile_scenario
-from collab_overcooked.games.rush.config import RushConfig
-from collab_overcooked.games.rush.constants import Kind, Param
-from collab_overcooked.games.rush.spec import INGREDIENTS, SPICES, load_scenario, scenarios
+from collab_overcooked.games.rush.engine.compile import compile_scenario
+from collab_overcooked.games.rush.engine.config import RushConfig
+from collab_overcooked.games.rush.engine.constants import Kind, Param
+from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, load_scenario, scenarios
+from collab_overcooked.io.documents import LayoutError
 
 VALUES = yaml.safe_load(SCENARIO)
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from naive.rush import NaiveRush
 
 from collab_overcooked import make, make_vec
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.envs import kitchen_rush_v0
 from collab_overcooked.envs.api import clone
-from collab_overcooked.games.rush.constants import Order
+from collab_overcooked.games.rush.engine.constants import Order
+from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.games.rush.spec import scenarios
+from collab_overcooked.kernels.rng import seed_words
 
 TIGHT = """
 name: tight

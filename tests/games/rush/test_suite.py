@@ -16,9 +16,9 @@ import collab_overcooked
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rush import scoring
-from collab_overcooked.games.rush import suite as rush
-from collab_overcooked.games.rush import tables as rush_tables
+from collab_overcooked.games.rush.suite import scoring
+from collab_overcooked.games.rush.suite import suite as rush
+from collab_overcooked.games.rush.suite import tables as rush_tables
 from collab_overcooked.reporting.report import build_report, choose_episodes, event_words
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.results import score_paths, score_records

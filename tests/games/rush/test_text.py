@@ -9,8 +9,8 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.games.rush import text
-from collab_overcooked.games.rush.constants import Reason
+from collab_overcooked.games.rush.engine.constants import Reason
+from collab_overcooked.games.rush.text import text
 
 DINER = {
     "name": "diner",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.core.documents import LayoutError
-from collab_overcooked.games.rush.generate import values_of
-from collab_overcooked.games.rush.spec import Scenario, load_scenario, scenarios
-from collab_overcooked.games.rush.verify import claim_of, exchanged, prove, report_text, verify_scenario
+from collab_overcooked.games.rush.engine.generate import values_of
+from collab_overcooked.games.rush.engine.solvability import claim_of, exchanged, prove, report_text, verify_scenario
+from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario, scenarios
+from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.registry import load_game
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[3] / "docs" / "examples" / "scenarios").glob("*.yaml"))

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.rush.env import KitchenRush
+from collab_overcooked.kernels.rng import seed_words
 
 SCENARIO = """
 name: test

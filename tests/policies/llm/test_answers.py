@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from collab_overcooked.core.text import harmless
+from collab_overcooked.io.text import harmless
 from collab_overcooked.policies.llm.answers import (
     MAX_PLAN,
     MAX_SAY,

@@ -304,7 +304,11 @@ def test_limits_bound_corrections(play_team):
 def test_templates_are_resources_of_the_package():
     from importlib import resources
 
-    for folder in ("policies/llm/templates/common", "games/collab_overcooked/prompts", "games/cuisineworld/prompts"):
+    for folder in (
+        "policies/llm/templates/common",
+        "games/collab_overcooked/text/prompts",
+        "games/cuisineworld/text/prompts",
+    ):
         assert any(entry.name.endswith(".j2") for entry in (resources.files("collab_overcooked") / folder).iterdir())
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.cuisineworld.text import ALL_IDLE
+from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 

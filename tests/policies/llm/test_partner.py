@@ -4,15 +4,15 @@ import re
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.compile import ingredients_below
-from collab_overcooked.games.collab_overcooked.scoring import score_record
-from collab_overcooked.games.collab_overcooked.text import vocabulary
+from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
+from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
+from collab_overcooked.games.collab_overcooked.text.text import vocabulary
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-from collab_overcooked.games.collab_overcooked.step_recipes import due_step, step_recipe
+from collab_overcooked.games.collab_overcooked.policies.step_recipes import due_step, step_recipe
 
 CHEF = "pickup(egg,counter); put_obj_in_utensil(pot0); cook(pot0); wait(2); pickup(boiled_egg,pot0); deliver()"
 HELP = "pickup(egg,ingredient_dispenser); place_obj_on_counter()"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import presets_of
-from collab_overcooked.games.overcooked import scoring
+from collab_overcooked.games.overcooked.suite import scoring
 from collab_overcooked.policies.llm.settings import parse_settings
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.games.rush.suite import RushLogger
+from collab_overcooked.games.rush.suite.suite import RushLogger
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.runner.series import play_series

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked.core.orders import Queue
 from collab_overcooked.envs.api import clone
-from collab_overcooked.games.cuisineworld.constants import OrderEvent
+from collab_overcooked.games.cuisineworld.engine.constants import OrderEvent
+from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.search.simulator import Fork, PartiallyObserved, Simulator, empty_fork
 from collab_overcooked.registry import registered
 

@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked.core.macro_actions import MEDIUM
-from collab_overcooked.core.paths import UNREACHABLE
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Food, Group, Recipe, Row, Station, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    NOTHING,
+    Access,
+    Food,
+    Group,
+    Recipe,
+    Row,
+    Station,
+    Verb,
+)
+from collab_overcooked.kernels.macro_actions import MEDIUM
+from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.policies.api import compiled_of
 
 NEEDS_MEDIUM = "this policy chooses medium-level actions; make the game with action_level='medium'"

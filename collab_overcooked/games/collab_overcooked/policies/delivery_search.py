@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.errors import whole_number
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Clock
+from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Clock
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
 from collab_overcooked.games.collab_overcooked.policies.estimate import estimate_of
 from collab_overcooked.games.collab_overcooked.policies.node_keys import hash_rows, key_columns, odd_numbers, progress
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, order_of
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.simulator import Fork
 

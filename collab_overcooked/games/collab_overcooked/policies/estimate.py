@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import DISH, Agent, Group, Tile, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, Agent, Group, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order
+from collab_overcooked.kernels.macro_actions import Macro
 
 WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all shipped kitchens
 RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.compile import ingredients_below
-from collab_overcooked.games.collab_overcooked.step_recipes import split_recipe, step_recipe
-from collab_overcooked.games.collab_overcooked.text import vocabulary
+from collab_overcooked.games.collab_overcooked.engine.compile import ingredients_below
+from collab_overcooked.games.collab_overcooked.policies.step_recipes import split_recipe, step_recipe
+from collab_overcooked.games.collab_overcooked.text.text import vocabulary
 from collab_overcooked.policies.api import EnvInfo, Seen
 
 FREE = re.compile(r"^(You hold .*), free to act\.$", re.MULTILINE)

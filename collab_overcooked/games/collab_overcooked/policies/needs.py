@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from collab_overcooked.core.paths import UNREACHABLE
-from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Access
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Access
 from collab_overcooked.games.collab_overcooked.policies.cookbook import RecipeFacts
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
+from collab_overcooked.kernels.paths import UNREACHABLE
 
 HANDLING = 6  # steps that carrying an item to its next station takes about, for estimates of what is urgent
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Agent, Param, Row, Tile, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Agent, Param, Row, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order
+from collab_overcooked.kernels.macro_actions import Macro
 
 
 def key_columns(order: Order, state: Any) -> Array:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import DISH, NOTHING, Access, Agent, Group, Tile
+from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Access, Agent, Group, Tile
 from collab_overcooked.games.collab_overcooked.policies.cookbook import Cookbook, RecipeFacts
+from collab_overcooked.kernels.macro_actions import Macro
 
 Array = np.ndarray
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from collab_overcooked.core.macro_actions import Macro
-from collab_overcooked.games.collab_overcooked.constants import NOTHING, Access, Agent, Group, Tile, Verb
+from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Access, Agent, Group, Tile, Verb
 from collab_overcooked.games.collab_overcooked.policies.cookbook import Cookbook
+from collab_overcooked.kernels.macro_actions import Macro
 
 
 @dataclass

@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.core.orders import Queue
-from collab_overcooked.games.craft.constants import (
+from collab_overcooked.games.craft.engine.constants import (
     HALF,
     NOTHING,
     Agent,
@@ -29,7 +27,9 @@ from collab_overcooked.games.craft.constants import (
     Row,
     Verb,
 )
-from collab_overcooked.games.craft.rules import square_to, target_of, why_refused
+from collab_overcooked.games.craft.engine.rules import square_to, target_of, why_refused
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
 from collab_overcooked.policies.api import compiled_of
 
 GAME = "CraftKitchen-v0"

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.rng import seed_words
 from collab_overcooked.games.craft.policies.assignment import GAME, USUAL, Knob, assigner
-from collab_overcooked.games.craft.text import VERBS, agent_names
+from collab_overcooked.games.craft.text.text import VERBS, agent_names
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
 
 DEMO_SEED, DEMO_STEPS = 123, 9

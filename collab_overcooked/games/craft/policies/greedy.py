@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collab_overcooked.errors import whole_number
 from collab_overcooked.games.craft.policies.assignment import USUAL, Knob, assigner
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 

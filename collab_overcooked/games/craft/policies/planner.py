@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.errors import whole_number
-from collab_overcooked.games.craft.constants import Clock
+from collab_overcooked.games.craft.engine.constants import Clock
 from collab_overcooked.games.craft.policies.assignment import USUAL, Array, Knob, assigner
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Simulator, empty_fork

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, EventColumn, Param, Place, Role
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role
+from collab_overcooked.kernels.arrays import allocate, array_of
 
 Array = np.ndarray
 MAX_JOBS = 96

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.cuisineworld.engine.spec import Level
 from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
-from collab_overcooked.games.cuisineworld.spec import Level
-from collab_overcooked.games.cuisineworld.text import ALL_IDLE, feedback_text, recipes_below
+from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, feedback_text, recipes_below
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
 from collab_overcooked.policies.search.simulator import Simulator

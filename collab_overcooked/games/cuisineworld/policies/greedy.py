@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     HEED,
     SHARE,

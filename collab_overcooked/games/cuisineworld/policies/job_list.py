@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.core.orders import Queue
-from collab_overcooked.games.cuisineworld.constants import (
+from collab_overcooked.games.cuisineworld.engine.constants import (
     NOTHING,
     UNLIMITED,
     Agent,
@@ -15,6 +13,7 @@ from collab_overcooked.games.cuisineworld.constants import (
     Role,
     Tool,
 )
+from collab_overcooked.games.cuisineworld.engine.rules import holds
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     ENDLESS,
     HEED,
@@ -26,7 +25,8 @@ from collab_overcooked.games.cuisineworld.policies.assignment_arrays import (
     Sum,
     Use,
 )
-from collab_overcooked.games.cuisineworld.rules import holds
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
 
 
 @kernel

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, Place, Role
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Place, Role
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.greedy import assigner
 from collab_overcooked.policies.api import Seen

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.errors import whole_number
-from collab_overcooked.games.cuisineworld.constants import Clock
+from collab_overcooked.games.cuisineworld.engine.constants import Clock
+from collab_overcooked.games.cuisineworld.engine.rewards import COMPLETION
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
-from collab_overcooked.games.cuisineworld.rewards import COMPLETION
+from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 

@@ -4,13 +4,13 @@ Orders are served by deadline. Each is traced back through its recipe tree: what
 claimed, what is missing becomes a job. Jobs go to agents by urgency and distance; commands follow in the order of
 turns, so that a teammate may activate a tool in the very step in which its last ingredient is put.
 
-Kernels here are compiled like the rules (see ``_jit``): no allocation, all scratch memory is in ``Scratch``.
+Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, all scratch memory is in ``Scratch``.
 """
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.games.cuisineworld.constants import NOTHING, Agent, EventColumn, Param, Place, Role, Row
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, EventColumn, Param, Place, Role, Row
+from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_activate, check_get, check_put
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Knob, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.job_list import (
     await_mixtures,
@@ -20,7 +20,7 @@ from collab_overcooked.games.cuisineworld.policies.job_list import (
     want_ahead,
     want_orders,
 )
-from collab_overcooked.games.cuisineworld.rules import apply_command, check_activate, check_get, check_put
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.house.constants import Verb
+from collab_overcooked.games.house.engine.constants import Verb
 from collab_overcooked.games.house.policies.subplans import (
     Scene,
     SubPlanPolicy,

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from collab_overcooked.core.macro_actions import Level
-from collab_overcooked.games.house.config import LOADS, TASKS
-from collab_overcooked.games.house.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
+from collab_overcooked.games.house.engine.config import LOADS, TASKS
+from collab_overcooked.games.house.engine.constants import CONTAINER_ROOM, HANDS, Home, Param, Verb
 from collab_overcooked.games.house.policies.report import merge_findings, report_findings
 from collab_overcooked.games.house.policies.subplans import (
     Scene,
@@ -20,7 +19,8 @@ from collab_overcooked.games.house.policies.subplans import (
     still_wanted,
     unseen_rooms,
 )
-from collab_overcooked.games.house.text import describe
+from collab_overcooked.games.house.text.text import describe
+from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Findings, Moment, Study, SubPlan
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.house.constants import Verb
+from collab_overcooked.games.house.engine.constants import Verb
 from collab_overcooked.games.house.policies.subplans import Scene, SubPlanPolicy, SubPlans, held, unseen_rooms
 from collab_overcooked.policies.api import EnvInfo, Policy
 

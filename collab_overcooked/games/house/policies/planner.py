@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.games.house.constants import (
+from collab_overcooked.games.house.engine.constants import (
     HANDS,
     NOTHING,
     Agent,
@@ -21,9 +21,9 @@ from collab_overcooked.games.house.constants import (
     Verb,
     World,
 )
+from collab_overcooked.games.house.engine.state import State
 from collab_overcooked.games.house.policies.greedy import RESERVE
 from collab_overcooked.games.house.policies.subplans import Scene, SubPlanPolicy, SubPlans, held
-from collab_overcooked.games.house.state import State
 from collab_overcooked.policies.api import EnvInfo, simulator_of
 
 

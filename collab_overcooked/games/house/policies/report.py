@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from collab_overcooked.games.house.constants import Verb
+from collab_overcooked.games.house.engine.constants import Verb
 from collab_overcooked.games.house.policies.subplans import Scene, held
-from collab_overcooked.games.house.text import NAMES, listed
+from collab_overcooked.games.house.text.text import NAMES, listed
 from collab_overcooked.policies.search.subplans import Finding, Findings
 
 GOAL = "goal place"

@@ -5,7 +5,7 @@ Facts: the baseline of CoELA's public code. Its map of occupied cells and its st
 
 from __future__ import annotations
 
-from collab_overcooked.games.house.constants import CONTAINER_ROOM, Verb
+from collab_overcooked.games.house.engine.constants import CONTAINER_ROOM, Verb
 from collab_overcooked.games.house.policies.subplans import (
     Scene,
     SubPlanPolicy,

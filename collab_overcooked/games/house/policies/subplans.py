@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import Level
-from collab_overcooked.games.house.constants import CONTAINER_ROOM, Home, Param, Verb
+from collab_overcooked.games.house.engine.constants import CONTAINER_ROOM, Home, Param, Verb
+from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 
 Scene = Mapping[str, Any]

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.arrays import allocate, array_of
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import NOTHING, Action, Item, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, Item, Terrain, Thing
+from collab_overcooked.kernels.arrays import allocate, array_of
+from collab_overcooked.kernels.grid import OFFSETS
 
 Array = np.ndarray
 FAR = 1 << 12  # no way

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers
-from collab_overcooked.games.overcooked.constants import NOTHING, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Item, Player, Terrain, Thing
 from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, HAND_OVER, IN_THE_WAY, Station
+from collab_overcooked.kernels.arrays import copy_numbers
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.core.arrays import copy_numbers
-from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Clock, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, NOTHING, Clock, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.rules import is_idle
 from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, INTERACT, STAY, Goal, Station
 from collab_overcooked.games.overcooked.policies.distances import fill_field, shut
 from collab_overcooked.games.overcooked.policies.full_hands import send
 from collab_overcooked.games.overcooked.policies.joint_moves import can_act, faces, move_together, station_answers
-from collab_overcooked.games.overcooked.rules import is_idle
+from collab_overcooked.kernels.arrays import copy_numbers
+from collab_overcooked.kernels.jit import kernel
 
 ERRANDS = 16  # among which a player chooses
 COUNTERS = 4  # empty counters among them, the nearest

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, NOTHING, Item, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, NOTHING, Item, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_full, is_idle
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     AHEAD,
     DISH,
@@ -19,7 +19,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Station,
 )
 from collab_overcooked.games.overcooked.policies.distances import is_same_side, travel
-from collab_overcooked.games.overcooked.rules import ingredients_in, is_full, is_idle
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.overcooked.constants import (
+from collab_overcooked.games.overcooked.engine.constants import (
     AWAY,
     NOTHING,
     WAIT,
@@ -38,6 +37,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 from collab_overcooked.games.overcooked.policies.joint_moves import faces
 from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
 from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
+from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
 
 GAME = "Overcooked-v0"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import NOTHING, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Item, Player, Terrain, Thing
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     AHEAD,
     DISH,
@@ -18,6 +17,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 )
 from collab_overcooked.games.overcooked.policies.distances import is_same_side, travel
 from collab_overcooked.games.overcooked.policies.full_hands import column_of, is_meeting_place, send
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from collab_overcooked.core.macro_actions import MEDIUM
-from collab_overcooked.games.overcooked.constants import (
+from collab_overcooked.games.overcooked.engine.constants import (
     AWAY,
     NOTHING,
     WAIT,
@@ -35,6 +34,7 @@ from collab_overcooked.games.overcooked.policies.distances import find_carries, 
 from collab_overcooked.games.overcooked.policies.full_hands import count_loose, list_needs, send_carrier
 from collab_overcooked.games.overcooked.policies.greedy import assigner, verb_for
 from collab_overcooked.games.overcooked.policies.job_times import job_time
+from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
 

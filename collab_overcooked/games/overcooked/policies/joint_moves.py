@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Param, Player
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, NOTHING, Param, Player
+from collab_overcooked.games.overcooked.engine.rules import can_interact
 from collab_overcooked.games.overcooked.policies.assignment_arrays import BASE, FAR, INTERACT, KIN, Goal, Station
 from collab_overcooked.games.overcooked.policies.distances import is_shut
-from collab_overcooked.games.overcooked.rules import can_interact
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

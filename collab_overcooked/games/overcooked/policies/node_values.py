@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import (
+from collab_overcooked.games.overcooked.engine.constants import (
     HAND_END,
     MAX_INGREDIENTS,
     NOTHING,
@@ -13,8 +12,9 @@ from collab_overcooked.games.overcooked.constants import (
     Terrain,
     Thing,
 )
+from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
 from collab_overcooked.games.overcooked.policies.assignment_arrays import DISH, SOUP, Station
-from collab_overcooked.games.overcooked.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.kernels.jit import kernel
 
 # What things are worth, in thousandths of a soup delivered.
 SERVED = 1000

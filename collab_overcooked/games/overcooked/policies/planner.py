@@ -15,10 +15,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.macro_actions import PRIMITIVE
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.errors import whole_number
-from collab_overcooked.games.overcooked.constants import HAND_END, NOTHING, Action, Clock, Player
+from collab_overcooked.games.overcooked.engine.constants import HAND_END, NOTHING, Action, Clock, Player
 from collab_overcooked.games.overcooked.policies.assignment_arrays import FAR, Array, Station, make_scratch
 from collab_overcooked.games.overcooked.policies.distances import fill_field
 from collab_overcooked.games.overcooked.policies.errands import (
@@ -30,6 +28,8 @@ from collab_overcooked.games.overcooked.policies.errands import (
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments

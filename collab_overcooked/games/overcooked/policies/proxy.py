@@ -6,7 +6,7 @@ the package; ``train bc --data`` reads them.
 
 from __future__ import annotations
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy, shipped_policies
 from collab_overcooked.policies.trained import TrainedPolicy

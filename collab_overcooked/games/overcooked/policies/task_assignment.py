@@ -6,13 +6,12 @@ player and job that takes least time first. Things that have to change hands go 
 players who carry something through a closed gate ask for a player with empty hands to open it. Moves are then chosen
 for all players together, so that whoever carries the most urgent thing gets nearest to its goal.
 
-Kernels here are compiled like the rules (see ``_jit``): no allocation, all scratch memory is in ``Scratch``.
+Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, all scratch memory is in ``Scratch``.
 """
 
 from __future__ import annotations
 
-from collab_overcooked._jit import kernel
-from collab_overcooked.games.overcooked.constants import NOTHING, Frame, Item, Param, Player, Terrain
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Frame, Item, Param, Player, Terrain
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     DISH,
     FAR,
@@ -39,6 +38,7 @@ from collab_overcooked.games.overcooked.policies.full_hands import (
 )
 from collab_overcooked.games.overcooked.policies.job_times import item_at, job_time, open_for_oneself
 from collab_overcooked.games.overcooked.policies.joint_moves import can_act, move_together
+from collab_overcooked.kernels.jit import kernel
 
 
 @kernel

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import NOTHING, Action, Item, Player, Terrain
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, Item, Player, Terrain
 from collab_overcooked.games.overcooked.policies.assignment_arrays import Array, Station, Trust
+from collab_overcooked.kernels.grid import OFFSETS
 
 RELIED = 30  # steps for which a stranger is counted on after it last did something at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS
+from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS
 from collab_overcooked.games.overcooked.questions.kitchen import Kitchen
-from collab_overcooked.games.overcooked.text import NAMES
+from collab_overcooked.games.overcooked.text.text import NAMES
 from collab_overcooked.questions.facts import Fact, numbers_around
 
 State = Mapping[str, Any]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.core.grid import OFFSETS, Direction
-from collab_overcooked.core.paths import UNREACHABLE, flood
-from collab_overcooked.games.overcooked.constants import NOTHING, Object, Row, Terrain
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Object, Row, Terrain
 from collab_overcooked.games.overcooked.questions.search import First, JointSearch
-from collab_overcooked.games.overcooked.text import directive_texts, look, object_name
+from collab_overcooked.games.overcooked.text.text import directive_texts, look, object_name
+from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
 ENV_ID = "Overcooked-v0"
 WAIT, AWAY = "wait", "move away"

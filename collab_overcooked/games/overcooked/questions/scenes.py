@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.constants import Terrain
+from collab_overcooked.games.overcooked.engine.constants import Terrain
 from collab_overcooked.games.overcooked.questions.kitchen import Kitchen
 
 LIMIT = 60  # steps of a scene's episode, for policies that play on

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.core.grid import OFFSETS
-from collab_overcooked.games.overcooked.constants import (
+from collab_overcooked.games.overcooked.engine.constants import (
     HAND_END,
     IDLE,
     MAX_INGREDIENTS,
@@ -27,7 +26,8 @@ from collab_overcooked.games.overcooked.constants import (
     Terrain,
     Thing,
 )
-from collab_overcooked.games.overcooked.observation_layout import measure_ways
+from collab_overcooked.games.overcooked.engine.observation_layout import measure_ways
+from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.policies.search.simulator import empty_fork
 
 Array = np.ndarray

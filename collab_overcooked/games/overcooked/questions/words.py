@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.games.overcooked.constants import MAX_INGREDIENTS, SYMBOLS, Frame
+from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, SYMBOLS, Frame
 from collab_overcooked.games.overcooked.questions.kitchen import WAIT, Kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
-from collab_overcooked.games.overcooked.text import NAMES
+from collab_overcooked.games.overcooked.text.text import NAMES
 
 State = Mapping[str, Any]
 GOALS = {

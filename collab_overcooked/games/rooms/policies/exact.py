@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.solver import JointValues, Solution, solve
+from collab_overcooked.games.rooms.engine.solver import JointValues, Solution, solve
 
 GAMES = ("CollabCapture-v0", "CollabEscape-v0")
 HASTE = 1e-4  # what a turn costs beside a probability of success, so that it decides between equal ones only

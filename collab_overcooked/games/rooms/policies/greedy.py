@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.lexicon import plain
-from collab_overcooked.games.rooms.constants import FREE, NOTHING, STAY, UNREACHABLE, Goal, RoomColumn
+from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, STAY, UNREACHABLE, Goal, RoomColumn
 from collab_overcooked.games.rooms.policies.exact import check_game
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.specs import refuse_text

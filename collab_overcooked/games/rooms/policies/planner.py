@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collab_overcooked.errors import near_matches
+from collab_overcooked.games.rooms.engine.solver import EPSILON, JointValues
 from collab_overcooked.games.rooms.policies.exact import check_game, exact_values, worth
-from collab_overcooked.games.rooms.solver import EPSILON, JointValues
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 

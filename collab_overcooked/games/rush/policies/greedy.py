@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.games.rush.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
-from collab_overcooked.games.rush.rules import would_ruin
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, Area, Clock, Dish, Kind, Order
+from collab_overcooked.games.rush.engine.rules import would_ruin
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rush.constants import NO_ACTION, Clock
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, Clock
+from collab_overcooked.games.rush.engine.search import Solution, Solver
 from collab_overcooked.games.rush.policies.greedy import check_game, useful_action
-from collab_overcooked.games.rush.search import Solution, Solver
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 

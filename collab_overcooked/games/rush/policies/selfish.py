@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.rush.constants import NO_ACTION
+from collab_overcooked.games.rush.engine.constants import NO_ACTION
 from collab_overcooked.games.rush.policies.planner import PlannerPolicy
 from collab_overcooked.policies.api import EnvInfo, Seen
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.lexicon import words_for
-from collab_overcooked.games.rush.constants import Reason
+from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.specs import refuse_text
 

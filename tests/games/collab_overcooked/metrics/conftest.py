@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked import metrics
+from collab_overcooked.games.collab_overcooked.suite import metrics
 
 SHARED = Path(__file__).resolve().parents[5] / "shared"
 GOLDEN = SHARED / "golden" / "collab_overcooked"

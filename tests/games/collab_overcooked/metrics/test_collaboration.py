@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.metrics import (
     CollaborationOptions,
     Conversation,
     Message,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from collab_overcooked.games.collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.metrics import (
     Conversation,
     LogError,
     Message,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.games.collab_overcooked.metrics import (
+from collab_overcooked.games.collab_overcooked.suite.metrics import (
     CollaborationOptions,
     Message,
     Run,

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.games.collab_overcooked.constants import Clock
+from collab_overcooked.games.collab_overcooked.engine.constants import Clock
+from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
-from collab_overcooked.games.collab_overcooked.spec import load_kitchen
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.registry import load_game
 from docs.topics.best_times import planner_table

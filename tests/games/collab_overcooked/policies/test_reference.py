@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.games.collab_overcooked import metrics
+from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
-from collab_overcooked.games.collab_overcooked.spec import load_kitchen
+from collab_overcooked.games.collab_overcooked.suite import metrics
 from collab_overcooked.registry import load_game
 from collab_overcooked.runner.episode import Limits
 

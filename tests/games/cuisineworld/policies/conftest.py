@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.games.cuisineworld.scoring import score_record
+from collab_overcooked.games.cuisineworld.suite.scoring import score_record
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.order_logger import OrderLogger
 from collab_overcooked.runner.teams import make_team

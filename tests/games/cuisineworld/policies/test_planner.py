@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from collab_overcooked.core.rng import seed_words
+from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import Lookahead, PlannerPolicy
-from collab_overcooked.games.cuisineworld.spec import levels
+from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game

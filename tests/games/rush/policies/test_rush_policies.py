@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.games.rush.constants import Clock, Order
+from collab_overcooked.games.rush.engine.constants import Clock, Order
+from collab_overcooked.games.rush.engine.search import Solver
 from collab_overcooked.games.rush.policies.planner import planner
-from collab_overcooked.games.rush.search import Solver
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator

@@ -1,1 +1,0 @@
-"""Kernels that two or more games use: random numbers, movement, paths."""

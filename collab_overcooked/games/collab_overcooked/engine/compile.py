@@ -1,0 +1,491 @@
+"""The border between words and numbers: a kitchen and a choice of tasks become read-only arrays.
+
+Every check that needs the whole kitchen (reachable stations, products that somebody can make) raises here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    DISH,
+    FIRST_NAMED,
+    NOTHING,
+    Access,
+    Encoding,
+    Event,
+    Food,
+    Group,
+    Kind,
+    Log,
+    Param,
+    Primitive,
+    Recipe,
+    Row,
+    Station,
+    Task,
+    Verb,
+)
+from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.engine.options import OrderPool
+from collab_overcooked.games.collab_overcooked.engine.rewards import OWN, TEAM
+from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_impossible
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
+from collab_overcooked.games.collab_overcooked.engine.state import Tables
+from collab_overcooked.io.action_levels import parse_action_levels
+from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.config import MOST
+from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.kernels.grid import OFFSETS, Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM, Level
+from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
+
+KINDS = {"X": Kind.COUNTER, "ingredients": Kind.INGREDIENTS, "dishes": Kind.DISHES, "serving": Kind.SERVING}
+PLACES = ("counter", "ingredient_dispenser", "dish_dispenser", "serving")
+WEIGHT_SCALE = 1 << 24
+MAX_NUMBER = 255  # of an observation; times and counts stop there
+VISIBLE_ORDERS = 3  # orders on display in a game of many orders
+# Ingredients that the original lists beside its orders in the table of what needs a dish.
+ALSO_LISTED = ("apple", "carrot", "onion", "potato", "tofu")
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for the numbers in the tables.
+
+    Attributes:
+        items: Item names; item 0 is the dish.
+        places: Name of every group: counter, dispensers, serving, then utensils such as ``pot0``.
+        operations: Verb of every utensil, in the order of the utensil groups.
+        tiles: Station index of every grid cell (x, y) that is not floor.
+        floor: Grid cell (x, y) of every floor cell index.
+        catalogue: Text of every catalogue row.
+    """
+
+    items: tuple[str, ...]
+    places: tuple[str, ...]
+    operations: tuple[str, ...]
+    tiles: Mapping[tuple[int, int], int]
+    floor: tuple[tuple[int, int], ...]
+    catalogue: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kitchen ready to play.
+
+    Attributes:
+        kitchen: What it was made from.
+        names: Words for its numbers.
+        tables: Its arrays.
+        levels: Action level of each seat.
+        n_actions: Size of the action space: that of the level that has most.
+        n_possible: Catalogue rows below this number can be accepted; the rest can only be named.
+        space: Of one agent's observation.
+    """
+
+    kitchen: Kitchen
+    names: Names
+    tables: Tables
+    levels: tuple[str, ...]
+    n_actions: int
+    n_possible: int
+    space: gymnasium.spaces.Box[Any]
+
+
+def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
+    """Turn a kitchen into tables.
+
+    Raises:
+        LayoutError: If a station is out of everybody's reach or a product can be made by nobody.
+        ValueError: For a bad ``shaping``.
+    """
+    items = ("dish", *kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes))
+    item_id = {name: i for i, name in enumerate(items)}
+    floor, tiles = _cells(kitchen)
+    cells = _neighbours(floor, tiles)
+    ways = _ways(cells)
+    starts = _starts(kitchen, floor)
+    stations, groups, places, operations = _stations(kitchen, floor, tiles, config.preset)
+    access = _access(kitchen, stations, ways, starts, tiles)
+    foods, recipes, needs = _foods(kitchen, items, item_id)
+    refuse_impossible(kitchen, stations, access)
+    rows, texts, marks = _catalogue(kitchen, items, places, operations, stations, groups)
+    takes = _takes(rows, marks, len(operations), len(items))
+    params = _params(kitchen, config, pool.refill, marks, len(operations))
+    levels = parse_action_levels(config.action_level, len(kitchen.agents), MEDIUM)
+    n_actions = max(marks.accepted if level == MEDIUM else FIRST_NAMED + len(items) for level in set(levels))
+    space = _observation_space(kitchen, config, params, stations, recipes, needs)
+    tables = Tables(
+        params=params,
+        levels=np.array([Level[level.upper()] for level in levels], np.int32),
+        cells=cells,
+        ways=ways,
+        stations=stations,
+        groups=groups,
+        access=access,
+        starts=starts,
+        foods=foods,
+        recipes=recipes,
+        needs=needs,
+        catalogue=rows,
+        takes=takes,
+        tasks=_tasks(pool, item_id),
+        rewards=_rewards(kitchen, config.shaping),
+        template=_template(kitchen, stations, cells, len(items)),
+    )
+    names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
+    return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space)
+
+
+# ------------------------------------------------------------------------------------------- the grid
+
+
+def _cells(kitchen: Kitchen) -> tuple[list[tuple[int, int]], dict[tuple[int, int], int]]:
+    floor: list[tuple[int, int]] = []
+    tiles: dict[tuple[int, int], int] = {}
+    for y, row in enumerate(kitchen.grid):
+        for x, symbol in enumerate(row):
+            if symbol == " ":
+                floor.append((x, y))
+            else:
+                tiles[x, y] = len(tiles)
+    return floor, tiles
+
+
+def _neighbours(floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int]) -> np.ndarray:
+    index = {cell: i for i, cell in enumerate(floor)}
+    cells = np.full((len(floor), 10), NOTHING, np.int32)
+    for i, (x, y) in enumerate(floor):
+        for direction in Direction:
+            dx, dy = OFFSETS[direction]
+            cells[i, direction] = index.get((x + dx, y + dy), NOTHING)
+            cells[i, 4 + direction] = tiles.get((x + dx, y + dy), NOTHING)
+        cells[i, 8:] = x, y
+    return cells
+
+
+def _ways(cells: np.ndarray) -> np.ndarray:
+    ways = np.empty((2, 4 * len(cells), 4 * len(cells)), np.int32)
+    flood_all(cells, ways[0], ways[1], np.zeros(len(cells), np.int32), np.empty(4 * len(cells), np.int32))
+    return ways
+
+
+def _starts(kitchen: Kitchen, floor: list[tuple[int, int]]) -> np.ndarray:
+    facing = {name.name.lower(): int(name) for name in Direction}
+    return np.array([(floor.index(agent.start), facing[agent.facing]) for agent in kitchen.agents], np.int32)
+
+
+def _stations(
+    kitchen: Kitchen, floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int], preset: str
+) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
+    """Number the stations, give utensils their names, and gather stations into places."""
+    index = {cell: i for i, cell in enumerate(floor)}
+    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
+    stations = np.full((len(tiles), len(Station) + 3), NOTHING, np.int32)
+    members: list[list[int]] = [[], [], [], []]
+    utensils: dict[str, list[tuple[str, str, int]]] = {name: [] for name in kinds}
+    for (x, y), s in tiles.items():
+        spec = kitchen.stations.get(kitchen.grid[y][x])
+        kind = Kind.COUNTER if spec is None else KINDS.get(spec.kind, Kind.UTENSIL)
+        stations[s, [Station.KIND, Station.X, Station.Y]] = kind, x, y
+        for side, (dx, dy) in enumerate(OFFSETS):
+            stand = index.get((x - dx, y - dy))
+            if stand is not None:
+                stations[s, Station.GOAL + side] = 4 * stand + side
+        if spec is not None and kind == Kind.UTENSIL:
+            stations[s, Station.UTENSIL] = kinds.index(spec.name)
+            stations[s, Station.CAPACITY] = spec.capacity
+            stations[s, Station.LOG] = _log_of(spec.name, preset)
+            utensils[spec.name].append((f"{spec.name}{len(utensils[spec.name])}", spec.operation, s))
+        else:
+            members[kind].append(s)
+            stations[s, Station.GROUP] = kind
+    places, operations = list(PLACES), []
+    for name in kinds:
+        for place, operation, s in utensils[name]:
+            stations[s, Station.GROUP] = len(places)
+            places.append(place)
+            operations.append(operation)
+            members.append([s])
+    groups = np.full((len(members), max(map(len, members))), NOTHING, np.int32)
+    for g, row in enumerate(members):
+        groups[g, : len(row)] = row
+    return stations, groups, places, operations
+
+
+def _log_of(utensil: str, preset: str) -> Log:
+    """Return what a kind of utensil logs; the original's code for pots differs from that for all others."""
+    if preset != "original":
+        return Log.EFFECTS
+    return Log.PUTS if utensil == "pot" else Log.ALL_AS_PUTS
+
+
+def _access(
+    kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
+) -> np.ndarray:
+    """Find who can use what: in reach of the start cell, and not reserved for others."""
+    reach = np.zeros((len(starts), len(stations)), np.int32)
+    for i, (cell, facing) in enumerate(starts):
+        for s in range(len(stations)):
+            goals = stations[s, Station.GOAL : Station.GOAL + 4]
+            near = any(ways[0, 4 * cell + facing, goal] < UNREACHABLE for goal in goals if goal != NOTHING)
+            spec = kitchen.stations.get(kitchen.grid[stations[s, Station.Y]][stations[s, Station.X]])
+            allowed = spec is None or spec.users is None or i in spec.users
+            reach[i, s] = near and allowed
+    for (x, y), s in tiles.items():
+        spec = kitchen.stations.get(kitchen.grid[y][x])
+        if spec is not None and not reach[:, s].any():
+            who = "no agent" if spec.users is None else f"no agent of users {list(spec.users)}"
+            raise LayoutError(
+                f"{kitchen.document.row_of('grid', y)}, cell ({x}, {y}): {who} can reach {spec.name or spec.kind} "
+                f"{spec.symbol!r}; put it beside floor that such an agent can walk to"
+            )
+    for kind in ("ingredients", "serving"):
+        if not any(spec.kind == kind and spec.symbol in "".join(kitchen.grid) for spec in kitchen.stations.values()):
+            raise kitchen.document.error(f"there is no {kind} station in the grid; add one", "grid")
+    return np.array([_openness(mine, reach.sum(0), stations[:, Station.KIND]) for mine in reach], np.int32)
+
+
+def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndarray:
+    """Tell an agent's own counters from those that most agents meet at.
+
+    The paper's two agents share a counter or do not. Of three, two may share a floor: what one of them puts down for
+    the third belongs on a counter that all can use, not on any that the two have in common.
+    """
+    most = users[(mine > 0) & (kinds == Kind.COUNTER)].max(initial=1)
+    common = np.where(users >= most, Access.SHARED, Access.SOME)
+    return np.where(mine == 0, Access.NONE, np.where(users == 1, Access.PRIVATE, common))
+
+
+# ------------------------------------------------------------------------------------------- food
+
+
+def _foods(
+    kitchen: Kitchen, items: tuple[str, ...], item_id: Mapping[str, int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
+    capacity = max((station.capacity for station in kitchen.stations.values() if station.kind == "utensil"), default=1)
+    foods = np.zeros((len(items), len(Food)), np.int32)
+    foods[:, Food.UTENSIL] = NOTHING
+    foods[1 : 1 + len(kitchen.ingredients), Food.RAW] = 1
+    recipes = np.full((len(kitchen.recipes), 4 + capacity), NOTHING, np.int32)
+    for r, recipe in enumerate(kitchen.recipes):
+        utensil = kinds.index(recipe.utensil)
+        foods[item_id[recipe.product], Food.UTENSIL] = utensil
+        recipes[r, : Recipe.INPUT] = utensil, item_id[recipe.product], recipe.time, len(recipe.inputs)
+        recipes[r, Recipe.INPUT : Recipe.INPUT + len(recipe.inputs)] = [item_id[name] for name in recipe.inputs]
+    for name, plated in kitchen.serving.items():
+        foods[item_id[name], [Food.SERVED, Food.NEEDS_DISH]] = 1, plated
+    listed = (*kitchen.serving, *ALSO_LISTED)
+    foods[:, Food.SOUNDS_SERVED] = [any(part in name for part in listed) for name in items]
+    needs = np.zeros((len(items), len(items)), np.int32)
+    for i, name in enumerate(items):
+        for part in ingredients_below(kitchen, name):
+            needs[i, item_id[part]] += 1
+    return foods, recipes, needs
+
+
+def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
+    """Return all foods in the recipe tree of a product, without the product itself, as often as they occur."""
+    recipe = kitchen.recipe_of(name)
+    if recipe is None:
+        return []
+    return [part for given in recipe.inputs for part in (given, *ingredients_below(kitchen, given))]
+
+
+# ------------------------------------------------------------------------------------------- actions
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Where the kinds of actions begin in the catalogue."""
+
+    first_put: int
+    first_counter: int
+    first_raw: int
+    dish: int
+    first_product: int
+    accepted: int  # rows from here on can be named in text but are never accepted
+
+
+class _Catalogue:
+    """All actions as rows and as texts; the order within the list is part of the game's version."""
+
+    def __init__(self, items: tuple[str, ...], places: list[str]) -> None:
+        self.items, self.places = items, places
+        self.rows: list[tuple[int, int, int]] = []
+        self.texts: dict[str, int] = {}
+
+    def add(self, text: str, verb: Verb, item: int, group: int) -> None:
+        """Append an action unless it is there already."""
+        if text not in self.texts:
+            self.texts[text] = len(self.rows)
+            self.rows.append((verb, item, group))
+
+    def call(self, name: str, verb: Verb, group: int) -> None:
+        """Append an action on a place."""
+        self.add(f"{name}({self.places[group]})", verb, NOTHING, group)
+
+    def pickups(self, items: Iterable[int], group: int) -> None:
+        """Append the pickups of items from a place."""
+        for item in items:
+            self.add(f"pickup({self.items[item]},{self.places[group]})", Verb.PICKUP, item, group)
+
+
+def _catalogue(
+    kitchen: Kitchen,
+    items: tuple[str, ...],
+    places: list[str],
+    operations: list[str],
+    stations: np.ndarray,
+    groups: np.ndarray,
+) -> tuple[np.ndarray, list[str], _Marks]:
+    """List all actions: rows, texts, and where each kind begins."""
+    book = _Catalogue(items, places)
+    utensils = range(Group.UTENSIL, len(places))
+    book.add("continue", Verb.CONTINUE, NOTHING, NOTHING)
+    for n in range(1, kitchen.max_wait + 1):
+        book.add(f"wait({n})", Verb.WAIT, n, NOTHING)
+    book.add("place_obj_on_counter()", Verb.PLACE, NOTHING, Group.COUNTER)
+    book.add("deliver()", Verb.DELIVER, NOTHING, Group.SERVING)
+    first_put = len(book.rows)
+    for group in utensils:
+        book.call("put_obj_in_utensil", Verb.PUT, group)
+    for group, operation in zip(utensils, operations, strict=True):
+        book.call(operation, Verb.OPERATE, group)
+    for group in utensils:
+        book.call("fill_dish_with_food", Verb.FILL, group)
+    first_counter = len(book.rows)
+    book.pickups(range(len(items)), Group.COUNTER)
+    first_raw = len(book.rows)
+    book.pickups(range(1, 1 + len(kitchen.ingredients)), Group.INGREDIENTS)
+    dish = len(book.rows)
+    book.pickups([DISH], Group.DISHES)
+    first_product = len(book.rows)
+    for group in utensils:
+        book.pickups(_products(kitchen, items, stations[groups[group, 0], Station.UTENSIL]), group)
+    accepted = len(book.rows)
+    for group in utensils:
+        book.pickups(range(len(items)), group)
+    marks = _Marks(first_put, first_counter, first_raw, dish, first_product, accepted)
+    return np.array(book.rows, np.int32), list(book.texts), marks
+
+
+def _products(kitchen: Kitchen, items: tuple[str, ...], kind: int) -> list[int]:
+    """Return the items that a kind of utensil makes."""
+    names = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
+    return [items.index(recipe.product) for recipe in kitchen.recipes if recipe.utensil == names[kind]]
+
+
+def _takes(rows: np.ndarray, marks: _Marks, n_utensils: int, n_items: int) -> np.ndarray:
+    takes = np.full((n_utensils, n_items), NOTHING, np.int32)
+    for action in range(marks.first_product, marks.accepted):
+        takes[rows[action, Row.GROUP] - Group.UTENSIL, rows[action, Row.ITEM]] = action
+    return takes
+
+
+def primitive_texts(items: Iterable[str]) -> list[str]:
+    """Return the texts of the primitive actions, by id."""
+    moves = [name.name.lower() for name in Primitive]
+    return [*moves, "start", *(f"interact({name})" for name in items)]
+
+
+def _params(
+    kitchen: Kitchen, config: CollabOvercookedConfig, refill: bool, marks: _Marks, n_utensils: int
+) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    values = {
+        Param.N_UTENSILS: n_utensils,
+        Param.REFILL: refill,
+        Param.LOOKAHEAD: VISIBLE_ORDERS if refill else 1,
+        Param.STUCK: kitchen.stuck_limit if config.stuck_limit is None else config.stuck_limit,
+        Param.FIRST_COUNTER_PICKUP: marks.first_counter,
+        Param.FIRST_RAW_PICKUP: marks.first_raw,
+        Param.FIRST_PUT: marks.first_put,
+        Param.ENCODING: Encoding[config.obs.upper()],
+        Param.FULL_KNOWLEDGE: config.knowledge == "full",
+        Param.WIDTH: len(kitchen.grid[0]),
+        Param.HEIGHT: len(kitchen.grid),
+        Param.DISH_PICKUP: marks.dish,
+        Param.SHOW_LIMIT: config.show_limit,
+        Param.ORIGINAL: config.preset == "original",
+        Param.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
+    }
+    for key, value in values.items():
+        params[key] = value
+    return params
+
+
+# ------------------------------------------------------------------------------------------- tasks, rewards, views
+
+
+def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:
+    weights = np.array([pool.weights.get(name, 1.0) for name in pool.tasks])
+    running = np.rint(np.cumsum(weights / weights.sum()) * WEIGHT_SCALE)
+    tasks = np.zeros((len(pool.tasks), len(Task)), np.int32)
+    tasks[:, Task.ITEM] = [item_id[name] for name in pool.tasks]
+    tasks[:, Task.WEIGHT] = running
+    tasks[:, Task.LIMIT] = [pool.time_limits[name] for name in pool.tasks]
+    return tasks
+
+
+def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarray:
+    table = np.zeros((2, len(Event)), np.float32)
+    table[TEAM, Event.DELIVER] = kitchen.delivery_reward
+    if not isinstance(shaping, (Mapping, type(None))):
+        raise ValueError(f"shaping must map event names to numbers, not {shown(shaping)}")
+    events = [event.name for event in Event]
+    for name, weight in (shaping or {}).items():
+        if name not in events:
+            raise ValueError(near_matches("shaping event", name, events))
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MOST:
+            raise ValueError(f"shaping of {name} must be a number from -{MOST} to {MOST}, not {shown(weight)}")
+        table[OWN, Event[name]] = weight
+    return table
+
+
+def _observation_space(
+    kitchen: Kitchen,
+    config: CollabOvercookedConfig,
+    params: np.ndarray,
+    stations: np.ndarray,
+    recipes: np.ndarray,
+    needs: np.ndarray,
+) -> gymnasium.spaces.Box[Any]:
+    n_agents, n_utensils, n_items = len(kitchen.agents), int(params[Param.N_UTENSILS]), len(needs)
+    if config.obs == "grid":
+        high = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
+        # bounds of 0 to 255 in all channels would make trainers take the grid for an image and divide it by 255
+        high[...] = 1
+        first_item = high.shape[2] - n_items
+        marks = first_item - GRID_CHANNELS
+        high[..., marks + 9 : marks + 11] = np.clip(recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
+        high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
+        high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
+        return gymnasium.spaces.Box(np.zeros_like(high), high, high.shape, np.uint8)
+    agents = n_agents * (n_items + AGENT_FEATURES)
+    orders = (int(params[Param.LOOKAHEAD]) + 1) * n_items
+    length = agents + orders + n_utensils * (n_items + UTENSIL_FEATURES) + n_items + 1 + 2
+    return gymnasium.spaces.Box(0, MAX_NUMBER, (length,), np.uint8)
+
+
+def _depth(kitchen: Kitchen, n_items: int) -> int:
+    kinds = sum(station.kind == "utensil" for station in kitchen.stations.values())
+    return 1 + Kind.UTENSIL + kinds + GRID_CHANNELS + n_items
+
+
+def _template(kitchen: Kitchen, stations: np.ndarray, cells: np.ndarray, n_items: int) -> np.ndarray:
+    """Floor, counters, dispensers, serving and utensil kinds, one channel each."""
+    template = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
+    template[cells[:, 9], cells[:, 8], 0] = 1
+    for row in stations:
+        utensil = row[Station.UTENSIL] if row[Station.KIND] == Kind.UTENSIL else 0
+        template[row[Station.Y], row[Station.X], 1 + row[Station.KIND] + utensil] = 1
+    return template.reshape(-1)

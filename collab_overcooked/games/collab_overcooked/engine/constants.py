@@ -1,0 +1,273 @@
+"""Codes and column names of the Collab-Overcooked arrays.
+
+Shape letters: B environment, N agent, S station, I item, R recipe.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NOTHING = -1
+DISH = 0  # the empty plate is item 0; foods follow
+
+
+class Agent(IntEnum):
+    """Columns of ``State.agents`` (B, N, 4)."""
+
+    CELL = 0  # floor cell index
+    FACING = 1
+    ITEM = 2  # held item, NOTHING for an empty hand
+    PLATED = 3  # 1 where the held food lies on a dish
+
+
+class MacroState(IntEnum):
+    """Own columns of ``State.macro_state`` (B, N, 4), behind those of ``kernels.macro_actions.Macro``."""
+
+    REASON = 3  # why the last chosen action was refused, 0 when it was not
+
+
+class Tile(IntEnum):
+    """Columns of ``State.tiles`` (B, S, 7 + capacity): what lies on a counter or in a utensil."""
+
+    ITEM = 0  # on a counter the object, in a utensil the product once started
+    PLATED = 1
+    PLACED = 2  # running number of the placement; earlier placed food is picked up first
+    COUNT = 3  # items in a utensil
+    TIMER = 4  # steps processed; 0 before the start
+    TIME = 5  # steps the started recipe needs
+    STARTED = 6  # 1 between a start and the tick that judges it
+    CONTENT = 7  # first of `capacity` item columns
+
+
+class Clock(IntEnum):
+    """Columns of ``State.clock`` (B, 5)."""
+
+    T = 0  # steps taken
+    LIMIT = 1  # steps at which the episode is cut off
+    DELIVERED = 2  # rewarded deliveries
+    PLACEMENTS = 3  # placements so far, the source of Tile.PLACED
+    OVER = 4  # 1 after the last step
+
+
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, N, 9), see ``kernels.events``."""
+
+    CODE = 0  # see Event
+    REASON = 1  # why the chosen action was refused, 0 when it was not
+    PRIMITIVE = 2  # primitive action carried out
+    ENDED = 3  # how the agent's macro action ended, see kernels.macro_actions.Outcome
+    MOVED = 4  # 1 where cell or facing changed
+    ITEM = 5
+    STATION = 6
+    PARAMETER = 7  # what an INTERACT named: an item, START or NOTHING
+    TARGET = 8  # floor cell stood on after the step
+
+
+FIRST_ID = 5  # columns of events from here on hold ids
+
+
+class Event(IntEnum):
+    """What an agent did in a step."""
+
+    NONE = 0
+    PICKUP = 1
+    PLACE = 2
+    PUT = 3
+    START = 4
+    START_WRONG = 5
+    FILL = 6
+    DELIVER = 7
+    DELIVER_WRONG = 8
+    FILL_AS_PUT = 9  # a dish was filled and a put is logged; preset "original" only
+    PUT_NO_EFFECT = 10  # a put is logged and nothing moved; preset "original" only
+
+
+class Primitive(IntEnum):
+    """Primitive actions; the first four are the directions."""
+
+    NORTH = 0
+    SOUTH = 1
+    EAST = 2
+    WEST = 3
+    STAY = 4
+    INTERACT = 5
+
+
+# Plain ints for kernels that mix them with computed directions, which numba cannot unify with an enum member.
+STAY = int(Primitive.STAY)
+INTERACT = int(Primitive.INTERACT)
+
+START = -2  # parameter of an INTERACT that starts the faced utensil
+WAIT_ONE = 1  # action id of wait(1)
+FIRST_NAMED = 7  # primitive action 6 is start, 7 + i is interact with item i
+
+
+class Verb(IntEnum):
+    """Kinds of medium-level actions, which are macro actions."""
+
+    CONTINUE = 0
+    WAIT = 1
+    PLACE = 2
+    DELIVER = 3
+    PUT = 4
+    OPERATE = 5
+    FILL = 6
+    PICKUP = 7
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue`` (actions, 3)."""
+
+    VERB = 0
+    ITEM = 1  # of a pickup; the number of steps of a wait
+    GROUP = 2
+
+
+class Group(IntEnum):
+    """Places an action can name; each utensil is a group of its own from UTENSIL on."""
+
+    COUNTER = 0
+    INGREDIENTS = 1
+    DISHES = 2
+    SERVING = 3
+    UTENSIL = 4
+
+
+class Kind(IntEnum):
+    """What a station is."""
+
+    COUNTER = 0
+    INGREDIENTS = 1
+    DISHES = 2
+    SERVING = 3
+    UTENSIL = 4
+
+
+class Log(IntEnum):
+    """What a utensil writes into the log of actions."""
+
+    EFFECTS = 0  # what happened
+    PUTS = 1  # puts that find it full, too
+    ALL_AS_PUTS = 2  # these, and what a dish does there, as puts
+
+
+class Station(IntEnum):
+    """Columns of ``Tables.stations`` (S, 11)."""
+
+    KIND = 0
+    UTENSIL = 1  # utensil kind (row of the recipe book), NOTHING for other stations
+    CAPACITY = 2
+    GROUP = 3
+    GOAL = 4  # first of four poses from which the station can be used, NOTHING where there is none
+    X = 8
+    Y = 9
+    LOG = 10  # see Log
+
+
+class Access(IntEnum):
+    """Values of ``Tables.access`` (N, S)."""
+
+    NONE = 0
+    PRIVATE = 1  # nobody else can use the station
+    SOME = 2  # others can, but more can use another counter in reach
+    SHARED = 3  # as many as can use any counter in reach
+
+
+class Recipe(IntEnum):
+    """Columns of ``Tables.recipes`` (R, 4 + capacity)."""
+
+    UTENSIL = 0
+    PRODUCT = 1
+    TIME = 2
+    COUNT = 3
+    INPUT = 4
+
+
+class Food(IntEnum):
+    """Columns of ``Tables.foods`` (I, 5)."""
+
+    RAW = 0
+    SERVED = 1  # 1 where the food may be ordered
+    NEEDS_DISH = 2
+    UTENSIL = 3  # utensil kind that makes it, NOTHING for raw food
+    SOUNDS_SERVED = 4  # 1 where its name contains that of a food which the original has on its list of dishes
+
+
+class Task(IntEnum):
+    """Columns of ``Tables.tasks`` (tasks, 3)."""
+
+    ITEM = 0
+    WEIGHT = 1  # running sum of the sampling weights
+    LIMIT = 2
+
+
+class Param(IntEnum):
+    """Entries of ``Tables.params``."""
+
+    N_UTENSILS = 0
+    REFILL = 1  # 1 where delivered orders are replaced
+    LOOKAHEAD = 2  # orders on display
+    STUCK = 3
+    FIRST_COUNTER_PICKUP = 4  # action id of pickup(item 0, counter)
+    FIRST_RAW_PICKUP = 5  # action id of the first ingredient's pickup from its dispenser
+    FIRST_PUT = 6  # action ids of put, operate, fill: one a utensil each
+    ENCODING = 7
+    FULL_KNOWLEDGE = 8
+    WIDTH = 9
+    HEIGHT = 10
+    DISH_PICKUP = 11
+    KNOWERS = 12  # bit mask of the agents who know the recipes
+    SHOW_LIMIT = 13  # 1 where agents see how much time is left
+    ORIGINAL = 14  # 1 with the preset "original"
+
+
+class Status(IntEnum):
+    """State of a utensil."""
+
+    EMPTY = 0
+    FILLING = 1
+    COOKING = 2
+    READY = 3
+
+
+class Reason(IntEnum):
+    """Why the game refuses an action; 0 where it does not."""
+
+    OK = 0
+    BUSY = 1
+    NOT_BUSY = 2
+    NO_EFFECT = 3
+    NO_SUCH_ACTION = 4  # a number that only seats of another action level have
+    PICK_COOKING = 10
+    PICK_NEEDS_DISH = 11
+    PICK_NOT_ON_COUNTER = 12
+    PICK_CHEF_DISPENSER = 13
+    PICK_UNREACHABLE = 14
+    PICK_HANDS_FULL = 15
+    PICK_NOT_IN_UTENSIL = 16
+    PUT_COOKING = 20
+    PUT_READY = 21
+    PUT_UNREACHABLE = 22
+    PUT_EMPTY_HANDED = 23
+    PUT_DISH = 24
+    PUT_FULL = 25
+    PLACE_EMPTY_HANDED = 30
+    PLACE_NO_COUNTER = 31
+    FILL_NOT_NEEDED = 40
+    FILL_NO_DISH = 41
+    FILL_NOT_READY = 42
+    FILL_UNREACHABLE = 43
+    DELIVER_NOT_FINISHED = 50
+    DELIVER_EMPTY_HANDED = 51
+    DELIVER_UNREACHABLE = 52
+    OP_UNREACHABLE = 60
+    OP_EMPTY = 61
+    OP_BUSY = 62
+    OP_HANDS_FULL = 63
+
+
+class Encoding(IntEnum):
+    """Observation encodings."""
+
+    FEATURES = 0
+    GRID = 1

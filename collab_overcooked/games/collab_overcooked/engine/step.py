@@ -1,0 +1,132 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.collab_overcooked.engine.constants import FIRST_ID, NOTHING, Agent, Clock, Param, Task
+from collab_overcooked.games.collab_overcooked.engine.macro_actions import (
+    end_macro_actions,
+    start_macro_actions,
+    step_macro_actions,
+)
+from collab_overcooked.games.collab_overcooked.engine.observe import observe_env
+from collab_overcooked.games.collab_overcooked.engine.rewards import pay
+from collab_overcooked.games.collab_overcooked.engine.rules import (
+    choose_primitives,
+    clear_tile,
+    draw_task,
+    interact_in_turn,
+    move_agents,
+    refill_orders,
+    refuse_idle_interacts,
+    tick_utensils,
+)
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import clear_macros
+
+
+@kernel
+def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
+    """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
+    params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
+    cells, access, catalogue, levels = tables.cells, tables.access, tables.catalogue, tables.levels
+    clear_events(events, FIRST_ID)
+    start_macro_actions(tables, agents, macros, tiles, orders, events, actions)
+    step_macro_actions(tables, agents, macros, tiles, events, rng, scratch)
+    choose_primitives(events, actions, levels, foods.shape[0])
+    interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods)
+    move_agents(agents, events, cells)
+    tick_utensils(tiles, events, stations, groups, tables.recipes, params[Param.N_UTENSILS])
+    refill_orders(orders, rng, tables.tasks, params)
+    end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params)
+    refuse_idle_interacts(macros, events, levels)
+    clock[Clock.T] += 1
+
+
+@kernel
+def reset_env(tables, agents, macros, tiles, orders, clock, rng, events, forced, limit):
+    """Agents stand at their starts with empty hands, all tiles are empty, orders are forced or drawn.
+
+    Mutates: all but tables and forced.
+    """
+    clear_events(events, FIRST_ID)
+    clear_macros(macros)
+    agents[:] = 0
+    for i in range(agents.shape[0]):
+        agents[i, Agent.CELL] = tables.starts[i, 0]
+        agents[i, Agent.FACING] = tables.starts[i, 1]
+        agents[i, Agent.ITEM] = NOTHING
+    for s in range(tiles.shape[0]):
+        clear_tile(tiles[s])
+    for q in range(orders.shape[0]):
+        orders[q] = forced[q]
+    clock[:] = 0
+    if orders[0] == NOTHING and tables.params[Param.REFILL] == 0:
+        orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
+    refill_orders(orders, rng, tables.tasks, tables.params)
+    clock[Clock.LIMIT] = limit if limit > 0 else time_limit(orders[0], tables.tasks)
+
+
+@kernel
+def time_limit(order, tasks):
+    """An episode has the time of its first order's task; an order that is no task has that of the first task."""
+    for k in range(tasks.shape[0]):
+        if tasks[k, Task.ITEM] == order:
+            return tasks[k, Task.LIMIT]
+    return tasks[0, Task.LIMIT]
+
+
+@kernel
+def close_env(b, orders, clock, terminated, truncated):
+    """A game ends when no order is left; it is cut off at its limit. Mutates: clock, terminated, truncated."""
+    terminated[b] = orders[0] == NOTHING
+    truncated[b] = not terminated[b] and clock[Clock.T] >= clock[Clock.LIMIT]
+    clock[Clock.OVER] = 1 if terminated[b] or truncated[b] else 0
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    agents, macros, tiles = state.agents, state.macro_state, state.tiles
+    orders, clock, rng = state.orders, state.clock, state.rng
+    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
+    scratch, fresh = out.scratch, out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            rewards[b] = 0
+            clear_events(events[b], FIRST_ID)
+            continue
+        step_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], actions[b], events[b], scratch[b])
+        pay(events[b], tables.rewards, rewards[b])
+        close_env(b, orders[b], clock[b], terminated, truncated)
+
+
+@kernel
+def reset_batch(tables, state, out, which, forced, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    agents, macros, tiles = state.agents, state.macro_state, state.tiles
+    orders, clock, rng = state.orders, state.clock, state.rng
+    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
+    fresh = out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        reset_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], events[b], forced[b], limit)
+        rewards[b] = 0
+        terminated[b] = False
+        truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the agents what is new; a kernel of its own, since compiling it into step and reset takes twice as long.
+
+    Mutates: out.
+    """
+    agents, macros, tiles, orders, clock = state.agents, state.macro_state, state.tiles, state.orders, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    for b in range(agents.shape[0]):
+        if fresh[b]:
+            observe_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], observations[b], masks[b])

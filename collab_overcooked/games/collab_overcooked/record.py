@@ -1,0 +1,36 @@
+"""Registry entry of Collab-Overcooked; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+RECORDS = (
+    GameRecord(
+        id="CollabOvercooked-v0",
+        module="collab_overcooked.envs.collab_overcooked_v0",
+        game="collab_overcooked.games.collab_overcooked.env:CollabOvercooked",
+        metrics="collab_overcooked.games.collab_overcooked.suite.scoring:METRICS",
+        summary="Chef and helper share recipe knowledge and utensils unequally; 30 tasks in 6 levels.",
+        suites={
+            "collab-overcooked": SuiteRecord(
+                "collab_overcooked.games.collab_overcooked.suite.suite:CollabOvercookedSuite",
+                "One order at a time; success, and process metrics against reference trajectories.",
+            ),
+            "initiations": SuiteRecord(
+                "collab_overcooked.games.collab_overcooked.suite.initiations:InitiationSuite",
+                "What a chef asks for when an action of its teammate is due.",
+            ),
+        },
+        policies={
+            "greedy": "collab_overcooked.games.collab_overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.collab_overcooked.policies.planner:PlannerPolicy",
+            "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
+            "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
+        },
+        prompts="games/collab_overcooked/text/prompts",
+        language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
+        presets={"collab": "collab_overcooked.games.collab_overcooked.policies.presets:PRESET"},
+        documents=("collab_overcooked.games.collab_overcooked.suite.documents:KITCHEN",),
+        subplans="collab_overcooked.games.collab_overcooked.policies.joint:KitchenLook",
+    ),
+)

@@ -1,0 +1,126 @@
+"""Tables of the suite ``initiations``: what chefs asked for when an action was due, by action and task, and answers.
+
+Every question counts, also those after which a chef said nothing: silence is a kind of its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import (
+    CollaborationOptions,
+    collaboration_events,
+)
+from collab_overcooked.games.collab_overcooked.suite.metrics.initiations import Initiation, classify_initiation
+from collab_overcooked.games.collab_overcooked.suite.metrics.scores import run_from_record
+from collab_overcooked.games.collab_overcooked.suite.task_references import task_of, task_references
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.env_variants import by_variant, variant_of
+from collab_overcooked.runner.records import in_plain_words
+from collab_overcooked.runner.teams import team_words
+
+SILENT = "silent"
+REFERENCE = "reference"  # policy of seats that nobody asks
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of one question.
+
+    Attributes:
+        due: The action that was due.
+        number: Which of the assistant's actions that is, from 1 on.
+        task: Name of the task.
+        kind: A kind of ``Initiation``, or silence.
+        followed: Whether the response would have helped; None where nobody was asked to answer.
+    """
+
+    due: str
+    number: int
+    task: str
+    kind: str
+    followed: bool | None
+
+
+def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
+    """Return what came of the question of a record."""
+    known = task_references(record["env_kwargs"])
+    references = task_of(known, record["task"]).references
+    assert references is not None  # the suite asks in states of reference plays only
+    run = run_from_record(in_plain_words(record))
+    events = collaboration_events(run, references, known.vocabularies, options)
+    kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
+    asked = bool(events) and record["team"][f"agent_{events[0].responder}"] != REFERENCE
+    followed = events[0].responded if asked else None
+    return Answer(record["due"], record["due_number"], record["task"], kind, followed)
+
+
+def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
+    """Return a card for each team that was asked when actions were due; nothing for other records."""
+    groups = by_variant(record for record in records if "due" in record)
+    return [_card(own, [answer_of(record, options) for record in own]) for own in groups]
+
+
+def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
+    team, variant = team_words(records[0]["team"].values()), variant_of(records[0]).words
+    by_due = _table("Due action", answers, lambda answer: answer.due)
+    tables = [by_due, _table("Task", answers, lambda answer: answer.task)]
+    if len(tables[1].rows) > 2:  # more than one task, and all
+        numbers: dict[int, dict[str, None]] = {}
+        for answer in answers:
+            numbers.setdefault(answer.number, {})[answer.due.partition("(")[0]] = None
+        names = {number: f"{number}. {' or '.join(verbs)}" for number, verbs in sorted(numbers.items())}
+        ordered = sorted(answers, key=lambda answer: answer.number)
+        tables.insert(0, _table("Action of the assistant", ordered, lambda answer: names[answer.number]))
+    notes = [NOTE]
+    if any(answer.followed is not None for answer in answers):
+        tables.append(_matrix(answers))
+        notes.append("Response: right if what the assistant announced was next in its reference.")
+        notes.append("Strict: as the paper counts, by which initiations in words are wrong ones.")
+    title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
+    return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
+
+
+NOTE = (
+    "Right: of all questions, silence included. The kind of an initiation is that of an answer's first scored "
+    "conversation; in words: actions were asked for in what was said, and none with request('...'); silent: there was "
+    "no conversation."
+)
+
+
+def _matrix(answers: Sequence[Answer]) -> ResultTable:
+    """Return how often right and wrong initiations met right and wrong responses; silent chefs get none."""
+    counts = Counter(answer.kind for answer in answers)
+    wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
+    strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts
+    strict["wrong"] = sum(counts[kind] for kind in Initiation) - counts[Initiation.RIGHT]
+    rows: list[tuple[Cell, ...]] = []
+    for name, kinds in (("right", [Initiation.RIGHT]), ("wrong", wrong), ("in words", [Initiation.IN_WORDS])):
+        own = [answer.followed for answer in answers if answer.kind in kinds]
+        rows.append((f"initiation {name}", own.count(True), own.count(False), len(own), strict.get(name)))
+    rows.append((f"{SILENT}, nobody was asked", None, None, counts[SILENT], counts[SILENT]))
+    names = ("response right", "response wrong", "all", "strict")
+    columns = (Column("Initiation"), *(Column(name, "number") for name in names))
+    return ResultTable(columns, tuple(rows), "Initiation and response")
+
+
+def _table(head: str, answers: Sequence[Answer], group: Callable[[Answer], str]) -> ResultTable:
+    kinds = [*(kind.value for kind in Initiation), SILENT]
+    rows: list[tuple[Cell, ...]] = []
+    for name in dict.fromkeys(map(group, answers)):
+        counts = Counter(answer.kind for answer in answers if group(answer) == name)
+        rows.append((name, counts.total(), counts["right"] / counts.total(), *(counts[kind] for kind in kinds)))
+    whole = Counter(answer.kind for answer in answers)
+    rows.append(("all", whole.total(), whole["right"] / whole.total(), *(whole[kind] for kind in kinds)))
+    columns = (
+        Column(head),
+        Column("questions", "number"),
+        Column("right %", "number", 1, scale=100.0),
+        *(Column(kind, "number") for kind in kinds),
+    )
+    return ResultTable(columns, tuple(rows), f"Answers by {head.lower()}", {len(rows) - 1: "summary"})

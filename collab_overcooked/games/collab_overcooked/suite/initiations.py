@@ -1,0 +1,257 @@
+"""Requests of a chef when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
+
+Each state is a moment of a reference play, right after a teammate's action, in which its next one should be asked for.
+All seats are brought there by the reference, in silence; then the chef is asked once. Teammates that the team names
+answer, all others follow the reference and say nothing. The records are those of any episode, so that initiations and
+responses are scored and told apart as usual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, cast
+
+from collab_overcooked import registry
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.evaluation.suites import Listing
+from collab_overcooked.games.collab_overcooked.engine.constants import Task
+from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
+from collab_overcooked.games.collab_overcooked.suite.due_tables import REFERENCE
+from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions, plan_tasks
+from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, task_references
+from collab_overcooked.io.options import option
+from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
+from collab_overcooked.runner.episode import Limits, episode_seed
+from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.teams import ALL, Team
+
+NAME = "initiations"
+CHEF = 0
+LEVELS = "3"  # of the paper's experiments
+SAMPLES = 20  # of each state
+ALL_ACTIONS, PAPER_ACTIONS = "all", "paper"
+PAPER_VERBS = ("pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_on_counter")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A state in which an action of a teammate is due.
+
+    Attributes:
+        action: The action, as metrics spell it.
+        before: Actions of all seats in each step that leads to the state.
+    """
+
+    action: str
+    before: tuple[tuple[int, ...], ...]
+
+
+def stages(game: Any) -> tuple[Stage, ...]:
+    """Return the states of a task, one for each action of the chef's teammates in the first reference.
+
+    States in which the chef is busy are moved to its next free step; where there is none before the action is done,
+    the action is left out.
+
+    Raises:
+        ValueError: If the task has no references.
+    """
+    played = reference_play(game)
+    joint = [actions for actions, _ in played]
+    busy = game.parse("continue")
+    found, begin = [], 0
+    for t, (_, events) in enumerate(played):
+        labels = [event["label"] for seat, event in enumerate(events) if event is not None and seat != CHEF]
+        for label in labels:
+            free = [step for step in range(begin, t + 1) if joint[step][CHEF] != busy]
+            if free:
+                found.append(Stage(label, tuple(joint[: free[0]])))
+        begin = t + 1 if labels else begin
+    return tuple(found)
+
+
+def paper_stages(game: Any) -> tuple[Stage, ...]:
+    """Return the states before the assistant's first five actions, which are those of the paper's experiments.
+
+    Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
+
+    Raises:
+        ValueError: If the task's reference begins with others, as those of other levels do.
+    """
+    chosen = cast("tuple[Stage, ...]", stages_of(game))[: len(PAPER_VERBS)]
+    verbs = tuple(verb_of(stage.action) for stage in chosen)
+    if verbs != PAPER_VERBS:
+        task = game.compiled.names.items[game.compiled.tables.tasks[0, Task.ITEM]]
+        raise ValueError(
+            f"actions: {PAPER_ACTIONS} means {', '.join(PAPER_VERBS)} of the assistant, and {task} begins with "
+            f"{', '.join(verbs)}; use the tasks of level {LEVELS}, or --actions {ALL_ACTIONS}"
+        )
+    return chosen
+
+
+def verb_of(action: str) -> str:
+    """Return an action's verb; those that start a utensil are all called ``operate``."""
+    verb = action.partition("(")[0]
+    return verb if verb in _OTHER_VERBS else "operate"
+
+
+_OTHER_VERBS = frozenset({"pickup", "put_obj_in_utensil", "place_obj_on_counter", "fill_dish_with_food", "deliver"})
+
+
+class Staged:
+    """A seat that does what is written down until a step, in silence, and then lets a policy decide or answer.
+
+    Args:
+        policy: Decides or answers from then on.
+        before: Actions of all seats in each step until then.
+        asks: Whether it is asked what to do; the others wait.
+        answers: Whether it answers what it is asked.
+    """
+
+    def __init__(self, policy: Policy, before: Sequence[Sequence[int]], asks: bool, answers: bool) -> None:
+        self.name, self.policy, self.before = policy.name, policy, before
+        self.asks, self.answers = asks, answers
+        self.needs_simulator = getattr(policy, "needs_simulator", False)
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Reset the policy."""
+        self.policy.reset(seat, info, seed)
+
+    def act(self, seen: Seen) -> Decision | int | str:
+        """Return what is written down, or ask."""
+        if seen.timestep < len(self.before):
+            return int(self.before[seen.timestep][seen.seat])
+        return self.policy.act(seen) if self.asks else seen.idle_action
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Answer if asked to; who has asked stays silent, as the initiation alone counts."""
+        return self.policy.reply(seen) if self.answers else None
+
+    def account(self) -> dict[str, Any]:
+        """Return what the policy's answers took, nothing if it does not know."""
+        return self.policy.account() if isinstance(self.policy, Accounting) else {}
+
+
+stages_of: Any = lru_cache(maxsize=64)(stages)  # by game, found once
+
+
+def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
+    """Return the states of a task before all actions of teammates, or before the paper's."""
+    return paper_stages(game) if actions == PAPER_ACTIONS else cast("tuple[Stage, ...]", stages_of(game))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sample(Episode):
+    """One question to the chef.
+
+    Attributes:
+        stage: Number of the state among those of its task.
+    """
+
+    longest = 1  # step in which the chef is asked
+    stage: int
+
+    def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
+        """Ask the chef, who sees the time limit of the task; the episode ends with the step in which it is asked."""
+        stage = stages_of(env.game)[self.stage]
+        staged = tuple(
+            Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
+            for seat, policy in enumerate(team.policies)
+        )
+        record = super().record(env, Team(team.specs, staged), len(stage.before) + 1)
+        if "accounts" in record:
+            record["accounts"] = {agent: account for agent, account in record["accounts"].items() if account}
+        return record | {"due": stage.action, "due_number": self.stage + 1}
+
+
+@dataclass(frozen=True, kw_only=True)
+class InitiationPlan(Evaluation):
+    """All samples of all states of some tasks.
+
+    Attributes:
+        team: Policy texts in seat order; that of the chef is asked, and others than the reference answer.
+        tasks: Tasks and their levels.
+        samples: Of each state.
+        actions: Before which actions of the assistant, ``"all"`` or ``"paper"``.
+    """
+
+    suite: str = NAME
+    team: tuple[str, ...]
+    tasks: Mapping[str, int]
+    samples: int
+    actions: str
+
+    def make_jobs(self) -> list[Sample]:
+        """Return all samples in the order of the record file."""
+        return [
+            Sample(
+                env_id=ENV_ID,
+                env_kwargs={**self.options, "task": task},
+                team=self.team,
+                task=task,
+                level=level,
+                stage=stage,
+                episode=stage * self.samples + sample,
+                seed=episode_seed(self.seed, task, stage * self.samples + sample),
+                limits=self.limits,
+            )
+            for task, level in self.tasks.items()
+            for stage in range(len(chosen_stages(registry.load_game(ENV_ID, **self.options, task=task), self.actions)))
+            for sample in range(self.samples)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleOptions(TaskOptions):
+    """What users can choose beyond team, seed and options of the environment."""
+
+    levels: str | None = option(None, f"Levels such as 1-6 or 1,3; {LEVELS}, the paper's, if no tasks are given.")
+    episodes: int = option(SAMPLES, "Samples of each state.")
+    actions: str = option(
+        ALL_ACTIONS,
+        "Before all actions of the assistant, or before the paper's five: all or paper.",
+        allowed=(ALL_ACTIONS, PAPER_ACTIONS),
+    )
+
+
+class InitiationSuite(CollabOvercookedSuite):
+    """Questions to a chef; scored like any episodes of the game."""
+
+    suite_options = SampleOptions
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> InitiationPlan:
+        """Plan samples of all states of some tasks; seats that the team does not name follow the reference."""
+        named = [word.partition("=")[0] for word in team]
+        if f"agent_{CHEF}" not in named and ALL not in named:
+            raise ValueError(
+                f"team: in the suite {NAME} agent_{CHEF} is asked; write for example agent_{CHEF}=greedy, and "
+                "agent_1=greedy if it shall answer"
+            )
+        if suite_options.levels is None and not suite_options.tasks:
+            suite_options = replace(suite_options, levels=LEVELS)
+        seats = [*team, *([] if ALL in named else [f"{ALL}={REFERENCE}"])]
+        plan = plan_tasks(seats, suite_options, seed=seed, options=options, limits=limits)
+        found = task_references(plan.options).tasks
+        if suite_options.actions == PAPER_ACTIONS:
+            for task in plan.tasks:  # refuses tasks with others
+                paper_stages(registry.load_game(ENV_ID, **plan.options, task=task))
+        return InitiationPlan(
+            team=plan.team,
+            tasks={task: found[task].level for task in plan.tasks},
+            samples=plan.episodes,
+            actions=suite_options.actions,
+            seed=plan.seed,
+            options=plan.options,
+            limits=plan.limits,
+        )
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return nothing of its own."""
+        return {}
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return nothing of its own."""
+        return []

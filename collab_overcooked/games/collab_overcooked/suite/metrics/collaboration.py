@@ -1,0 +1,392 @@
+"""Initiating and responding capability (IC, RC): were requests useful, and were the answers?
+
+A conversation is one event. Its initiator asks for actions in the plan (``request('...')``), its responder
+announces a plan. Both lists are appended to the responder's history and judged by ITES.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import Literal, get_args
+
+from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies, any_seat, keep_known
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics.trajectory import BETA, tes_batch
+
+Logged = tuple[int, str]
+"""(timestamp, action): the timestamp is the 0-based index of the step plus one."""
+
+References = Sequence[Sequence[Sequence[str]]]
+"""Agent -> reference -> actions."""
+
+SILENT = "[NOTHING]"  # what an agent writes when it has nothing to say
+
+Denominator = Literal["conversations", "required"]
+Initiators = Literal["chef", "both"]
+Response = Literal["announced", "executed"]
+Quotes = Literal["single", "any"]
+
+_CHEF = 0
+_REQUEST = re.compile(r"request\(")
+_CALL = re.compile(r"(?<!\w)\w++\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: what an agent says, and the plan it writes beside it.
+
+    Attributes:
+        agent: Seat of the speaker.
+        say: Spoken text; empty or "[NOTHING]" for silence.
+        plan: Plan text with actions and requests.
+    """
+
+    agent: int
+    say: str
+    plan: str
+
+    @property
+    def spoken(self) -> bool:
+        """Whether something was said."""
+        return bool(self.say) and self.say != SILENT
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Messages that agents exchanged within one timestep, the opener's first.
+
+    Attributes:
+        timestep: 0-based step index.
+        messages: In the order they were sent.
+    """
+
+    timestep: int
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One episode as metrics see it.
+
+    Attributes:
+        history: Per agent, the logged actions (timestamp, action) in order.
+        conversations: In the order they were held.
+        success: Whether the order was delivered in time.
+        timesteps: Number of environment steps taken.
+    """
+
+    history: tuple[tuple[Logged, ...], ...]
+    conversations: tuple[Conversation, ...]
+    success: bool
+    timesteps: int
+
+    def actions(self, agent: int, until: int | None = None) -> tuple[str, ...]:
+        """Return one agent's actions, all of them or those with a timestamp of at most ``until``."""
+        return tuple(action for timestamp, action in self.history[agent] if until is None or timestamp <= until)
+
+
+@dataclass(frozen=True, slots=True)
+class CollaborationOptions:
+    """How IC and RC are counted; the defaults are the original code's, which gave the published numbers.
+
+    Attributes:
+        denominator: "conversations" divides by the number of events (code); "required" by the number of
+            collaborative actions that the task needs, per run (paper eq. 5 and 6).
+        initiators: "chef" scores conversations opened by seat 0 (code); "both" those of every seat (paper).
+        response: "announced" takes the responder's first plan in the conversation (code); "executed" what it
+            did afterwards, until the next scored conversation or the end (paper).
+        quotes: "single" understands ``request('...')`` and requests without quotes, and loses those in double
+            quotes (code); "any" understands double quotes too.
+    """
+
+    denominator: Denominator = option(
+        "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
+    )
+    initiators: Initiators = option("chef", "Whose conversations count: chef or both.", allowed=get_args(Initiators))
+    response: Response = option("announced", "What answers: announced or executed actions.", allowed=get_args(Response))
+    quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
+
+    def __post_init__(self) -> None:
+        for own in fields(CollaborationOptions):
+            value, allowed = getattr(self, own.name), own.metadata["allowed"]
+            if value not in allowed:
+                raise ValueError(f"{own.name}: got {value!r}, allowed are {', '.join(allowed)}")
+
+
+@dataclass(frozen=True, slots=True)
+class CollaborationEvent:
+    """One scored conversation.
+
+    Attributes:
+        timestep: 0-based step index of the conversation.
+        initiator: Seat that asked.
+        responder: Seat that was asked.
+        history: The responder's known actions finished before the conversation (H).
+        requested: Known actions that the initiator asked for (R).
+        response: Known actions that the responder announced or did (R-hat).
+        c1: TES(H + R) − TES(H), the use of the request.
+        c2: TES(H + R) − TES(H + R-hat).
+        c3: TES(H + R-hat) − TES(H), the use of the response.
+        in_words: Known actions that the initiator named in what it said; the metrics do not count them.
+    """
+
+    timestep: int
+    initiator: int
+    responder: int
+    history: tuple[str, ...]
+    requested: tuple[str, ...]
+    response: tuple[str, ...]
+    c1: float
+    c2: float
+    c3: float
+    in_words: tuple[str, ...] = ()
+
+    @property
+    def initiated(self) -> bool:
+        """Whether the request would have helped."""
+        return self.c1 > 0
+
+    @property
+    def responded(self) -> bool:
+        """Whether the response would help."""
+        return self.c3 > 0
+
+    @property
+    def code(self) -> int:
+        """0 both were right, 1 only the initiation, 2 only the response, 3 neither."""
+        return (0 if self.responded else 1) if self.initiated else (2 if self.responded else 3)
+
+
+@dataclass(frozen=True, slots=True)
+class CollaborationScore:
+    """IC and RC over the pooled runs of a task.
+
+    Attributes:
+        ic: Initiating capability, the share of right initiations; 0 without opportunities.
+        rc: Responding capability, the share of right responses; 0 without opportunities.
+        opportunities: What the two are divided by.
+        events: Per run, its scored conversations.
+    """
+
+    ic: float
+    rc: float
+    opportunities: int
+    events: tuple[tuple[CollaborationEvent, ...], ...]
+
+    @property
+    def codes(self) -> tuple[tuple[int, ...], ...]:
+        """Per run, the code of each event; a run without events has an empty list."""
+        return tuple(tuple(event.code for event in run) for run in self.events)
+
+
+def requested_actions(
+    messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None, quotes: Quotes = "single"
+) -> tuple[str, ...]:
+    """Collect what one agent asks for in its plans, over all its messages.
+
+    Source: the original's parser. A request runs to the first closing bracket; requests that the vocabulary
+    does not know, waits among them, vanish without a penalty. Spoken text is not searched.
+
+    Args:
+        messages: The conversation.
+        agent: Seat of the initiator.
+        vocabulary: Actions of the responder; None takes every well-formed action.
+        quotes: "single" as in the original, "any" also strips double quotes.
+
+    Returns:
+        Known requested actions in order, in normal form (R).
+    """
+    strip = " '" if quotes == "single" else " '\""
+    plans = (message.plan for message in messages if message.agent == agent)
+    found = (piece[head.end() :] for plan in plans for piece, head in _closed(_REQUEST, plan))
+    return keep_known((text.strip(strip) + ")" for text in found), vocabulary)
+
+
+def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield where a head such as ``name(`` begins first before each closing bracket of a plan, in linear time."""
+    for piece in plan.split(")")[:-1]:
+        found = head.search(piece)
+        if found:
+            yield piece, found
+
+
+def actions_in_words(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+    """Collect the actions that one agent names in what it says, over all its messages.
+
+    The paper's metrics do not count these: they read requests from plans alone.
+
+    Args:
+        messages: The conversation.
+        agent: Seat of the initiator.
+        vocabulary: Actions of the responder; None takes every well-formed action.
+
+    Returns:
+        Known named actions in order, in normal form.
+    """
+    pieces = (piece for message in messages if message.agent == agent for piece in message.say.split(")")[:-1])
+    calls = ((piece, [*_CALL.finditer(piece)]) for piece in pieces)
+    return keep_known((f"{piece[heads[-1].start() :]})" for piece, heads in calls if heads), vocabulary)
+
+
+def announced_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+    """Return the actions of one agent's first plan in a conversation; its later plans do not count.
+
+    Source: the original's parser. "First plan" is the first with anything of the form ``name(...)`` in it,
+    even if it is only a wait, so that nothing may remain.
+
+    Args:
+        messages: The conversation.
+        agent: Seat of the responder.
+        vocabulary: Actions of the responder; None takes every well-formed action.
+
+    Returns:
+        Known announced actions in order, in normal form (R-hat).
+    """
+    for message in messages:
+        if message.agent != agent:
+            continue
+        calls = [f"{piece[head.start() :]})" for piece, head in _closed(_CALL, message.plan)]
+        if calls:
+            own = (call for call in calls if "request" not in call and "wait" not in call)
+            return keep_known(own, vocabulary)
+    return ()
+
+
+def collaboration_events(
+    run: Run,
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> tuple[CollaborationEvent, ...]:
+    """Score each conversation of one run.
+
+    Source: the original's evaluation. The responder's history and references judge both sides. Conversations
+    in which nobody says anything are no events.
+
+    Args:
+        run: The episode.
+        references: Agent -> reference -> actions.
+        vocabularies: Seat -> known actions; None knows every well-formed action.
+        options: Which conversations and responses count.
+        beta: Weight of the history's length in TES.
+
+    Returns:
+        Events in the order of the conversations.
+
+    Raises:
+        ValueError: No references for a responder.
+    """
+    options = options or CollaborationOptions()
+    scored = list(_scored_conversations(run, vocabularies, options))
+    known = any_seat(vocabularies)
+    events = []
+    for i, (conversation, initiator, responder) in enumerate(scored):
+        t, messages = conversation.timestep, conversation.messages
+        vocabulary = _of_seat(vocabularies, responder)
+        history = keep_known(run.actions(responder, until=t), known)
+        requested = requested_actions(messages, initiator, vocabulary, options.quotes)
+        if options.response == "announced":
+            response = announced_actions(messages, responder, vocabulary)
+        else:
+            later = (c.timestep for c, _, seat in scored[i + 1 :] if seat == responder and c.timestep > t)
+            end = next(later, run.timesteps)
+            done = (action for timestamp, action in run.history[responder] if t < timestamp <= end)
+            response = keep_known(done, vocabulary)
+        rows = [history, history + requested, history + response]
+        before, asked, answered = tes_batch(rows, _of_agent(references, responder), beta).value.tolist()
+        c1, c2, c3 = asked - before, asked - answered, answered - before
+        named = actions_in_words(messages, initiator, vocabulary)
+        events.append(CollaborationEvent(t, initiator, responder, history, requested, response, c1, c2, c3, named))
+    return tuple(events)
+
+
+def required_collaborations(references: References) -> int:
+    """Return how many collaborative actions a task needs: those of everybody but the chef.
+
+    Source: the paper's Table 3 counts them per level; its code's references give 2, 5, 7, 9, 14 and 19. The
+    first reference of each agent is counted.
+    """
+    return sum(len(own[0]) for own in references[1:])
+
+
+def collaboration(
+    runs: Sequence[Run],
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> CollaborationScore:
+    """IC and RC of the runs of one task, pooled.
+
+    Source: paper eq. 5 and 6 with the original code's definitions as default (see ``CollaborationOptions``):
+    IC = right initiations / N, RC = right responses / N, N the number of conversations that the chef opened.
+
+    Args:
+        runs: Episodes of one task.
+        references: Agent -> reference -> actions.
+        vocabularies: Seat -> known actions; None knows every well-formed action.
+        options: Named alternatives to the code's definition.
+        beta: Weight of the history's length in TES.
+
+    Returns:
+        The scores with every event, one tuple per run. With ``denominator="required"`` talkative teams can
+        exceed 1, since conversations are not limited to the required ones.
+
+    Raises:
+        ValueError: No references for a responder.
+    """
+    options = options or CollaborationOptions()
+    events = tuple(collaboration_events(run, references, vocabularies, options, beta) for run in runs)
+    if options.denominator == "conversations":
+        opportunities = sum(len(own) for own in events)
+    else:
+        opportunities = required_collaborations(references) * len(runs)
+    initiated = sum(event.initiated for own in events for event in own)
+    responded = sum(event.responded for own in events for event in own)
+    divisor = max(opportunities, 1)
+    return CollaborationScore(initiated / divisor, responded / divisor, opportunities, events)
+
+
+def _scored_conversations(
+    run: Run, vocabularies: Vocabularies | None, options: CollaborationOptions
+) -> Iterator[tuple[Conversation, int, int]]:
+    """Yield (conversation, initiator, responder) of the conversations that count."""
+    for conversation in run.conversations:
+        messages = conversation.messages
+        if not messages or (options.initiators == "chef" and messages[0].agent != _CHEF):
+            continue
+        initiator = next((message.agent for message in messages if message.spoken), None)
+        if initiator is not None:
+            responder = _responder(run, messages, initiator, vocabularies, options.quotes)
+            if responder is not None:
+                yield conversation, initiator, responder
+
+
+def _responder(
+    run: Run, messages: Sequence[Message], initiator: int, vocabularies: Vocabularies | None, quotes: Quotes
+) -> int | None:
+    """The other agent; among several the first that speaks, or else who knows most of the requests."""
+    others = [seat for seat in range(len(run.history)) if seat != initiator]
+    if len(others) > 1:
+        answering = [message.agent for message in messages if message.agent != initiator]
+        if answering:
+            return answering[0]
+        others.sort(key=lambda s: -len(requested_actions(messages, initiator, _of_seat(vocabularies, s), quotes)))
+    return others[0] if others else None
+
+
+def _of_seat(vocabularies: Vocabularies | None, seat: int) -> frozenset[str] | None:
+    if vocabularies is None:
+        return None
+    if seat not in vocabularies:
+        raise ValueError(f"vocabularies: seat {seat} is missing, given are {sorted(vocabularies)}")
+    return vocabularies[seat]
+
+
+def _of_agent(references: References, agent: int) -> Sequence[Sequence[str]]:
+    if agent >= len(references):
+        raise ValueError(f"references: agent {agent} is missing, given are {len(references)} agents")
+    return references[agent]

@@ -1,0 +1,274 @@
+"""Scores of a run, a task and a level, from runs; runs from episode records.
+
+PC is the mean of TES over agents, a task's numbers are means over its runs, a level's are unweighted means
+over its tasks. Works for any number of agents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import (
+    CollaborationOptions,
+    Conversation,
+    Message,
+    References,
+    Run,
+    collaboration_events,
+    required_collaborations,
+)
+from collab_overcooked.games.collab_overcooked.suite.metrics.vocabulary import Vocabularies, any_seat, keep_known
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups, mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
+
+
+@dataclass(frozen=True, slots=True)
+class RunScore:
+    """Scores of one run; tuples are in agent order.
+
+    Attributes:
+        tes: TES of each agent.
+        pc: Progress completeness, the mean of ``tes`` (paper eq. 4).
+        completeness: D/m of each agent.
+        efficiency: D/n of each agent.
+        success: Whether the order was delivered in time.
+        timesteps: Environment steps taken.
+        codes: Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither.
+        opportunities: What this run adds to the denominator of IC and RC.
+        rouge_l: ROUGE-L of each agent, of all its actions, known or not.
+    """
+
+    tes: tuple[float, ...]
+    pc: float
+    completeness: tuple[float, ...]
+    efficiency: tuple[float, ...]
+    success: bool
+    timesteps: int
+    codes: tuple[int, ...]
+    opportunities: int
+    rouge_l: tuple[float, ...]
+
+    @property
+    def initiated(self) -> int:
+        """Number of right initiations."""
+        return sum(code in (0, 1) for code in self.codes)
+
+    @property
+    def responded(self) -> int:
+        """Number of right responses."""
+        return sum(code in (0, 2) for code in self.codes)
+
+
+@dataclass(frozen=True, slots=True)
+class LevelScore:
+    """Unweighted means over tasks; tuples are in agent order.
+
+    Attributes:
+        name: What the tasks have in common, e.g. "1" or "total".
+        tasks: Number of tasks.
+        runs: Number of runs over all tasks.
+        success_rate: Mean SR with Wilson's interval.
+        pc: Mean PC.
+        tes: Mean TES of each agent.
+        efficiency: Mean D/n of each agent.
+        ic: Mean initiating capability; a task without opportunities counts as 0.
+        rc: Mean responding capability; a task without opportunities counts as 0.
+        timesteps: Mean over the tasks that have a success of the steps of their successful runs, or None.
+        rouge_l: Mean ROUGE-L of each agent.
+
+    Those that need references are None where there are none.
+    """
+
+    name: str
+    tasks: int
+    runs: int
+    success_rate: Estimate
+    pc: Estimate | None = None
+    tes: tuple[Estimate, ...] | None = None
+    efficiency: tuple[Estimate, ...] | None = None
+    ic: Estimate | None = None
+    rc: Estimate | None = None
+    timesteps: Estimate | None = None
+    rouge_l: tuple[Estimate, ...] | None = None
+
+    @property
+    def redundancy(self) -> tuple[Estimate, ...] | None:
+        """One minus the efficiency of each agent."""
+        return None if self.efficiency is None else tuple(map(_complement, self.efficiency))
+
+
+def score_run(
+    run: Run,
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> RunScore:
+    """Score one run.
+
+    Source: paper eq. 2 to 6 and the original's evaluation: histories lose their unknown actions first, each
+    agent takes its own best reference.
+
+    Args:
+        run: The episode.
+        references: Agent -> reference -> actions.
+        vocabularies: Seat -> known actions; None keeps every action.
+        options: How conversations are counted.
+        beta: Weight of the history's length in TES.
+
+    Raises:
+        ValueError: The references are for another number of agents, or one of them is empty.
+    """
+    if len(references) != len(run.history):
+        raise ValueError(f"references: given for {len(references)} agents, the run has {len(run.history)}")
+    options = options or CollaborationOptions()
+    known = any_seat(vocabularies)
+    scores = [tes(_known(run.actions(k), known), references[k], beta) for k in range(len(references))]
+    events = collaboration_events(run, references, vocabularies, options, beta)
+    per_run = len(events) if options.denominator == "conversations" else required_collaborations(references)
+    return RunScore(
+        tes=tuple(score.value for score in scores),
+        pc=sum(score.value for score in scores) / len(scores),
+        completeness=tuple(score.completeness for score in scores),
+        efficiency=tuple(score.efficiency for score in scores),
+        success=run.success,
+        timesteps=run.timesteps,
+        codes=tuple(event.code for event in events),
+        opportunities=per_run,
+        rouge_l=tuple(rouge_l(run.actions(k), own) for k, own in enumerate(references)),
+    )
+
+
+def score_runs(
+    runs: Sequence[Run],
+    references: References,
+    vocabularies: Vocabularies | None = None,
+    options: CollaborationOptions | None = None,
+    beta: float = BETA,
+) -> tuple[RunScore, ...]:
+    """Score the runs of one task, see ``score_run``; ``score_level`` averages them.
+
+    Raises:
+        ValueError: No run, or references that do not fit the runs.
+    """
+    if not runs:
+        raise ValueError("runs: none given; a task's score needs at least one run")
+    return tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
+
+
+def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelScore:
+    """Average one task, the tasks of a level, or any group such as all levels together.
+
+    Source: the paper's tables: the unweighted mean over the tasks of the level; the original's evaluation of a task: IC
+    and RC over the pooled conversations, time over successful runs only. The intervals resample runs within tasks, so
+    they say how sure the numbers are for these tasks, not for other tasks.
+
+    Args:
+        tasks: Runs of each task, at least one, all with the same number of agents.
+        name: Label of the group.
+
+    Raises:
+        ValueError: No task, or tasks with different numbers of agents.
+    """
+    if not tasks:
+        raise ValueError("tasks: none given; a level's score needs at least one task")
+    sizes = {len(run.tes) for task in tasks for run in task}
+    if len(sizes) > 1:
+        raise ValueError(f"tasks: have {sorted(sizes)} agents, a level needs the same number in every task")
+    groups = list(tasks)
+    return LevelScore(
+        name=name,
+        tasks=len(groups),
+        runs=sum(len(runs) for runs in groups),
+        success_rate=_success_rate(groups),
+        pc=_means(groups, lambda run: (run.pc,))[0],
+        tes=_means(groups, lambda run: run.tes),
+        efficiency=_means(groups, lambda run: run.efficiency),
+        ic=_capability(groups, lambda run: run.initiated),
+        rc=_capability(groups, lambda run: run.responded),
+        timesteps=_time(groups),
+        rouge_l=_means(groups, lambda run: run.rouge_l),
+    )
+
+
+def references_by_agent(
+    trajectories: Sequence[Mapping[str, Any]], agents: int = 2
+) -> tuple[tuple[tuple[str, ...], ...], ...]:
+    """Turn reference trajectories, each with one list per agent, into the form that the metrics read.
+
+    Args:
+        trajectories: Per reference a mapping with the keys ``agent_0``, ``agent_1``, ...; it may have
+            others.
+        agents: Number of agents.
+
+    Raises:
+        ValueError: A reference without the actions of some agent.
+    """
+    for i, trajectory in enumerate(trajectories):
+        for k in range(agents):
+            if not trajectory.get(f"agent_{k}"):
+                raise ValueError(f"references[{i}].agent_{k}: is missing or empty; each agent needs actions")
+    return tuple(tuple(tuple(t[f"agent_{k}"]) for t in trajectories) for k in range(agents))
+
+
+def run_from_record(record: Mapping[str, Any]) -> Run:
+    """Read a run from an episode record (schema ``collab-overcooked-record/1``).
+
+    Messages are grouped into conversations by their step and conversation number.
+    """
+    history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in own) for own in record["history"])
+    conversations = [own for t, step in enumerate(record["steps"]) for own in _conversations(step, t)]
+    return Run(history, tuple(conversations), record["success"], record["timesteps"])
+
+
+def _conversations(step: Mapping[str, Any], t: int) -> list[Conversation]:
+    """Group one step's messages by their conversation number, in the order of first appearance."""
+    groups: dict[int, list[Message]] = {}
+    for entry in step["messages"]:
+        if entry["agent"] is not None:  # a voice without a seat
+            message = Message(entry["agent"], entry["say"], entry["plan"])
+            groups.setdefault(entry.get("conversation", 0), []).append(message)
+    return [Conversation(t, tuple(messages)) for messages in groups.values()]
+
+
+def _known(actions: Sequence[str], known: frozenset[str] | None) -> Sequence[str]:
+    return actions if known is None else keep_known(actions, known)
+
+
+Groups = Sequence[Sequence[RunScore]]
+
+
+def _success_rate(groups: Groups) -> Estimate:
+    return mean_of_shares([sum(run.success for run in runs) for runs in groups], [len(runs) for runs in groups])
+
+
+def _means(groups: Groups, values: Callable[[RunScore], Sequence[float]]) -> tuple[Estimate, ...]:
+    table = [[values(run) for run in runs] for runs in groups]
+    width = len(table[0][0])
+    estimates = [mean_of_groups([[row[k] for row in rows] for rows in table]) for k in range(width)]
+    return tuple(estimate for estimate in estimates if estimate is not None)  # every task has a run
+
+
+def _capability(groups: Groups, count: Callable[[RunScore], int]) -> Estimate:
+    """IC or RC; a task without opportunities counts as 0, like in the original."""
+    tops: list[list[float]] = []
+    bottoms: list[list[float]] = []
+    for runs in groups:
+        silent = not any(run.opportunities for run in runs)
+        tops.append([float(count(run)) for run in runs])
+        bottoms.append([1.0 if silent else float(run.opportunities) for run in runs])
+    estimate = mean_of_ratios(tops, bottoms)
+    assert estimate is not None  # no task's denominator is 0
+    return estimate
+
+
+def _complement(estimate: Estimate) -> Estimate:
+    low = None if estimate.high is None else 1.0 - estimate.high
+    return Estimate(1.0 - estimate.value, low, None if estimate.low is None else 1.0 - estimate.low)
+
+
+def _time(groups: Groups) -> Estimate | None:
+    tops = [[float(run.timesteps) if run.success else 0.0 for run in runs] for runs in groups]
+    return mean_of_ratios(tops, [[float(run.success) for run in runs] for runs in groups])

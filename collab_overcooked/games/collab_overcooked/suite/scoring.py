@@ -1,0 +1,340 @@
+"""Every number of an evaluation, computed from records alone.
+
+The paper's table has a row per level and one for all tasks: success rate (SR), progress completeness (PC), TES of
+each agent, initiating and responding capability (IC, RC) and the steps that successful runs took. Where the kitchen
+has no reference trajectories, the numbers that need them are None.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.engine.config import LARGEST_GAMMA
+from collab_overcooked.games.collab_overcooked.suite.metrics import (
+    GAMMA,
+    CollaborationOptions,
+    Initiation,
+    LevelScore,
+    Run,
+    apply_time_limit,
+    collaboration_events,
+    count_initiations,
+    read_original_log,
+    run_from_record,
+    score_level,
+    score_run,
+    score_runs,
+    time_limit,
+)
+from collab_overcooked.games.collab_overcooked.suite.tables import TeamScore
+from collab_overcooked.games.collab_overcooked.suite.task_references import (
+    TaskInfo,
+    TaskReferences,
+    task_of,
+    task_references,
+    variant_title,
+)
+from collab_overcooked.io import schema
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.env_variants import by_variant
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.records import RECORDS, in_plain_words
+
+NAME = "collab-overcooked"  # of the suite
+_THING = schema.nullable(schema.text)
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    optional={"due": schema.text, "due_number": schema.whole(1)},
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogOptions:
+    """What log files of the original do not say."""
+
+    task: str | None = option(None, "Task of the original's logs; read from folder or file name if not given.")
+    kitchen: str = option("paper", "Kitchen of the original's logs.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollabScoring(CollaborationOptions):
+    """How conversations and success are counted.
+
+    Attributes:
+        gamma: Time limits as multiples of the reference time; records are judged by the one that they were played
+            with, logs of the original by 1.5, if none is given.
+    """
+
+    gamma: tuple[float, ...] | float | None = option(
+        None, "Time limits as multiples of the reference time: one run judged by several, 1,1.25,1.5."
+    )
+
+    def __post_init__(self) -> None:
+        CollaborationOptions.__post_init__(self)
+        for gamma in self.gammas:
+            if not 0 < gamma < LARGEST_GAMMA:
+                raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
+
+    @property
+    def gammas(self) -> tuple[float, ...]:
+        """All of ``gamma``; none if none is given."""
+        return self.gamma if isinstance(self.gamma, tuple) else () if self.gamma is None else (self.gamma,)
+
+
+@dataclass
+class Played:
+    """Runs of one task, how they are measured, and how many steps each was allowed."""
+
+    task: TaskInfo
+    runs: list[Run] = field(default_factory=list)
+    limits: list[int] = field(default_factory=list)
+
+
+@dataclass
+class Group:
+    """All runs of one team on one variant of a game."""
+
+    title: str
+    team: Mapping[str, str]
+    known: TaskReferences
+    played: dict[str, Played] = field(default_factory=dict)
+    conversations: int = 0
+
+    def add(self, task: str, run: Run, limit: int) -> None:
+        """Add a run of a task that was allowed ``limit`` steps."""
+        if task not in self.played:
+            self.played[task] = Played(self.known.tasks[task])
+        self.played[task].runs.append(run)
+        self.played[task].limits.append(limit)
+        self.conversations += len(run.conversations)
+
+
+# ------------------------------------------------------------------------------------------- one record
+
+
+def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``success``, ``timesteps``, ``return`` (sum of the rewards of each agent); ``tes``, ``completeness``,
+        ``efficiency`` and ``rouge_l`` in agent order; ``pc``, ``ic``, ``rc`` and ``conversations`` (scored ones). Those
+        that need references are None where there are none.
+
+    Raises:
+        ValueError: For an unknown task, or a field that metrics cannot read.
+    """
+    known = task_references(record["env_kwargs"])
+    task = task_of(known, record["task"])
+    run = run_from_record(in_plain_words(record))
+    rewards = [step["rewards"] for step in record["steps"]]
+    metrics: dict[str, Any] = {
+        "success": run.success,
+        "timesteps": run.timesteps,
+        "return": [float(sum(own)) for own in zip(*rewards, strict=True)],
+    }
+    names = ("tes", "pc", "completeness", "efficiency", "rouge_l", "ic", "rc", "conversations")
+    if task.references is None:
+        return metrics | dict.fromkeys(names)
+    score = score_run(run, task.references, known.vocabularies, options)
+    divisor = max(score.opportunities, 1)
+    return metrics | {
+        "tes": list(score.tes),
+        "pc": score.pc,
+        "completeness": list(score.completeness),
+        "efficiency": list(score.efficiency),
+        "rouge_l": list(score.rouge_l),
+        "ic": score.initiated / divisor,
+        "rc": score.responded / divisor,
+        "conversations": len(score.codes),
+    }
+
+
+METRICS = MetricSet(
+    (
+        Metric("timesteps", "Environment steps of an episode.", "steps", "lower"),
+        Metric("tes", "Trajectory efficiency score of each agent.", better="higher"),
+        Metric("pc", "Progress completeness: mean TES of the agents.", better="higher"),
+        Metric("completeness", "Share of the best reference that each agent did.", better="higher"),
+        Metric("efficiency", "Share of each agent's actions that belong to the matched reference.", better="higher"),
+        Metric("rouge_l", "ROUGE-L of each agent's actions and the references.", better="higher"),
+        Metric("ic", "Initiating capability: share of right requests.", better="higher"),
+        Metric("rc", "Responding capability: share of requests that were followed.", better="higher"),
+        Metric("conversations", "Scored conversations.", "conversations"),
+    ),
+    score_record,
+)
+
+
+# ------------------------------------------------------------------------------------------- many records
+
+
+def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
+    """Score records, one result for every team and variant of a game among them, and every gamma of ``CollabScoring``.
+
+    Raises:
+        ValueError: For an unknown game or task, a field that metrics cannot read, or a gamma beyond what was played.
+    """
+    gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (None,)
+    return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
+
+
+def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
+    """Return a record's run and its time limit, as if it had been played with another gamma if one is given.
+
+    Raises:
+        ValueError: If the episode was cut off before that limit.
+    """
+    run, played = run_from_record(in_plain_words(record)), record["max_cycles"]
+    if gamma is None:
+        return run, played
+    limit = time_limit(known.tasks[record["task"]].reference_time, gamma)
+    if limit + 1 > record.get("ends_after", played) and not run.success:
+        raise ValueError(
+            f"gamma {gamma:g}: {record['task']} was played for at most {played} timesteps, too few for {limit + 1}; "
+            "play with a larger --gamma"
+        )
+    return apply_time_limit(run, limit), limit
+
+
+def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = None) -> list[Group]:
+    """Sort records by game, options and team, in the order in which these first appear.
+
+    Args:
+        records: Episodes.
+        gamma: Judges all of them by this time limit; None for the one that each was played with.
+    """
+    groups = []
+    for own in by_variant(records, lambda record: tuple(sorted(record["team"].items()))):
+        judged = "" if gamma is None else f", judged by gamma {gamma:g}"
+        group = Group(variant_title(own[0]) + judged, own[0]["team"], task_references(own[0]["env_kwargs"]))
+        for record in own:
+            task_of(group.known, record["task"])
+            group.add(record["task"], *judged_run(record, group.known, gamma))
+        groups.append(group)
+    return groups
+
+
+def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamScore:
+    """Compute the rows of a group."""
+    order = sorted(group.played.values(), key=lambda played: played.task.level)
+    scored = {played.task.name: _score_task(played, group.known, options) for played in order}
+    levels: dict[str, list[Played]] = {}
+    for played in order:
+        levels.setdefault(str(played.task.level), []).append(played)
+    rows = [_row(name, members, scored) for name, members in levels.items()]
+    if len(levels) > 1:
+        rows.append(_row("total", order, scored))
+    tasks = tuple(_row(played.task.name, [played], scored) for played in order)
+    limits = {name: _mean([limit for own in members for limit in own.limits]) for name, members in levels.items()}
+    times = {
+        name: _mean([own.task.reference_time for own in members for _ in own.runs]) for name, members in levels.items()
+    }
+    kinds = _initiations(group, options)
+    notes = tuple(_notes(group, kinds))
+    return TeamScore(NAME, group.title, group.team, tuple(rows), tasks, notes, kinds, limits, times)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
+    """Count the kinds of initiations over all tasks with references."""
+    counts: Counter[str] = Counter()
+    for played in group.played.values():
+        if played.task.references is not None:
+            for run in played.runs:
+                events = collaboration_events(run, played.task.references, group.known.vocabularies, options)
+                counts.update(count_initiations(events, played.task.references))
+    return {kind.value: counts[kind] for kind in Initiation} if counts.total() else {}
+
+
+def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
+    notes = []
+    if any(played.task.references is None for played in group.played.values()):
+        notes.append("–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
+    elif not group.conversations:
+        notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+    if initiations:
+        notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
+    if any(run.success for played in group.played.values() for run in played.runs):
+        notes.append("Timesteps: environment steps of successful runs only.")
+    return notes
+
+
+def _score_task(played: Played, known: TaskReferences, options: CollaborationOptions | None) -> Any:
+    if played.task.references is None:
+        return None
+    return score_runs(played.runs, played.task.references, known.vocabularies, options)
+
+
+def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> LevelScore:
+    """Average tasks: unweighted means, as in the paper."""
+    tasks = [scored[played.task.name] for played in members]
+    if all(task is not None for task in tasks):
+        return score_level(tasks, name)
+    runs = [played.runs for played in members]
+    success = mean_of_shares([sum(run.success for run in own) for own in runs], [len(own) for own in runs])
+    times = mean_of_ratios(
+        [[float(run.timesteps) if run.success else 0.0 for run in own] for own in runs],
+        [[float(run.success) for run in own] for own in runs],
+    )
+    return LevelScore(name, len(members), sum(map(len, runs)), success, timesteps=times)
+
+
+# ------------------------------------------------------------------------------------------- files of ours and others
+
+
+def original_logs(path: Path) -> list[Path]:
+    """Return the original's log files at a path; none if it holds records of ours."""
+    if path.is_file():
+        return [path] if path.name.endswith((".json", ".json.gz")) else []
+    if not path.is_dir() or (path / RECORDS).exists():
+        return []
+    return sorted(file for file in path.rglob("*") if file.name.endswith((".json", ".json.gz")))
+
+
+def score_logs(
+    logs: Sequence[Path],
+    options: CollaborationOptions | None = None,
+    log_options: LogOptions | None = None,
+    note: Callable[[str], None] = print,
+) -> TeamScore:
+    """Score logs of the original together.
+
+    Raises:
+        ValueError: For a damaged file, or one whose task is not known; the message names it.
+    """
+    own = log_options or LogOptions()
+    gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
+    if len(gammas) > 1:
+        raise ValueError("gamma: logs of the original are judged by one time limit at a time")
+    task, kitchen, gamma = own.task, own.kitchen, gammas[0]
+    known = task_references({"kitchen": kitchen})
+    group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
+    counts: dict[str, int] = {}
+    for log in logs:
+        name = task_of(known, task).name if task else _task_in_name(log, known)
+        run = read_original_log(log)
+        if len(run.history) != len(known.display_names):
+            raise ValueError(f"{log}: has {len(run.history)} agents, the kitchen {len(known.display_names)}")
+        limit = time_limit(known.tasks[name].reference_time, gamma)
+        group.add(name, apply_time_limit(run, limit), limit)
+        counts[name] = counts.get(name, 0) + 1
+    note("logs read: " + ", ".join(f"{count} of {name}" for name, count in counts.items()))
+    return table_of(group, options)
+
+
+def _task_in_name(log: Path, known: TaskReferences) -> str:
+    """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
+    for text in (log.name, log.parent.name):
+        found = [name for name in known.tasks if name in text]
+        if found:
+            return max(found, key=len)  # one name may be a part of another
+    raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")

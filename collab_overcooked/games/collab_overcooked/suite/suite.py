@@ -1,0 +1,279 @@
+"""The suite of Collab-Overcooked: the 30 tasks of the paper, or those of any other kitchen file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
+from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
+from collab_overcooked.games.collab_overcooked.engine.options import steps_allowed
+from collab_overcooked.games.collab_overcooked.suite import by_gamma
+from collab_overcooked.games.collab_overcooked.suite.by_gamma import gamma_card
+from collab_overcooked.games.collab_overcooked.suite.due_tables import due_cards
+from collab_overcooked.games.collab_overcooked.suite.scoring import (
+    NAME,
+    RECORD_FIELDS,
+    CollabScoring,
+    LogOptions,
+    original_logs,
+    score_logs,
+    score_records,
+)
+from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
+from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, choose_tasks, task_references
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.documents import shipped
+from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.episode import Limits, episode_seed
+from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.teams import parse_seats
+
+_SET_ELSEWHERE = {
+    "task": "--tasks",
+    "level": "--levels",
+    "kitchen": "--kitchen",
+    "gamma": "--gamma",
+    "orders": "reset options; a suite plays one order at a time",
+    "obs": "the policies",
+}
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True, kw_only=True)
+class CollabPlan(Evaluation):
+    """Tasks, each some times.
+
+    Attributes:
+        team: Policy texts in seat order.
+        tasks: Tasks in the order of the table.
+        episodes: Episodes of each task.
+    """
+
+    suite: str = NAME
+    team: tuple[str, ...]
+    tasks: tuple[str, ...]
+    episodes: int
+
+    def make_jobs(self) -> list[Episode]:
+        """Return all episodes in the order of the record file."""
+        levels = {task.name: task.level for task in task_references(self.options).tasks.values()}
+        return [
+            Episode(
+                env_id=ENV_ID,
+                env_kwargs={**self.options, "task": task},
+                team=self.team,
+                task=task,
+                level=levels[task],
+                episode=episode,
+                seed=episode_seed(self.seed, task, episode),
+                limits=self.limits,
+            )
+            for task in self.tasks
+            for episode in range(self.episodes)
+        ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.", metavar=NAMES)
+    tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
+    episodes: int = option(1, "Episodes of each task.")
+    kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
+    gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
+
+
+def plan_tasks(
+    team: Sequence[str], chosen: TaskOptions, *, seed: int, options: Mapping[str, Any], limits: Limits
+) -> CollabPlan:
+    """Check everything that a user can get wrong before anything is played; see ``Suite.plan``.
+
+    Raises:
+        ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
+    """
+    episodes, seed = whole_number("episodes", chosen.episodes, 1), whole_number("seed", seed, 0)
+    own = check_env_options(ENV_ID, options, _SET_ELSEWHERE)
+    every = {"kitchen": chosen.kitchen, "gamma": chosen.gamma, **own}
+    known = task_references(every)
+    tasks = choose_tasks(known, chosen.levels, chosen.tasks)
+    registry.load_game(ENV_ID, **every, task=tasks[0])  # refuses bad option values
+    specs = parse_seats(team, len(known.display_names))
+    return CollabPlan(team=specs, tasks=tuple(tasks), episodes=episodes, seed=seed, options=every, limits=limits)
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CollabOvercookedSuite(Suite):
+    """Orders one at a time; process metrics against reference trajectories."""
+
+    suite_options: ClassVar[type] = TaskOptions
+    scoring_options = CollabScoring
+    record_fields = RECORD_FIELDS
+    log_options = LogOptions
+    show_options = ("more", "by_task")
+    has_success = True
+    score_metric = "success"
+    axes = ("task",)
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> Evaluation:
+        """Plan tasks of a kitchen."""
+        return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return the paper's table of every team and variant, and what chefs answered when actions were due."""
+        cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
+        gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
+        return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return success rates by time limit."""
+        return by_gamma.sheet(played)
+
+    def find_logs(self, path: Path) -> list[Path]:
+        """Return the original's log files at a path."""
+        return original_logs(path)
+
+    def score_logs(
+        self, logs: Sequence[Path], scoring: Any, log_options: Any, note: Callable[[str], None]
+    ) -> Scorecard:
+        """Score logs of the original under its time limit."""
+        return scorecard(score_logs(logs, scoring, log_options, note))
+
+    def outcome(self, record: Record) -> str:
+        """Say whether all orders were delivered."""
+        return "delivered" if record["success"] else "not delivered"
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return the task that the options ask for, its level, and the time limit that gamma gives it."""
+        options = record["env_kwargs"]
+        task, known = (
+            (record.get("options") or options).get("task", options.get("task")),
+            task_references(options).tasks,
+        )
+        if record["task"] not in known or task not in list(known):
+            return {}
+        config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
+        limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
+        given = {} if record.get("max_cycles_given") else {"max_cycles": limit}
+        return {"task": task, "level": known[task].level, **given}
+
+    def episode_name(self, record: Record) -> str:
+        """Return level and task."""
+        return f"Level {record['level']}, {record['task']}"
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return levels 1 to 3 twice, or all six ten times."""
+        levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
+        settings = (
+            Setting(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
+            for level in levels
+        )
+        pairs = Setting("level 1", {"levels": "1", "episodes": episodes}, {"level": 1, "task": None})
+        return Benchmark("Collab-Overcooked", "success rate, %", tuple(settings), pairs, scale=100.0)
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return success rate, and the paper's process metrics."""
+        table = only(score_records(records))
+        row = table.levels[-1]
+        process = {"SR %": row.success_rate, "PC %": row.pc}
+        process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
+        process |= {"IC %": row.ic, "RC %": row.rc}
+        shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
+        return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
+
+    def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Explain the metrics."""
+        return [
+            "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
+            "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
+            "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
+        ]
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return tasks, kitchens and levels."""
+        return {
+            "tasks": _tasks,
+            "kitchens": lambda _: [(name, "") for name in shipped("collab_overcooked")],
+            "levels": _levels,
+        }
+
+    def described(self, kitchen: str) -> list[str]:
+        """Return kitchens and the tasks of one."""
+        return [*shipped("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a kitchen or a task."""
+        if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
+            return describe_kitchen(name)
+        if name in task_references({"kitchen": kitchen}).tasks:
+            return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})
+        return None
+
+
+def _tasks(kitchen: str) -> list[tuple[str, str]]:
+    """Return task names with level and reference time."""
+    tasks = sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
+    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
+
+
+def _levels(kitchen: str) -> list[tuple[str, str]]:
+    """Return levels with their tasks."""
+    levels: dict[int, list[str]] = {}
+    for task in task_references({"kitchen": kitchen}).tasks.values():
+        levels.setdefault(task.level, []).append(task.name)
+    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+
+
+def describe_task(env_kwargs: Mapping[str, Any]) -> str:
+    """Return recipe, limits and references of one task."""
+    from collab_overcooked.games.collab_overcooked.text.text import recipe_text
+
+    game = registry.load_game(ENV_ID, **env_kwargs)
+    task = game.kitchen.tasks[env_kwargs["task"]]
+    lines = [
+        f"{task.title} ({task.name}), level {task.level}",
+        recipe_text(game.kitchen, task.name),
+        f"Reference time: {task.reference_time} timesteps",
+        f"Time limit: {game.max_cycles} timesteps (gamma {game.config.gamma:g}, {game.config.time_limit})",
+    ]
+    for i, reference in enumerate(task.references, start=1):
+        lines.append(f"Reference {i}:")
+        for seat, (name, plan) in enumerate(zip(game.display_names, reference, strict=True)):
+            lines.append(f"  agent_{seat} ({name}): " + "; ".join(plan))
+    if not task.references:
+        lines.append("No reference trajectories: TES, PC, IC and RC cannot be computed.")
+    return "\n".join(lines)
+
+
+def describe_kitchen(kitchen: str) -> str:
+    """Return a kitchen's picture, seats and stations."""
+    from collab_overcooked.games.collab_overcooked.text.text import space
+
+    game = registry.load_game(ENV_ID, kitchen=kitchen)
+    rows = [list(row) for row in game.kitchen.grid]
+    for seat, agent in enumerate(game.kitchen.agents):
+        rows[agent.start[1]][agent.start[0]] = str(seat)
+    lines = [f"{game.kitchen.name}: {game.kitchen.description}", "", *("  " + "".join(row) for row in rows), ""]
+    for symbol, station in game.kitchen.stations.items():
+        what = f"{station.name} ({station.operation}, {station.capacity} items)" if station.name else station.kind
+        lines.append(f"  {symbol}  {what}")
+    lines.append("  X  counter; digits are the agents' start cells")
+    for seat, agent in enumerate(game.kitchen.agents):
+        knows = "knows the recipes" if agent.knows_recipes else "does not know the recipes"
+        places = ", ".join(space(game.compiled, seat))
+        lines.append(f"agent_{seat}: {agent.name}, {agent.role}, {knows}; can use {places}")
+    for level, names in sorted(game.kitchen.levels().items()):
+        lines.append(f"Level {level}: {', '.join(names)}")
+    return "\n".join(lines)

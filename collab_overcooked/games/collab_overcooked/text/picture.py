@@ -1,0 +1,265 @@
+"""The scene model of a kitchen: what a picture shows of a scene, and what items look like."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
+from collab_overcooked.render.model import (
+    FAINT,
+    FILLING,
+    FLOORS,
+    GOOD,
+    GREY,
+    INK,
+    WORKING,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Point,
+    Progress,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    held_spans,
+    initials,
+)
+from collab_overcooked.render.sprites import food_names
+
+CAPTIONS = {"ingredients": "food", "dishes": "dishes", "serving": "serve"}
+TARGETS = {"ingredients": "ingredient_dispenser", "dishes": "dish_dispenser", "serving": "deliver"}  # of actions
+AT_COUNTER = ("counter", "place_obj_on_counter")
+STATUS_COLOURS = {"empty": FAINT, "filling": FILLING, "cooking": WORKING, "ready": GOOD}
+NAMED_ORDERS = 3  # orders with a card of their own; later ones are icons
+ORDERS_CHARS = 30  # width of the panel, font sizes
+
+# Word of an item's name: sprite. Of several in a name the one that comes first in FORMS is the dish itself.
+FORM_WORDS = {
+    "stew": "stew",
+    "curry": "stew",
+    "soup": "soup",
+    "broth": "soup",
+    "patty": "patty",
+    "burger": "patty",
+    "cake": "patty",
+    "mashed": "mashed",
+    "mixture": "mashed",
+    "puree": "mashed",
+    "slices": "slices",
+    "sliced": "slices",
+    "chopped": "slices",
+    "diced": "slices",
+}
+FORMS = tuple(dict.fromkeys(FORM_WORDS.values()))
+HIDING_FORMS = ("stew", "soup", "patty")  # how their ingredients were made does not show any more
+FINISH_WORDS = {
+    "boiled": "boiled",
+    "steamed": "boiled",
+    "baked": "baked",
+    "roasted": "baked",
+    "grilled": "baked",
+    "fried": "baked",
+}
+
+Scene = Mapping[str, Any]
+
+
+# ------------------------------------------------------------------------------------------- items
+
+
+@lru_cache(maxsize=4096)
+def icon_of(name: str, plated: bool = False, ingredients: tuple[str, ...] = ()) -> Icon:
+    """Derive what an item looks like from its name.
+
+    Args:
+        name: Item name such as ``"sliced_beef_and_mashed_peanut_stew"``, or ``"dish"``.
+        plated: Whether it lies on a dish.
+        ingredients: Names that count as foods besides those that have sprites.
+
+    Returns:
+        The icon; a name without any known food is a food of its own.
+    """
+    if name == "dish":
+        return Icon("dish")
+    words = name.split("_")
+    forms = {FORM_WORDS[word] for word in words if word in FORM_WORDS}
+    form = next((form for form in FORMS if form in forms), "")
+    finish = next((FINISH_WORDS[word] for word in words if word in FINISH_WORDS), "")
+    known = {*food_names(), *ingredients}
+    foods: list[str] = []
+    start = 0
+    while start < len(words):
+        ends = (end for end in range(len(words), start, -1) if "_".join(words[start:end]) in known)
+        end = next(ends, 0)
+        if end:
+            foods.append("_".join(words[start:end]))
+        start = end or start + 1
+    rest = [word for word in words if word not in FORM_WORDS and word not in FINISH_WORDS]
+    unknown = "_".join(rest) or name
+    return Icon(form, tuple(foods) or (unknown,), "" if form in HIDING_FORMS else finish, plated)
+
+
+def _icon(kitchen: Kitchen, item: Mapping[str, Any]) -> Icon:
+    return icon_of(item["item"], item["plated"], tuple(kitchen.ingredients))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _item_words(item: Mapping[str, Any] | None) -> str:
+    if item is None:
+        return "nothing"
+    return _words(item["item"]) + (" on a dish" if item["plated"] else "")
+
+
+@lru_cache(maxsize=1024)
+def labels_of(name: str) -> tuple[str, ...]:
+    """Return labels of an item or place: the whole name, then without the words that the icon shows anyway."""
+    words = [word for word in name.split("_") if word and word != "and"]
+    short = [word for word in words if word not in FORM_WORDS and word not in FINISH_WORDS]
+    return " ".join(words), " ".join(short or words)
+
+
+# ------------------------------------------------------------------------------------------- the board
+
+
+def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
+    kinds = {symbol: station.kind for symbol, station in kitchen.stations.items()}
+    cells: dict[Point, Cell] = {
+        (x, y): _plain_cell(symbol, kinds.get(symbol, ""), (x + y) % 2)
+        for y, row in enumerate(kitchen.grid)
+        for x, symbol in enumerate(row)
+    }
+    cells |= {at: Cell("unseen", "??") for at in hidden}
+    for number, counter in enumerate(scene["counters"], start=1):
+        icon, labels = _icon(kitchen, counter), labels_of(counter["item"])
+        cells[tuple(counter["position"])] = Cell("counter", f"[{number}]", (icon,), labels=labels, targets=AT_COUNTER)
+    for name, utensil in scene["utensils"].items():
+        x, y = utensil["position"]
+        cells[x, y] = _utensil_cell(kitchen, name, utensil, kitchen.grid[y][x])
+    cooks = tuple(
+        (tuple(agent["position"]), cook) for agent, cook in zip(scene["agents"], _cooks(kitchen, scene), strict=True)
+    )
+    return Board((len(kitchen.grid[0]), len(kitchen.grid)), tuple(cells.items()), cooks)
+
+
+@lru_cache(maxsize=256)
+def _plain_cell(symbol: str, kind: str, shade: int) -> Cell:
+    """Return floor, an empty counter, or a station that never changes."""
+    if symbol == " ":
+        return Cell(FLOORS[shade], ".", walkable=True)
+    if kind in CAPTIONS:
+        return Cell(kind, symbol, labels=(CAPTIONS[kind],), targets=(TARGETS[kind],))
+    return Cell("counter", "##", targets=AT_COUNTER)
+
+
+def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbol: str) -> Cell:
+    """Return a utensil: contents, then a bar with the timesteps left, then a ready mark."""
+    sprite, status = kitchen.stations[symbol].name, utensil["status"]
+    ingredients = tuple(kitchen.ingredients)
+    if status == "empty":
+        return Cell(sprite, symbol, labels=labels_of(name), targets=(name,))
+    if status == "ready":
+        icon, labels = icon_of(utensil["product"], False, ingredients), labels_of(utensil["product"])
+        return Cell(sprite, symbol + "!", (icon,), labels=labels, ready=True, targets=(name,))
+    contents = tuple(icon_of(item, False, ingredients) for item in utensil["contents"])
+    if status == "cooking":
+        left = utensil["time"] - utensil["timer"]
+        progress = Progress(utensil["timer"], utensil["time"], f"{left} left")
+        return Cell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
+    labels = (f"{len(contents)} of {kitchen.stations[symbol].capacity}",)
+    return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
+
+
+def _cooks(kitchen: Kitchen, scene: Scene) -> list[Cook]:
+    letters = initials([spec.name for spec in kitchen.agents])
+    return [
+        Cook(
+            seat,
+            letters[seat],
+            agent["facing"],
+            kitchen.agents[seat].knows_recipes,
+            _icon(kitchen, agent["holding"]) if agent["holding"] else None,
+            "*" if agent["holding"] else "",
+        )
+        for seat, agent in enumerate(scene["agents"])
+    ]
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:
+    cards = []
+    for spec, agent, cook in zip(kitchen.agents, scene["agents"], _cooks(kitchen, scene), strict=True):
+        left = f" ({agent['timer']} left)" if agent["timer"] > 0 else ""
+        does = "nothing" if agent["action"] is None else f"{agent['action']}{left}"
+        held = held_spans(cook.held, _item_words(agent["holding"]))
+        state = f"{spec.role}, facing {agent['facing']}"
+        cards.append(agent_card(cook, spec.name, state, held, (Text("does", GREY), Text(does))))
+    return cards
+
+
+def _order_cards(kitchen: Kitchen, orders: list[str]) -> list[Card]:
+    """Return the first orders with names, later ones as icons."""
+    if not orders:
+        return [Card((Line((Text("No order is left.", GREY),)),))]
+    named = orders if len(orders) <= NAMED_ORDERS else orders[: NAMED_ORDERS - 1]
+    ingredients = tuple(kitchen.ingredients)
+    cards = []
+    for i, order in enumerate(named):
+        plated = kitchen.serving.get(order, False)
+        detail = ("Order, " if i == 0 else "Next, ") + ("on a dish" if plated else "without a dish")
+        lines = Line((Text(_words(order), bold=i == 0),)), Line((Text(detail, GREY),))
+        cards.append(Card(lines, icon_of(order, plated, ingredients), kind="order"))
+    later = orders[len(named) :]
+    if later:
+        icons = (icon_of(order, kitchen.serving.get(order, False), ingredients) for order in later)
+        words = Text(", ".join(map(_words, later)), GREY)
+        cards.append(Card((Line((Text("Then", GREY), *icons, words), tall=True),), kind="order"))
+    return cards
+
+
+def _utensil_note(name: str, utensil: Mapping[str, Any]) -> Line:
+    """Return how far a utensil is, and what is in it."""
+    status = utensil["status"]
+    state = f" ({utensil['time'] - utensil['timer']} left)" if status == "cooking" else ""
+    state = " (ready)" if status == "ready" else state
+    product = utensil["product"] if status in ("cooking", "ready") else None
+    words = _words(product) if product else ", ".join(map(_words, utensil["contents"])) or "empty"
+    return Line((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(words)))
+
+
+def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = ()) -> Sheet:
+    """Return the scene model of a moment.
+
+    Args:
+        kitchen: The kitchen in words.
+        scene: The moment, see ``state.decode``; a seat's scene gives a picture of what the seat may know.
+        hidden: Places of counters of which nothing is shown, as the seat cannot use them.
+    """
+    delivered = (f"Delivered: {scene['delivered']}", GOOD if scene["delivered"] else INK)
+    limit = scene.get("limit")
+    words = f"Timestep {scene['timestep']}" + (f" of {limit}" if limit else "")
+    time = clock(words, [delivered], scene["timestep"], limit)
+    cards = (time, *_agent_cards(kitchen, scene), *_order_cards(kitchen, list(scene["orders"])))
+    lines = 2.5 + 3.5 * len(kitchen.agents) + 2.5 * NAMED_ORDERS
+    counts = Counter(map(_item_words, scene["counters"]))
+    lying = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+    return Sheet(
+        (_board(kitchen, scene, hidden), Column(cards, ORDERS_CHARS, lines)),
+        notes=tuple(_utensil_note(*item) for item in scene["utensils"].items()),
+        note_width=28,
+        remark=("On counters:", lying or "nothing"),
+        listing=tuple(f"[{i}] {_item_words(counter)}" for i, counter in enumerate(scene["counters"], start=1)),
+    )

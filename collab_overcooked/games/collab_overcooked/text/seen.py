@@ -1,0 +1,88 @@
+"""Knowledge of a cook of Collab-Overcooked: recipes by role, and no counter out of its reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.collab_overcooked.engine.compile import Compiled
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    NOTHING,
+    Access,
+    Clock,
+    Group,
+    MacroState,
+    Param,
+    Station,
+    Tile,
+)
+from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
+from collab_overcooked.games.collab_overcooked.text.text import RULES, recipe_text, vocabulary
+from collab_overcooked.io.config import MOST
+from collab_overcooked.kernels.macro_actions import PRIMITIVE, Macro
+
+
+def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
+    """Return the places (x, y) of the counters that a seat cannot use."""
+    access, stations = compiled.tables.access[seat], compiled.tables.stations
+    counters = [s for s in compiled.tables.groups[Group.COUNTER] if s != NOTHING]
+    return {(int(stations[s, Station.X]), int(stations[s, Station.Y])) for s in counters if access[s] == Access.NONE}
+
+
+def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+    """Return a scene without what lies on counters that a seat cannot use, and without a time limit that is untold."""
+    hidden = hidden_counters(compiled, seat)
+    seen = {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
+    if not compiled.tables.params[Param.SHOW_LIMIT]:
+        del seen["limit"]
+    return seen
+
+
+def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:
+    """Replace what a seat cannot know in every environment of a batch: counters that it cannot use become empty.
+
+    Things on other counters are as old as their order says. Mutates: state.
+    """
+    tables = compiled.tables
+    counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
+    state.tiles[:, [s for s in counters if tables.access[seat, s] == Access.NONE]] = empty_tile(state)
+    others = np.arange(state.macro_state.shape[1]) != seat
+    state.macro_state[:, others, Macro.STILL] = state.macro_state[:, others, MacroState.REASON] = 0
+    if not tables.params[Param.SHOW_LIMIT]:
+        state.clock[:, Clock.LIMIT] = MOST
+    for b in range(len(state.clock)):
+        filled = filled_counters(tables, state.tiles[b])
+        state.tiles[b, filled, Tile.PLACED] = np.arange(1, len(filled) + 1)
+        state.clock[b, Clock.PLACEMENTS] = len(filled)
+
+
+class CookView(SeatView):
+    """What one cook knows: the recipe of the present order if its role or the game's option says so."""
+
+    @property
+    def role(self) -> str:  # type: ignore[override]
+        """What the cook is, for example ``"chef"``."""
+        return str(self._game.kitchen.agents[self._seat].role)
+
+    @property
+    def rules(self) -> str:
+        """The rules for people; the recipe stands in the text of those who know it."""
+        return self._say(RULES)
+
+    @cached_property
+    def recipe(self) -> str | None:  # type: ignore[override]
+        """The recipe of the present order, None if there is no order or the cook does not know it."""
+        orders = self.scene["orders"]
+        knows = self._game.config.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
+        return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None
+
+    @cached_property
+    def vocabulary(self) -> Sequence[str]:
+        """Actions that the cook's reach and rights could ever allow, waits and `continue` left out."""
+        if self._game.levels[self._seat] == PRIMITIVE:
+            return self.action_texts
+        return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]

@@ -1,0 +1,368 @@
+"""Words for language agents: the action grammar, why actions are refused, recipes, and what a seat sees."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.games.collab_overcooked.engine.compile import Compiled, ingredients_below
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    NOTHING,
+    Access,
+    Event,
+    EventColumn,
+    Group,
+    Reason,
+    Row,
+    Station,
+    Verb,
+)
+from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, TaskSpec
+
+CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
+REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate
+NOTHING_MARK = "NOTHING"
+SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper's deliver()
+
+RULES = """\
+Deliver the order before the time is over, in as few steps as you can. Each of you reaches only a part of the kitchen,
+and food changes hands on the counters that you share. Who knows the recipe says what is needed, and when.
+
+Actions
+- pickup(THING,PLACE): take a thing from a counter, a dispenser or a utensil.
+- place_obj_on_counter(): put what you hold on a free counter in reach.
+- put_obj_in_utensil(UTENSIL): put what you hold into a utensil.
+- cook, bake, cut or stir(UTENSIL): start it, with empty hands, when all that a step of the recipe needs is in it.
+- fill_dish_with_food(UTENSIL): fill the dish that you hold, for food that has to be served on one.
+- deliver(): hand the finished order over at the serving place.
+- wait(N): do nothing for N steps.
+Hands hold one thing. A plan of several actions is carried out one after the other, walking included. In a plan
+request('ACTION') asks your teammate for an action."""
+FORMAT_REASONS = {
+    "F_NOT_FUNCTION": "{text!r} is not an action. Write one call from the list, such as place_obj_on_counter().",
+    "F_PICKUP_ARITY": "pickup takes two arguments, as in pickup(food,place).",
+    "F_PICKUP_OBJ_UNKNOWN": "There is no object named {item!r} in this kitchen.",
+    "F_PICKUP_PLACE_UNKNOWN": "There is no place named {place!r}. Places are {places}.",
+    "F_PICKUP_DISPENSER_NOT_RAW": "Dispensers give raw ingredients and dishes; {item} has to be made.",
+    "F_PICKUP_DISH_FROM_INGREDIENT": "Dishes come from dish_dispenser, not from ingredient_dispenser.",
+    "F_PICKUP_INGREDIENT_FROM_DISH": "The dish dispenser gives dishes only; {item} comes from ingredient_dispenser.",
+    "F_PUT_UTENSIL": "put_obj_in_utensil takes the name of one utensil: {utensils}.",
+    "F_FILL_ARITY": "fill_dish_with_food takes one argument, the utensil with the food.",
+    "F_FILL_UTENSIL": "There is no utensil named {place!r}. Utensils are {utensils}.",
+    "F_OP_UTENSIL": "{operation} works on {fitting} only, not on {place!r}.",
+    "F_WAIT_NUMBER": "wait takes a whole number from 1 to {max_wait}.",
+    "F_WAIT_TOO_LONG": "wait({place}) is too long; wait at most {max_wait} timesteps at a time.",
+}
+
+REASONS = {
+    Reason.OK: "Accepted.",
+    Reason.BUSY: "{me} is still busy with {current}; only `continue` is possible until it is done.",
+    Reason.NOT_BUSY: "{me} is not carrying anything out that could be continued; choose an action.",
+    Reason.NO_EFFECT: "Interacting here changes nothing.",
+    Reason.NO_SUCH_ACTION: "No action of this seat has that number.",
+    Reason.PICK_COOKING: "{place} is still at work; wait until it is done before taking {item}.",
+    Reason.PICK_NEEDS_DISH: "{item} has to leave {place} on a dish: hold a dish and use fill_dish_with_food({place}).",
+    Reason.PICK_NOT_ON_COUNTER: "No {item} lies on a counter that {me} can use; somebody has to place it there first.",
+    Reason.PICK_CHEF_DISPENSER: "{me} cannot use {place}; ask a teammate to hand {item} over on a counter.",
+    Reason.PICK_UNREACHABLE: "{me} cannot use {place}; ask a teammate to hand {item} over on a counter.",
+    Reason.PICK_HANDS_FULL: "{me} holds {held}; place it somewhere before picking up {item}.",
+    Reason.PICK_NOT_IN_UTENSIL: "{place} does not hold finished {item}.",
+    Reason.PUT_COOKING: "{place} is at work and takes nothing now.",
+    Reason.PUT_READY: "{place} holds finished food; take it out first.",
+    Reason.PUT_UNREACHABLE: "{me} cannot use {place}; ask a teammate to do it.",
+    Reason.PUT_EMPTY_HANDED: "{me} holds nothing to put into {place}.",
+    Reason.PUT_DISH: "A dish cannot go into {place}; place it on a counter.",
+    Reason.PUT_FULL: "{place} is full; start it or leave it.",
+    Reason.PLACE_EMPTY_HANDED: "{me} holds nothing to place.",
+    Reason.PLACE_NO_COUNTER: "Every counter that {me} can use is taken.",
+    Reason.FILL_NOT_NEEDED: "The current order goes without a dish; pick it up from {place}.",
+    Reason.FILL_NO_DISH: "{me} needs an empty dish in hand to fill it at {place}.",
+    Reason.FILL_NOT_READY: "{place} is neither at work nor ready; there is nothing to fill a dish with.",
+    Reason.FILL_UNREACHABLE: "{me} cannot use {place}; ask a teammate to do it.",
+    Reason.DELIVER_NOT_FINISHED: "{held} is not an order as it is; only finished orders can be delivered.",
+    Reason.DELIVER_EMPTY_HANDED: "{me} holds nothing to deliver.",
+    Reason.DELIVER_UNREACHABLE: "{me} cannot use the serving station; hand the food over on a counter.",
+    Reason.OP_UNREACHABLE: "{me} cannot use {place}; ask a teammate to do it.",
+    Reason.OP_EMPTY: "{place} is empty; put something in first.",
+    Reason.OP_BUSY: "{place} has already been started.",
+    Reason.OP_HANDS_FULL: "{me} holds {held}; starting {place} takes an empty hand.",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A plan as an agent wrote it: calls to carry out in order, and calls asked of teammates."""
+
+    actions: tuple[str, ...]
+    requests: tuple[str, ...]
+
+
+def parse_plan(text: str) -> Plan:
+    """Split a plan such as ``"request('cut(chopping_board0)'); wait(1)"`` at its semicolons.
+
+    Requests are never carried out by the one who makes them. Empty parts and the public code's marker ``[NOTHING]``
+    are dropped; nothing is validated.
+    """
+    actions, requests = [], []
+    for part in (piece.strip() for piece in text.split(";")):
+        request = REQUEST.match(part)
+        if request and part.endswith(")"):
+            requests.append(_unquoted(part[request.end() : -1].strip()))
+        elif part and part.strip("[]").upper() != NOTHING_MARK:
+            actions.append(part)
+    return Plan(tuple(actions), tuple(requests))
+
+
+def _unquoted(text: str) -> str:
+    quoted = len(text) > 1 and text[0] in "'\"" and text[-1] == text[0]
+    return text[1:-1].strip() if quoted else text
+
+
+# ------------------------------------------------------------------------------------------- the action grammar
+
+
+def parse_action(compiled: Compiled, text: str) -> int:
+    """Read one action.
+
+    The grammar is ``name(arguments)``, blanks and case free, optionally after a list number; ``continue`` stands
+    alone. Two spellings of the public code are understood: ``deliver_soup()`` for ``deliver()``, and
+    ``put_obj_in_utensil(food,utensil)``, whose food is ignored.
+
+    Returns:
+        Catalogue row; rows from ``compiled.n_possible`` on are well formed but never possible.
+
+    Raises:
+        ActionError: With a reason code of the format stage.
+    """
+    names = compiled.names
+    if text.strip().lower() == "continue":
+        return 0
+    call = CALL.fullmatch(text.strip().lower())
+    if not call:
+        raise _format_error(compiled, "F_NOT_FUNCTION", text=text)
+    name = SPELLINGS.get(call[1], call[1])
+    args = [arg.strip().strip("'\"") for arg in call[2].split(",")] if call[2].strip() else []
+    if name == "put_obj_in_utensil" and len(args) == 2:
+        args = args[1:]
+    code, values = _format_fault(compiled, name, args)
+    if code:
+        raise _format_error(compiled, code, text=text, **values)
+    if name == "wait":
+        args = [str(int(args[0]))]
+    return names.catalogue.index(f"{name}({','.join(args)})")
+
+
+def _format_error(compiled: Compiled, code: str, **values: Any) -> ActionError:
+    utensils = compiled.names.places[Group.UTENSIL :]
+    values |= {
+        "places": ", ".join(("counter", "ingredient_dispenser", "dish_dispenser", *utensils)),
+        "utensils": ", ".join(utensils),
+        "max_wait": compiled.kitchen.max_wait,
+    }
+    return ActionError(code, FORMAT_REASONS[code].format(**values))
+
+
+def _format_fault(compiled: Compiled, name: str, args: list[str]) -> tuple[str, dict[str, Any]]:
+    """Return the reason code of a malformed call, or an empty code."""
+    utensils = compiled.names.places[Group.UTENSIL :]
+    place = args[-1] if args else ""
+    values: dict[str, Any] = {"place": place}
+    if name == "pickup":
+        return _pickup_fault(compiled, args)
+    if name == "wait":
+        return _wait_fault(compiled, args), values
+    if name == "put_obj_in_utensil":
+        return ("" if len(args) == 1 and place in utensils else "F_PUT_UTENSIL"), values
+    if name == "fill_dish_with_food":
+        return ("F_FILL_ARITY" if len(args) > 1 else "" if place in utensils else "F_FILL_UTENSIL"), values
+    if name in compiled.names.operations:
+        fitting = [utensil for utensil, verb in zip(utensils, compiled.names.operations, strict=True) if verb == name]
+        values |= {"operation": name, "fitting": ", ".join(fitting)}
+        return ("F_NOT_FUNCTION" if len(args) > 1 else "" if place in fitting else "F_OP_UTENSIL"), values
+    known = name in ("deliver", "place_obj_on_counter") and not args
+    return ("" if known else "F_NOT_FUNCTION"), values
+
+
+def _wait_fault(compiled: Compiled, args: list[str]) -> str:
+    if len(args) != 1 or not (args[0].isascii() and args[0].isdigit()) or not args[0].strip("0"):
+        return "F_WAIT_NUMBER"
+    too_long = len(args[0]) > 9  # Python refuses to read numbers of thousands of digits
+    return "F_WAIT_TOO_LONG" if too_long or int(args[0]) > compiled.kitchen.max_wait else ""
+
+
+def _pickup_fault(compiled: Compiled, args: list[str]) -> tuple[str, dict[str, Any]]:
+    if len(args) != 2:
+        return "F_PICKUP_ARITY", {}
+    item, place = args
+    values = {"item": item, "place": place}
+    raw = item in compiled.kitchen.ingredients
+    checks = (
+        (item in compiled.names.items, "F_PICKUP_OBJ_UNKNOWN"),
+        (place in compiled.names.places and place != "serving", "F_PICKUP_PLACE_UNKNOWN"),
+        (not place.endswith("dispenser") or raw or item == "dish", "F_PICKUP_DISPENSER_NOT_RAW"),
+        (item != "dish" or place != "ingredient_dispenser", "F_PICKUP_DISH_FROM_INGREDIENT"),
+        (item == "dish" or place != "dish_dispenser", "F_PICKUP_INGREDIENT_FROM_DISH"),
+    )
+    return next((code for good, code in checks if not good), ""), values
+
+
+def explain(compiled: Compiled, agent: Mapping[str, Any], seat: int, action: int, reason: int) -> str:
+    """Say why an action of a seat is refused and what would help; ``agent`` is the seat's part of the scene."""
+    row = compiled.tables.catalogue[action]
+    return REASONS[Reason(reason)].format(
+        me=compiled.kitchen.agents[seat].name,
+        item=compiled.names.items[row[Row.ITEM]] if row[Row.VERB] == Verb.PICKUP else "",
+        place=compiled.names.places[row[Row.GROUP]] if row[Row.GROUP] != NOTHING else "",
+        held=_held(agent),
+        current=agent["action"],
+    )
+
+
+def vocabulary(compiled: Compiled, seat: int) -> list[str]:
+    """Return the actions that an agent's reach and rights could ever allow, waits and `continue` left out."""
+    tables, names = compiled.tables, compiled.names
+    texts = []
+    for action in range(1, compiled.n_possible):
+        verb, _, group = tables.catalogue[action]
+        if verb == Verb.WAIT:
+            continue
+        stations = [s for s in tables.groups[group] if s != NOTHING]
+        if any(tables.access[seat, s] != Access.NONE for s in stations):
+            texts.append(names.catalogue[action])
+    return texts
+
+
+# ------------------------------------------------------------------------------------------- events
+
+
+def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
+    """Return an agent's event of one step in words, None where nothing happened.
+
+    Returns:
+        ``event`` (name), ``item``, ``place``, and ``label``, the action as histories and metrics spell it.
+    """
+    code = Event(row[EventColumn.CODE])
+    if code == Event.NONE:
+        return None
+    names = compiled.names
+    group = compiled.tables.stations[row[EventColumn.STATION], Station.GROUP]
+    place = names.places[group]
+    item = None if row[EventColumn.ITEM] == NOTHING else names.items[row[EventColumn.ITEM]]
+    labels = {
+        Event.PICKUP: f"pickup({item},{place})",
+        Event.PLACE: "place_obj_on_counter()",
+        Event.PUT: f"put_obj_in_utensil({place})",
+        Event.FILL: f"fill_dish_with_food({place})",
+        Event.FILL_AS_PUT: f"put_obj_in_utensil({place})",
+        Event.PUT_NO_EFFECT: f"put_obj_in_utensil({place})",
+        Event.DELIVER: "deliver()",
+        Event.DELIVER_WRONG: "deliver()",
+    }
+    if code in (Event.START, Event.START_WRONG):
+        labels[code] = f"{names.operations[group - Group.UTENSIL]}({place})"
+    return {"event": code.name, "item": item, "place": place, "label": labels[code]}
+
+
+# ------------------------------------------------------------------------------------------- descriptions
+
+
+def words(name: str) -> str:
+    """Write an identifier as words."""
+    return name.replace("_", " ")
+
+
+def _held(agent: Mapping[str, Any]) -> str:
+    holding = agent["holding"]
+    if holding is None:
+        return "nothing"
+    return f"{holding['item']} on a dish" if holding["plated"] else holding["item"]
+
+
+def recipe_text(kitchen: Kitchen, order: str) -> str:
+    """Write out the recipe of an order: title, raw ingredients with counts, numbered steps."""
+    task = kitchen.tasks.get(order, TaskSpec(order, words(order).capitalize(), 0, 0, ()))
+    below = Counter(name for name in (*ingredients_below(kitchen, order), order) if name in kitchen.ingredients)
+    lines = [f"Recipe: {task.title}", "Ingredients: " + ", ".join(f"{count} {name}" for name, count in below.items())]
+    operations = {station.name: station.operation for station in kitchen.stations.values() if station.kind == "utensil"}
+    steps = [
+        f"{operations[recipe.utensil].capitalize()} {_join(recipe.inputs)} in the {words(recipe.utensil)} "
+        f"for {recipe.time} timesteps to get {recipe.product}."
+        for recipe in recipe_steps(kitchen, order)
+    ]
+    last = kitchen.recipe_of(order)
+    if kitchen.serving.get(order) and last is not None:
+        steps.append(f"Fill a dish with the {order} from the {words(last.utensil)}.")
+    steps.append(f"Deliver the {order}.")
+    return "\n".join(lines + [f"{number}. {step}" for number, step in enumerate(steps, start=1)])
+
+
+def _join(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:
+    """Return the recipes on the way to an order, inputs before what needs them, as often as they are needed."""
+    recipe = kitchen.recipe_of(order)
+    if recipe is None:
+        return []
+    return [step for name in recipe.inputs for step in recipe_steps(kitchen, name)] + [recipe]
+
+
+def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, full_knowledge: bool) -> str:
+    """Describe a seat's scene (see ``seen.seat_scene``): order, recipe if known, space, hands, utensils, counters."""
+    kitchen = compiled.kitchen
+    me, agents = kitchen.agents[seat], scene["agents"]
+    limit = f" of {scene['limit']}" if "limit" in scene else ""
+    lines = [f"Timestep {scene['timestep']}{limit}."]
+    lines.append("Order: " + (scene["orders"][0] if scene["orders"] else "none") + ".")
+    if len(scene["orders"]) > 1:
+        lines.append("Next orders: " + ", ".join(scene["orders"][1:]) + ".")
+    if scene["orders"]:
+        known = full_knowledge or me.knows_recipes
+        lines.append(recipe_text(kitchen, scene["orders"][0]) if known else "You do not have the recipe.")
+    for i, spec in enumerate(kitchen.agents):
+        you = ", you" if i == seat else ""
+        lines.append(f"{spec.name} ({spec.role}{you}) can use: {', '.join(space(compiled, i))}.")
+    for i in [seat, *(j for j in range(len(agents)) if j != seat)]:
+        who = "You hold" if i == seat else f"{kitchen.agents[i].name} holds"
+        doing = f", carrying out {agents[i]['action']}" if agents[i]["action"] else ", free to act"
+        lines.append(f"{who} {_held(agents[i])}{doing}.")
+    for name, utensil in scene["utensils"].items():
+        lines.append(f"{name}: {utensil_text(utensil)}.")
+    lines.append("Counters: " + _counters_text(compiled, scene, seat) + ".")
+    return "\n".join(lines)
+
+
+def space(compiled: Compiled, seat: int) -> list[str]:
+    """Return the places a seat can use, by name."""
+    access, groups = compiled.tables.access[seat], compiled.tables.groups
+    return [
+        place
+        for group, place in enumerate(compiled.names.places)
+        if any(s != NOTHING and access[s] != Access.NONE for s in groups[group])
+    ]
+
+
+def utensil_text(utensil: Mapping[str, Any]) -> str:
+    """Describe a utensil's contents and progress."""
+    if utensil["status"] == "empty":
+        return "empty"
+    if utensil["status"] == "filling":
+        return "holds " + ", ".join(utensil["contents"]) + ", not started"
+    if utensil["status"] == "cooking":
+        left = utensil["time"] - utensil["timer"]
+        return f"making {utensil['product']}, {left} timestep{'s' * (left != 1)} left"
+    return f"{utensil['product']} is ready"
+
+
+def _counters_text(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
+    """List what lies on the counters of a seat's scene, and how many of those that it can use are free."""
+    access, seen = compiled.tables.access[seat], scene["counters"]
+    counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
+    usable = sum(s != NOTHING and access[s] != Access.NONE for s in compiled.tables.groups[Group.COUNTER])
+    content = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
+    return f"{content}; {usable - len(seen)} of {usable} free"

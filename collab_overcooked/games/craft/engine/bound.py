@@ -1,0 +1,113 @@
+"""Proven upper bounds: how many dishes a team can deliver by each step, and the share of orders that this can serve.
+
+The bound relaxes the game, so that no team can do better: any dish serves any order, agents share their bags, every
+walk takes one step, nobody ever waits for others beyond the first dish. What is left are steps of agents: each dish
+takes a kill, a put and a store, its share of a fuel takes a mine and a put, and somebody takes out at least once. An
+agent that starts where nothing can be done walks before it does anything, with an empty bag; further walks carry what
+must be brought from one spot to another, because no spot is near enough to both.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import ceil
+
+import numpy as np
+
+from collab_overcooked.games.craft.engine.compile import Compiled
+from collab_overcooked.games.craft.engine.constants import STACK, Param, Place, Role
+
+KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # what can be done from a spot, added up
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What no team can exceed.
+
+    Attributes:
+        first: Step in which the first dish can be in the chest, counted from 0.
+        delivered: Dishes that can be in the chest after each step.
+        served: Orders that these can serve.
+        ratio: Share of completed among completed and failed orders.
+    """
+
+    first: int
+    delivered: tuple[int, ...]
+    served: int
+    ratio: float
+
+
+def bound(compiled: Compiled) -> Bound:
+    """Return the bound of a level with all its options."""
+    starts = _abilities(compiled, compiled.tables.starts)
+    spots = {*starts, *_abilities(compiled, compiled.tables.places[:, [Place.X, Place.Z]])}
+    if compiled.config.walk:  # agents may stop between places, so that all could be near at once
+        spots.add(KILL | MINE | FURNACE | CHEST)
+
+    def carried(one: int, other: int) -> int:
+        return not any(spot & one and spot & other for spot in spots)
+
+    meat, log, dish = carried(KILL, FURNACE), carried(MINE, FURNACE), carried(FURNACE, CHEST)
+    loads = 1 + carried(KILL, MINE) if meat and log else meat + log
+    lost = sorted(not start and not compiled.tables.params[Param.WALK_TO_TAKE] for start in starts)
+    walks = {k: sum(lost[:k]) + loads + dish for k in range(1, compiled.n_agents + 1)}
+    cook_steps = compiled.config.cook_steps
+    loaded = max(
+        (not any(start & ability for start in starts)) + 1 + carry for ability, carry in ((KILL, meat), (MINE, log))
+    )
+    first = loaded + cook_steps + 1 + dish
+    if compiled.n_agents == 1:  # nothing is done at the same time: kill, mine, two puts, take, store
+        first = max(first, walks[1] + 5 + cook_steps - 1)
+    delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.max_steps))
+    served, due = _serve(compiled, delivered)
+    return Bound(first, delivered, served, min(1.0, served / due) if due else 1.0)
+
+
+def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
+    """Return what can be done from each point."""
+    places, reach, names = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.names
+    wanted = {names.items.index(raw) for raw in compiled.level.dishes.values()}
+    fuel = {names.items.index(item) for item in compiled.level.fuel}
+    found = []
+    for point in points.astype(np.int64):
+        own = 0
+        for place in places:
+            if ((place[[Place.X, Place.Z]] - point) ** 2).sum() <= reach[place[Place.ROLE]]:
+                own |= {Role.CHEST: CHEST, Role.FURNACE: FURNACE}.get(Role(place[Place.ROLE]), 0)
+                own |= KILL * (place[Place.GIVES] in wanted) | MINE * (place[Place.GIVES] in fuel)
+        found.append(own)
+    return found
+
+
+def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int]) -> int:
+    """Return how many dishes can be in the chest after a step."""
+    if step < first:
+        return 0
+    furnaces = sum(place.role == "furnace" for place in compiled.level.places)
+    cooked = furnaces * ((step - first) // compiled.config.cook_steps + 1)
+    left = max(agents * (step + 1) - walked for agents, walked in walks.items())
+    return min(cooked, next(dishes for dishes in count() if _work(compiled, dishes + 1) > left))
+
+
+def _work(compiled: Compiled, dishes: int) -> int:
+    """Return the steps of agents that so many dishes take beside walks."""
+    return 3 * dishes + 2 * ceil(dishes / compiled.config.items_per_fuel) + ceil(dishes / STACK)
+
+
+def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
+    """Return how many orders can be served, the oldest first, and how many would fail if none were."""
+    waiting: deque[int] = deque()
+    served = 0
+    for step, stock in enumerate(delivered):
+        if step % compiled.interval == 0:
+            waiting.append(step + compiled.lifetime - 1)  # last step in which it can be served
+        while waiting and served < stock:
+            waiting.popleft()
+            served += 1
+        while waiting and waiting[0] <= step:
+            waiting.popleft()
+    due = sum(t + compiled.lifetime <= compiled.max_steps for t in range(0, compiled.max_steps, compiled.interval))
+    return served, due

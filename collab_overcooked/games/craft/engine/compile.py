@@ -1,0 +1,160 @@
+"""The border between words and numbers: a level and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from collab_overcooked.games.craft.engine.config import INTERVALS, CraftConfig
+from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Role, Verb
+from collab_overcooked.games.craft.engine.observe import n_features
+from collab_overcooked.games.craft.engine.spec import Level, load_level
+from collab_overcooked.games.craft.engine.state import Tables
+
+TOLD, CHEST_IN_CODE = 6, 8  # cells
+MOST_OPEN = 200  # orders at a time
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for the numbers in the tables.
+
+    Attributes:
+        items: Names of the items.
+        orders: Dishes in the order of random draws.
+        places: Names of the places.
+        kinds: Their kinds.
+        actions: What stands between the brackets of every command, empty for nothing, with its verb.
+    """
+
+    items: tuple[str, ...]
+    orders: tuple[str, ...]
+    places: tuple[str, ...]
+    kinds: tuple[str, ...]
+    actions: tuple[tuple[Verb, str], ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A level ready to play.
+
+    Attributes:
+        level: What it was made from.
+        config: The options.
+        n_agents: N.
+        interval: Steps between orders.
+        lifetime: Steps that an order lives.
+        slots: Orders that can be open at a time.
+        max_steps: Steps of an episode.
+        names: Words for its numbers.
+        tables: Its arrays.
+        length: Numbers in one agent's observation.
+    """
+
+    level: Level
+    config: CraftConfig
+    n_agents: int
+    interval: int
+    lifetime: int
+    slots: int
+    max_steps: int
+    names: Names
+    tables: Tables
+    length: int
+
+
+def compile_level(config: CraftConfig) -> Compiled:
+    """Turn a level and options into tables.
+
+    Raises:
+        LayoutError: For a level that cannot work.
+        ValueError: For options that do not go together.
+    """
+    level = load_level(config.level)
+    n_agents = config.agents or level.agents
+    if n_agents > len(level.starts):
+        raise ValueError(f"agents must be at most {len(level.starts)}, the starts of {level.name}, not {n_agents}")
+    interval = config.interval or INTERVALS[config.pace - 1]
+    lifetime = config.lifetime or max(int(config.alpha * interval), 1)
+    slots = -(-lifetime // interval)
+    if slots > MOST_OPEN:
+        raise ValueError(f"lifetime must be at most {MOST_OPEN * interval}, {MOST_OPEN} intervals, not {lifetime}")
+    heat = round(config.items_per_fuel * HALF)
+    if heat != config.items_per_fuel * HALF:
+        raise ValueError(f"items_per_fuel must be a multiple of 0.5, not {config.items_per_fuel}")
+    rows, actions = _catalogue(level)
+    names = Names(
+        level.items, tuple(level.dishes), tuple(place.name for place in level.places), level.kinds, tuple(actions)
+    )
+    walks = int(config.reach == "code")
+    times = interval, lifetime, config.walk, config.respawn, config.cook_steps, heat
+    tables = Tables(
+        params=_numbers([*times, len(level.dishes), walks]),
+        reach=_reach(config.reach),
+        places=_places(level),
+        items=_items(level),
+        dishes=_numbers([level.items.index(dish) for dish in level.dishes]),
+        catalogue=_numbers(rows),
+        starts=_numbers(level.starts[:n_agents]),
+    )
+    furnaces = sum(place.role == "furnace" for place in level.places)
+    length = n_features(n_agents, len(level.items), len(level.places), furnaces, len(level.dishes), slots)
+    max_steps = config.max_steps or level.max_steps
+    return Compiled(level, config, n_agents, interval, lifetime, slots, max_steps, names, tables, length)
+
+
+def _numbers(values: object) -> np.ndarray:
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _reach(reach: str) -> np.ndarray:
+    """Return the squares of the distances from which places can be used, by role; -1 for any distance."""
+    squares = [TOLD**2] * len(Role)
+    if reach == "code":
+        squares[Role.CHEST], squares[Role.MOB] = CHEST_IN_CODE**2, TOLD**2 - 1  # coordinates are whole: below 6
+    return _numbers(squares)
+
+
+def _places(level: Level) -> np.ndarray:
+    rows, furnaces = [], 0
+    for place in level.places:
+        role, number = Role[place.role.upper()], NOTHING
+        if role == Role.FURNACE:
+            number, furnaces = furnaces, furnaces + 1
+        gives = level.items.index(place.gives) if place.gives else NOTHING
+        rows.append([*place.at, role, level.kinds.index(place.kind), gives, number])
+    return _numbers(rows)
+
+
+def _items(level: Level) -> np.ndarray:
+    made, dishes = {raw: dish for dish, raw in level.dishes.items()}, list(level.dishes)
+    rows = np.full((len(level.items), len(Item)), NOTHING, np.int32)
+    for row, name in zip(rows, level.items, strict=True):
+        row[Item.FUEL] = name in level.fuel
+        if name in made:
+            row[Item.COOKED] = level.items.index(made[name])
+        if name in dishes:
+            row[Item.DISH] = dishes.index(name)
+    return rows
+
+
+def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
+    """List all commands: rows of numbers, and verb and word of each."""
+    roles = {place.kind: place.role for place in level.places}
+    kinds, items = level.kinds, level.items
+    found: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]
+    found += [(Verb.GOTO, kind, k, NOTHING) for k, kind in enumerate(kinds)]
+    found += [
+        (Verb.GOTO, place.name, kinds.index(place.kind), p)
+        for p, place in enumerate(level.places)
+        if place.name != place.kind
+    ]
+    for verb, role in ((Verb.KILL, "mob"), (Verb.MINE, "block")):
+        found += [(verb, kind, k, NOTHING) for k, kind in enumerate(kinds) if roles[kind] == role]
+    raw = tuple(level.dishes.values())
+    for verb, names in ((Verb.FUEL, level.fuel), (Verb.INPUT, raw)):
+        found += [(verb, name, items.index(name), NOTHING) for name in names]
+    found.append((Verb.TAKE, "", NOTHING, NOTHING))
+    found += [(Verb.STORE, name, i, NOTHING) for i, name in enumerate(items)]
+    return [[verb, what, place] for verb, _, what, place in found], [(verb, word) for verb, word, _, _ in found]

@@ -1,0 +1,140 @@
+"""Codes and column names of the CraftKitchen arrays.
+
+Shape letters: B environment, N agent, I item, P place, F furnace, D dish (order), Q order slot, A action.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NOTHING = -1
+STACK = 64  # items that a slot of a furnace takes
+HALF = 2  # heat is counted in half items
+
+
+class Agent(IntEnum):
+    """Columns of ``State.agents`` (B, N, 2)."""
+
+    X = 0
+    Z = 1
+
+
+class Furnace(IntEnum):
+    """Columns of ``State.furnaces`` (B, F, 8); a slot's item is NOTHING where it is empty."""
+
+    FUEL = 0
+    FUELS = 1
+    INPUT = 2
+    INPUTS = 3
+    OUTPUT = 4
+    OUTPUTS = 5
+    HEAT = 6  # half items that can still be cooked without new fuel
+    PROGRESS = 7  # steps that the present item has been cooked
+
+
+class Clock(IntEnum):
+    """Columns of ``State.clock`` (B, 7)."""
+
+    T = 0  # steps taken
+    LIMIT = 1  # steps at which the episode is cut off
+    OVER = 2  # 1 after the last step
+    OPEN = 3  # open orders
+    COMPLETED = 4
+    EXPIRED = 5
+    FORCED = 6  # forced orders used up
+
+
+class Role(IntEnum):
+    """What a place is; chest and furnace are also the numbers of their kinds."""
+
+    CHEST = 0
+    FURNACE = 1
+    BLOCK = 2
+    MOB = 3
+
+
+class Place(IntEnum):
+    """Columns of ``Tables.places`` (P, 6)."""
+
+    X = 0
+    Z = 1
+    ROLE = 2
+    KIND = 3
+    GIVES = 4  # item that killing or mining yields, NOTHING for chest and furnace
+    FURNACE = 5  # number among the furnaces, NOTHING for other places
+
+
+class Item(IntEnum):
+    """Columns of ``Tables.items`` (I, 3)."""
+
+    FUEL = 0  # 1 where it burns
+    COOKED = 1  # item that it becomes in a furnace, NOTHING if nothing
+    DISH = 2  # number of the order that it serves, NOTHING if none
+
+
+class Verb(IntEnum):
+    """Kinds of commands; they are the codes of events, too."""
+
+    WAIT = 0
+    GOTO = 1
+    KILL = 2
+    MINE = 3
+    FUEL = 4
+    INPUT = 5
+    TAKE = 6
+    STORE = 7
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue`` (A, 3)."""
+
+    VERB = 0
+    WHAT = 1  # kind of place for GOTO, KILL and MINE, item for FUEL, INPUT and STORE, else NOTHING
+    PLACE = 2  # place of a GOTO that names one, NOTHING for the nearest of the kind
+
+
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, N, 5), see ``kernels.events``."""
+
+    CODE = 0  # Verb that was carried out
+    REASON = 1
+    COUNT = 2  # items that changed place
+    ITEM = 3  # which
+    PLACE = 4  # where
+
+
+FIRST_ID = EventColumn.ITEM
+
+
+class OrderEvent(IntEnum):
+    """Columns of ``Out.order_events`` (B, 3): what happened to orders in the last step."""
+
+    COMPLETED = 0
+    EXPIRED = 1
+    COOKED = 2  # items that furnaces finished
+
+
+class Reason(IntEnum):
+    """Why the game refuses a command."""
+
+    OK = 0
+    F_GONE = 1  # no such mob or block is there at the moment
+    F_TOO_FAR = 2
+    F_NOT_HELD = 3
+    F_OTHER_KIND = 4  # the slot holds another kind
+    F_FULL = 5
+    F_NOTHING_COOKED = 6
+    F_TAKEN = 7  # an agent of a lower number was given it in this step
+
+
+class Param(IntEnum):
+    """Entries of ``Tables.params``."""
+
+    INTERVAL = 0
+    LIFETIME = 1
+    WALK = 2
+    RESPAWN = 3
+    COOK_STEPS = 4
+    HEAT = 5  # half items that one fuel cooks
+    N_DISHES = 6
+    WALK_TO_TAKE = 7  # 1 if taking out walks to the furnace

@@ -1,0 +1,94 @@
+"""Observations of CraftKitchen: action masks, and features that begin with the agent that sees. All are uint8."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from collab_overcooked.games.craft.engine.constants import Clock, Furnace, Param, Reason
+from collab_overcooked.games.craft.engine.rules import square_to, why_refused
+from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
+
+ORDER_FEATURES = 1  # beside the dish: steps left
+CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next order
+
+
+@kernel
+def steps_away(agent, place):
+    """A distance in cells, rounded up."""
+    return int(np.ceil(np.sqrt(square_to(agent, place))))
+
+
+@kernel
+def encode_slot(item, count, out, at):
+    """A slot of a furnace is its count at the place of its item. Mutates: out."""
+    if count > 0:
+        out[at + item] = clip_u8(count)
+
+
+@kernel
+def encode_shared(tables, gone, furnaces, chest, served, orders, clock, out, at):
+    """What is the same for all: mobs and blocks, furnaces, chest, orders, time. Mutates: out."""
+    n_items, n_dishes = tables.items.shape[0], tables.params[Param.N_DISHES]
+    for p in range(gone.shape[0]):
+        out[at + p] = clip_u8(gone[p])
+    at += gone.shape[0]
+    for f in range(furnaces.shape[0]):
+        furnace = furnaces[f]
+        encode_slot(furnace[Furnace.FUEL], furnace[Furnace.FUELS], out, at)
+        encode_slot(furnace[Furnace.INPUT], furnace[Furnace.INPUTS], out, at + n_items)
+        encode_slot(furnace[Furnace.OUTPUT], furnace[Furnace.OUTPUTS], out, at + 2 * n_items)
+        out[at + 3 * n_items] = clip_u8(furnace[Furnace.HEAT])
+        out[at + 3 * n_items + 1] = clip_u8(furnace[Furnace.PROGRESS])
+        at += 3 * n_items + 2
+    for k in range(n_items):
+        out[at + k] = clip_u8(chest[k])
+    at += n_items
+    for d in range(n_dishes):
+        out[at + d] = clip_u8(chest[tables.dishes[d]] - served[d])
+    at += n_dishes
+    for q in range(orders.shape[0]):
+        if q < clock[Clock.OPEN]:
+            out[at + orders[q, Queue.ORDER]] = 1
+            out[at + n_dishes] = clip_u8(orders[q, Queue.REMAINING])
+        at += n_dishes + ORDER_FEATURES
+    interval = tables.params[Param.INTERVAL]
+    out[at] = clip_u8(clock[Clock.T])
+    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+    out[at + 2] = clip_u8(interval - clock[Clock.T] % interval)
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Every agent gets its mask, and features: itself, its teammates in turn, then all the rest. Mutates: out."""
+    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
+    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    n_agents, n_items, n_places = agents.shape[1], bags.shape[2], gone.shape[1]
+    own = n_items + n_places
+    for b in range(agents.shape[0]):
+        if not fresh[b]:
+            continue
+        first = observations[b, 0]
+        first[:] = 0
+        for i in range(n_agents):
+            for k in range(n_items):
+                first[own * i + k] = clip_u8(bags[b, i, k])
+            for p in range(n_places):
+                first[own * i + n_items + p] = clip_u8(steps_away(agents[b, i], tables.places[p]))
+            for action in range(tables.catalogue.shape[0]):
+                reason = why_refused(tables, tables.catalogue[action], agents[b, i], bags[b, i], gone[b], furnaces[b])
+                masks[b, i, action] = reason == Reason.OK
+        encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, own * n_agents)
+        for i in range(1, n_agents):
+            seen, before, end = observations[b, i], own * i, own * n_agents
+            copy_numbers(first[before:end], seen[: end - before])
+            copy_numbers(first[:before], seen[end - before : end])
+            copy_numbers(first[end:], seen[end:])
+
+
+def n_features(agents: int, items: int, places: int, furnaces: int, dishes: int, slots: int) -> int:
+    """Return how many numbers an observation has."""
+    shared = places + furnaces * (3 * items + 2) + items + dishes + slots * (dishes + ORDER_FEATURES) + CLOCK_FEATURES
+    return agents * (items + places) + shared

@@ -1,0 +1,190 @@
+"""Levels in words: frozen dataclasses read from YAML. Places are points with whole coordinates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.config import MOST
+from collab_overcooked.io.documents import Document, load_layout, shipped
+
+FOLDER = "craft"
+KEYS = (
+    "name", "description", "agents", "max_steps", "chest", "furnace", "blocks", "mobs", "fuel", "dishes", "starts",
+)  # fmt: skip
+NAME = re.compile(r"[a-z]+(_[a-z]+)*")
+CHEST, FURNACE = "chest", "furnace"
+FARTHEST = 8000  # coordinates; squares of distances then fit into int32
+WIDEST = 100  # cells from the first to the last in each direction, all of which pictures show
+MOST_AGENTS, MOST_PLACES = 4, 60
+
+Point = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Something that agents can go to.
+
+    Attributes:
+        name: Its kind, with a number from 1 on where there are several of the kind.
+        kind: ``"chest"``, ``"furnace"``, or a block or mob of the level.
+        role: ``"chest"``, ``"furnace"``, ``"block"`` or ``"mob"``.
+        at: Coordinates x and z.
+        gives: What mining or killing yields; empty for chest and furnace.
+    """
+
+    name: str
+    kind: str
+    role: str
+    at: Point
+    gives: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """All that a YAML file says of a level.
+
+    Attributes:
+        document: Where it was read.
+        name: For example ``"field"``.
+        description: What it is like, in a sentence.
+        agents: Number of agents if none is chosen.
+        max_steps: Steps of an episode if none is chosen.
+        places: Chests, furnaces, blocks and mobs, in this order.
+        fuel: Items that burn.
+        dishes: Dishes in the order in which random draws index them, with the raw item of each.
+        starts: Where agents start, by seat.
+    """
+
+    document: Document
+    name: str
+    description: str
+    agents: int
+    max_steps: int
+    places: tuple[Place, ...]
+    fuel: tuple[str, ...]
+    dishes: Mapping[str, str]
+    starts: tuple[Point, ...]
+
+    @property
+    def corners(self) -> tuple[Point, Point]:
+        """Least and largest coordinates of places and starts; nobody walks out of this rectangle."""
+        xs, zs = zip(*(place.at for place in self.places), *self.starts, strict=True)
+        return (min(xs), min(zs)), (max(xs), max(zs))
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of places, in the order of the places."""
+        return tuple(dict.fromkeys(place.kind for place in self.places))
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """Names of all items: what places give, then the dishes."""
+        return (*dict.fromkeys(place.gives for place in self.places if place.gives), *self.dishes)
+
+
+def levels() -> list[str]:
+    """Return the names of the shipped levels."""
+    return shipped(FOLDER)
+
+
+def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
+    """Read a level.
+
+    Args:
+        source: A shipped name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: If the level cannot work; the message names file, line and remedy.
+    """
+    doc = load_layout(source, FOLDER, "level")
+    doc.mapping(only=KEYS)
+    blocks, mobs = _sources(doc, "blocks"), _sources(doc, "mobs")
+    for kind in mobs:
+        if kind in blocks:
+            raise doc.error(f"{kind!r} is a block and a mob; rename one", "mobs", kind)
+    places = [*_named(CHEST, CHEST, _points(doc, CHEST)), *_named(FURNACE, FURNACE, _points(doc, FURNACE))]
+    for role, sources in (("block", blocks), ("mob", mobs)):
+        for kind, (points, gives) in sources.items():
+            places += _named(kind, role, points, gives)
+    starts = _points(doc, "starts")
+    if len(places) > MOST_PLACES:
+        raise doc.error(f"the level has {len(places)} places; at most {MOST_PLACES} will do")
+    if len(starts) > MOST_AGENTS:
+        raise doc.error(f"starts: {len(starts)} starts; at most {MOST_AGENTS} agents can play", "starts")
+    yielded = dict.fromkeys(place.gives for place in places if place.gives)
+    level = Level(
+        document=doc,
+        name=doc.text("name").strip(),
+        description=doc.text("description", default="").strip(),
+        agents=doc.integer("agents", default=min(2, len(starts)), low=1, high=len(starts)),
+        max_steps=doc.integer("max_steps", default=60, low=1, high=MOST),
+        places=tuple(places),
+        fuel=_fuel(doc, tuple(yielded)),
+        dishes=_dishes(doc, tuple(yielded)),
+        starts=starts,
+    )
+    size = max(high - low for low, high in zip(*level.corners, strict=True))
+    if size > WIDEST:
+        raise doc.error(f"places and starts lie {size} cells apart; at most {WIDEST} will do")
+    return level
+
+
+def _check_name(doc: Document, name: Any, *path: Any) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise doc.error(f"{name!r} is no name; use small letters, with _ between words", *path)
+
+
+def _points(doc: Document, *path: Any) -> tuple[Point, ...]:
+    found = []
+    for i, point in enumerate(doc.listed("points such as [2, -2]", *path)):
+        if not isinstance(point, list) or len(point) != 2:
+            raise doc.refuse("be a point [x, z]", *path, i)
+        x, z = (doc.integer(*path, i, k, low=-FARTHEST, high=FARTHEST) for k in range(2))
+        found.append((x, z))
+    return tuple(found)
+
+
+def _sources(doc: Document, key: str) -> dict[str, tuple[tuple[Point, ...], str]]:
+    """Read blocks or mobs: points and what one gives, by kind."""
+    found = {}
+    for kind in doc.mapping(key):
+        _check_name(doc, kind, key, kind)
+        if kind in (CHEST, FURNACE):
+            raise doc.error(f"{kind!r} has a key of its own", key, kind)
+        doc.mapping(key, kind, only=("at", "gives"))
+        gives = doc.text(key, kind, "gives", default=kind)
+        _check_name(doc, gives, key, kind, "gives")
+        found[kind] = _points(doc, key, kind, "at"), gives
+    return found
+
+
+def _named(kind: str, role: str, points: Sequence[Point], gives: str = "") -> list[Place]:
+    """Return places of one kind, numbered where there are several."""
+    names = [kind] if len(points) == 1 else [f"{kind}{k}" for k in range(1, len(points) + 1)]
+    return [Place(name, kind, role, at, gives) for name, at in zip(names, points, strict=True)]
+
+
+def _fuel(doc: Document, yielded: Sequence[str]) -> tuple[str, ...]:
+    fuel = doc.names(_check_name, "fuel")
+    for i, name in enumerate(fuel):
+        if name not in yielded:
+            raise doc.error(near_matches("item that some place gives", name, yielded), "fuel", i)
+    return fuel
+
+
+def _dishes(doc: Document, yielded: Sequence[str]) -> dict[str, str]:
+    dishes = doc.mapping("dishes")
+    for dish, raw in dishes.items():
+        _check_name(doc, dish, "dishes", dish)
+        if dish in yielded:
+            raise doc.error(f"{dish!r} is given by a place and needs no furnace; rename one", "dishes", dish)
+        if raw not in yielded:
+            raise doc.error(near_matches("item that some place gives", raw, yielded), "dishes", dish)
+        if list(dishes.values()).count(raw) > 1:
+            raise doc.error(f"two dishes are made of {raw}; a furnace makes one", "dishes", dish)
+    return dict(dishes)

@@ -1,0 +1,56 @@
+"""The arrays of a batch of CraftKitchens."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from collab_overcooked.games.craft.engine.constants import NOTHING, Agent, Clock, EventColumn, Furnace, OrderEvent
+from collab_overcooked.kernels.arrays import Array, array_of
+from collab_overcooked.kernels.mersenne import STREAM
+from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
+from collab_overcooked.kernels.rng import Rng
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays."""
+
+    params: Array  # (8,) see Param
+    reach: Array  # (4,) square of the distance from which a place of each Role can be used; -1 for any
+    places: Array  # (P, 6) see Place
+    items: Array  # (I, 3) see Item
+    dishes: Array  # (D,) item that each order asks for
+    catalogue: Array  # (A, 3) see Row
+    starts: Array  # (N, 2) where each agent starts
+
+
+class State(NamedTuple):
+    """One moment of B environments."""
+
+    agents: Array = array_of("N", Agent)
+    bags: Array = array_of("N", "I")  # items that each agent has
+    gone: Array = array_of("P")  # steps until a mob or block is back, 0 where it is there
+    furnaces: Array = array_of("F", Furnace)
+    chest: Array = array_of("I")  # all chests are one
+    served: Array = array_of("D")  # dishes of the chest that went to orders
+    orders: Array = array_of("Q", Queue)
+    clock: Array = array_of(Clock)
+    history: Array = array_of(HISTORY_SLOTS, fill=NOTHING)  # completed orders
+    forced: Array = array_of(FORCED_SLOTS, fill=NOTHING)  # orders that come before any are drawn
+    stream: Array = array_of(STREAM, dtype=np.uint32)  # see kernels.mersenne
+    rng: Array = array_of(Rng)  # COUNT counts the drawn orders
+
+
+class Out(NamedTuple):
+    """What a step writes."""
+
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    rewards: Array = array_of("N", dtype=np.float32)
+    shaped: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("N", EventColumn)
+    order_events: Array = array_of(OrderEvent)
+    fresh: Array = array_of(dtype=np.bool_)

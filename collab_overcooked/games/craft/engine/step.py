@@ -1,0 +1,138 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.craft.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Furnace,
+    OrderEvent,
+    Reason,
+)
+from collab_overcooked.games.craft.engine.rules import (
+    age_orders,
+    apply_command,
+    come_back,
+    cook,
+    count_order_events,
+    serve_orders,
+    shaped_reward,
+    take_order,
+    why_refused,
+)
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
+
+
+@kernel
+def command_agents(tables, agents, bags, gone, furnaces, chest, actions, events, shaped):
+    """All are judged by the same moment; of those who want the same thing the agent of the lowest number gets it.
+
+    Mutates: agents, bags, gone, furnaces, chest, events, shaped.
+    """
+    clear_events(events, FIRST_ID)
+    for i in range(agents.shape[0]):
+        row = tables.catalogue[actions[i]]
+        events[i, EventColumn.REASON] = why_refused(tables, row, agents[i], bags[i], gone, furnaces)
+    for i in range(agents.shape[0]):
+        shaped[i] = 0
+        if events[i, EventColumn.REASON] != Reason.OK:
+            continue
+        row = tables.catalogue[actions[i]]
+        if why_refused(tables, row, agents[i], bags[i], gone, furnaces) != Reason.OK:
+            events[i, EventColumn.REASON] = Reason.F_TAKEN
+            continue
+        apply_command(tables, row, agents[i], bags[i], gone, furnaces, chest, events[i])
+        shaped[i] = shaped_reward(events[i], furnaces, tables.places, tables.items)
+
+
+@kernel
+def pass_time(tables, gone, furnaces, chest, served, orders, clock, history, draws, order_events):
+    """After the commands things cook and come back; orders are served, then age; then the next one may come.
+
+    ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
+    """
+    forced, stream, rng = draws
+    cooked = 0
+    for f in range(furnaces.shape[0]):
+        cooked += cook(furnaces[f], tables.items, tables.params)
+    come_back(gone)
+    completed = serve_orders(orders, clock, chest, served, tables.dishes, history)
+    expired = age_orders(orders, clock)
+    clock[Clock.T] += 1
+    take_order(orders, clock, forced, stream, rng, tables.params)
+    count_order_events(order_events, completed, expired, cooked)
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
+    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
+    history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
+    rewards, shaped, truncated = out.rewards, out.shaped, out.truncated
+    events, order_events, fresh = out.events, out.order_events, out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            rewards[b], shaped[b] = 0, 0
+            order_events[b] = 0
+            clear_events(events[b], FIRST_ID)
+            continue
+        command_agents(tables, agents[b], bags[b], gone[b], furnaces[b], chest[b], actions[b], events[b], shaped[b])
+        pass_time(
+            tables,
+            gone[b],
+            furnaces[b],
+            chest[b],
+            served[b],
+            orders[b],
+            clock[b],
+            history[b],
+            (forced[b], stream[b], rng[b]),
+            order_events[b],
+        )
+        rewards[b] = order_events[b, OrderEvent.COMPLETED]
+        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
+        clock[b, Clock.OVER] = truncated[b]
+
+
+@kernel
+def reset_batch(tables, state, out, which, limit):
+    """Agents start at their places with empty bags; nothing is cooked or stored; the first order is there.
+
+    Mutates: state, out.
+    """
+    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
+    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
+    history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
+    fresh = out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        for i in range(agents.shape[1]):
+            agents[b, i, Agent.X], agents[b, i, Agent.Z] = tables.starts[i, Agent.X], tables.starts[i, Agent.Z]
+        bags[b], gone[b], chest[b], served[b], clock[b], history[b] = 0, 0, 0, 0, 0, NOTHING
+        for f in range(furnaces.shape[1]):
+            furnaces[b, f] = 0
+            furnaces[b, f, Furnace.FUEL], furnaces[b, f, Furnace.INPUT] = NOTHING, NOTHING
+            furnaces[b, f, Furnace.OUTPUT] = NOTHING
+        orders[b] = 0
+        for q in range(orders.shape[1]):
+            orders[b, q, Queue.ORDER] = NOTHING
+        clock[b, Clock.LIMIT] = limit
+        take_order(orders[b], clock[b], forced[b], stream[b], rng[b], tables.params)
+        clear_out(out, b)
+
+
+@kernel
+def clear_out(out, b):
+    """Nothing has happened yet in an episode that starts. Mutates: out."""
+    out.rewards[b], out.shaped[b], out.order_events[b] = 0, 0, 0
+    clear_events(out.events[b], FIRST_ID)
+    out.terminated[b], out.truncated[b] = False, False

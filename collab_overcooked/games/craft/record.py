@@ -1,0 +1,29 @@
+"""Registry entry of CraftKitchen; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+RECORDS = (
+    GameRecord(
+        id="CraftKitchen-v0",
+        module="collab_overcooked.envs.craft_kitchen_v0",
+        game="collab_overcooked.games.craft.env:CraftKitchen",
+        summary="Agents with bags fetch meat and logs, cook in furnaces and fill a chest, all at the same time.",
+        suites={
+            "craft": SuiteRecord(
+                "collab_overcooked.games.craft.suite.suite:CraftSuite",
+                "Orders with deadlines at five paces for one to four agents; collaboration scores and a proven bound.",
+            )
+        },
+        metrics="collab_overcooked.games.craft.suite.scoring:METRICS",
+        policies={
+            "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.craft.policies.planner:from_text",
+        },
+        prompts="games/craft/text/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
+        documents=("collab_overcooked.games.craft.suite.documents:LEVEL",),
+        generator="collab_overcooked.games.craft.suite.documents:LevelGenerator",
+    ),
+)

@@ -1,0 +1,206 @@
+"""Scores of CraftKitchen's records: collaboration scores by level, agents and pace, published numbers, arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked.games.craft.engine.bound import bound
+from collab_overcooked.games.craft.engine.compile import compile_level
+from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftConfig
+from collab_overcooked.games.craft.engine.spec import levels
+from collab_overcooked.io import schema
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.metrics.orders import ORDERS, Cell, cos, tally_record, total
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.teams import team_words
+
+CRAFT = "CraftKitchen-v0"
+AXES = ("level", "agents", "pace")
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(
+        schema.object_of(
+            {
+                **LABELLED,
+                "event": schema.text,
+                "item": schema.nullable(schema.text),
+                "count": schema.whole(),
+                "place": schema.text,
+            }
+        )
+    ),
+    step={"orders": ORDERS},
+)
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read what the paper prints, and the fractions that fit to it."""
+    file = resources.files("collab_overcooked.games.craft.suite") / "published.yaml"
+    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return values
+
+
+def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
+    """Return all fractions with denominators up to ``most`` that round to a share."""
+    return [
+        Cell(done, whole)
+        for whole in range(1, most + 1)
+        for done in range(whole + 1)
+        if round(done / whole, digits) == share
+    ]
+
+
+def idle_failures(interval: int, episodes: int = 3, steps: int = 60, alpha: float = 1.5) -> tuple[int, int]:
+    """Return how many orders an idle team fails in some episodes, and how many come."""
+    lifetime = int(alpha * interval)
+    come = range(0, steps, interval)
+    return episodes * sum(t + lifetime <= steps for t in come), episodes * len(come)
+
+
+def arithmetic() -> list[dict[str, Any]]:
+    """Return, by pace, what the published shares allow: fitting fractions, and those with the denominators expected."""
+    rows = []
+    for pace, share in zip(PACES, published()["shares"], strict=True):
+        failed, come = idle_failures(INTERVALS[pace - 1])
+        fitting = fitting_fractions(share)
+        rows.append(
+            {
+                "pace": pace,
+                "interval": INTERVALS[pace - 1],
+                "share": share,
+                "idle failures": failed,
+                "orders": come,
+                "fitting": [str(cell) for cell in fitting],
+                "expected": [str(cell) for cell in fitting if failed <= cell.resolved <= come],
+            }
+        )
+    return rows
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class CraftResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        usual: Whether the game was played with its default options, as published numbers are.
+        team: Policies, written so that teams of different sizes compare.
+        runs: (level, agents, pace) -> completed over resolved orders of each run.
+        options: Of the game, without level, agents and pace.
+        sources: Level -> what makes it: a shipped name, a path, or the values of a file.
+    """
+
+    title: str
+    usual: bool
+    team: str
+    runs: Mapping[tuple[str, int, int], tuple[Cell, ...]]
+    options: Mapping[str, Any]
+    sources: Mapping[str, Any]
+
+    @property
+    def settings(self) -> list[tuple[str, int]]:
+        """Levels and numbers of agents, in the order of the records."""
+        return list(dict.fromkeys((level, agents) for level, agents, _ in self.runs))
+
+    def cell(self, level: str, agents: int, pace: int) -> Cell | None:
+        """Return a cell summed over runs; None if it was not played."""
+        runs = self.runs.get((level, agents, pace), ())
+        return Cell(sum(run.completed for run in runs), sum(run.resolved for run in runs)) if runs else None
+
+    def cos(self, level: str, agents: int) -> Estimate | None:
+        """Return the CoS of the paces that were played."""
+        return cos([runs for (own, n, _), runs in self.runs.items() if (own, n) == (level, agents)])
+
+    def limits(self, level: str, agents: int) -> list[float]:
+        """Return the shares of orders that no team can exceed, by pace."""
+        return upper_bounds(self.sources[level], agents, self.options)
+
+
+def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
+    """Return the shares of orders that no team can exceed, by pace; see ``bound``."""
+    own = {name: value for name, value in options.items() if name in CraftConfig.names() and name not in AXES}
+    return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **own))).ratio for pace in PACES]
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode.
+
+    Returns:
+        ``completed``, ``failed`` and ``open`` orders, ``stored`` dishes, ``stocked`` (dishes that came to the chest
+        before they were served) and ``return`` (the shared reward, summed).
+    """
+    tally = tally_record(record)
+    stored = sum(
+        event["event"] == "STORE" and event["item"].startswith("cooked_")
+        for step in record["steps"]
+        for event in step["events"]
+        if event
+    )
+    return {
+        "completed": tally.completed,
+        "failed": tally.expired,
+        "open": tally.open,
+        "stored": stored,
+        "stocked": stocked(record),
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+def stocked(record: Mapping[str, Any]) -> int:
+    """Count the orders that were served by a dish which had been in the chest before their step."""
+    stock: dict[str, int] = {}
+    found = 0
+    for step in record["steps"]:
+        waiting = dict(stock)
+        for event in filter(None, step["events"]):
+            if event["event"] == "STORE":
+                stock[event["item"]] = stock.get(event["item"], 0) + 1
+        for dish in step["orders"]["completed"]:
+            found += waiting.get(dish, 0) > 0
+            waiting[dish] = waiting.get(dish, 0) - 1
+            stock[dish] = stock.get(dish, 0) - 1
+    return found
+
+
+METRICS = MetricSet(
+    (
+        Metric("completed", "Orders served in time.", "orders", "higher"),
+        Metric("failed", "Orders whose time ran out.", "orders", "lower"),
+        Metric("open", "Orders still open at the end.", "orders"),
+        Metric("stored", "Dishes that were put into the chest.", "dishes", "higher"),
+        Metric("stocked", "Orders served by what was in the chest before.", "orders"),
+    ),
+    score_record,
+)
+
+
+def score_records(records: Iterable[Mapping[str, Any]]) -> list[CraftResult]:
+    """Score records of this game, one result for every team and variant; those of one seed form a run."""
+    return [_result(group) for group in by_variant(records)]
+
+
+def _result(records: Sequence[Mapping[str, Any]]) -> CraftResult:
+    settings: dict[tuple[str, int, int], dict[int, list[Any]]] = {}
+    names = setting_names(records, ("level",), _level_of, levels())
+    sources = {name: axis_values(record)["level"] for name, record in zip(names, records, strict=True)}
+    for name, record in zip(names, records, strict=True):
+        key = name, len(record["team"]), axis_values(record)["pace"]
+        settings.setdefault(key, {}).setdefault(record["seed"], []).append(tally_record(record))
+    runs = {key: tuple(total(own).cell() for own in by_seed.values()) for key, by_seed in settings.items()}
+    variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
+    return CraftResult(variant.title, not variant.changed, team, runs, records[0]["env_kwargs"], sources)
+
+
+def _level_of(record: Mapping[str, Any]) -> str:
+    return str(record["task"]).rsplit(", ", 2)[0]

@@ -1,0 +1,205 @@
+"""The suite of CraftKitchen: five paces, three episodes each, one to four agents; scores beside the published ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
+from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
+from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
+from collab_overcooked.games.craft.engine.config import PACES
+from collab_overcooked.games.craft.engine.spec import levels, load_level
+from collab_overcooked.games.craft.suite.documents import LevelOptions, check_levels
+from collab_overcooked.games.craft.suite.scoring import (
+    AXES,
+    CRAFT,
+    RECORD_FIELDS,
+    CraftResult,
+    published,
+    score_record,
+    score_records,
+    upper_bounds,
+)
+from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.teams import seats_by_size, size_words
+
+NAME = "craft"
+EPISODES = 3  # of one run
+BOUND = "no team can exceed"
+REMARK = (
+    "The published row was measured in the real game; its map, recipes and settings are not told, and the paces are "
+    "inferred from rounded numbers. Walking, timing and failures of the real game are absent here: compare policies "
+    "with each other, not with that row."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CraftPlan(OrderPlan):
+    """Levels at paces from 1 to 5."""
+
+    suite: str = NAME
+
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def setting(self, level: str, name: str, agents: int, pace: int) -> dict[str, Any]:
+        """Return what is played."""
+        return {
+            "env_id": CRAFT,
+            "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
+            "task": task_name(name, agents, pace),
+        }
+
+
+def task_name(level: str, agents: int, pace: int) -> str:
+    """Return what a record's episode is called, for example ``"house, 2 agents, pace 1"``."""
+    return f"{level}, {size_words(agents)}, pace {pace}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CraftOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    levels: tuple[str, ...] = option(("house",), "Shipped levels or YAML files.")
+    agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
+    paces: tuple[int, ...] = option(PACES, "Paces of orders, 1 (fast) to 5.")
+    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
+    episodes: int = option(EPISODES, "Episodes of each run.")
+
+
+class CraftSuite(OrderSuite):
+    """Orders with deadlines at five paces; collaboration scores, the paper's, and what no team can exceed."""
+
+    suite_options = CraftOptions
+    last_step = 1  # orders fail in the step that takes their last one
+    axes = AXES
+    record_fields = RECORD_FIELDS
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called."""
+        options = record["env_kwargs"]
+        if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
+            return {}
+        return {"task": task_name(load_level(options["level"]).name, len(record["team"]), options["pace"])}
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> CraftPlan:
+        """Plan levels, numbers of agents and paces."""
+        own = check_env_options(
+            CRAFT, options, {name: f"--{name}s" for name in ("level", "pace")} | {"agents": "--agents"}
+        )
+        agents = tuple(dict.fromkeys(whole_number("agents", count, 1) for count in suite_options.agents))
+        paces = tuple(dict.fromkeys(whole_number("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
+        if not agents or not paces or not suite_options.levels:
+            raise ValueError("levels, agents and paces need at least one entry each")
+        check_names("levels", suite_options.levels, lambda level: load_level(level).name)
+        for level in suite_options.levels:
+            for count in agents:  # refuses bad option values
+                registry.load_game(CRAFT, **own, level=level, agents=count, pace=paces[0])
+        return CraftPlan(
+            levels=tuple(dict.fromkeys(suite_options.levels)),
+            specs=seats_by_size(team, agents),
+            paces=paces,
+            runs=whole_number("runs", suite_options.runs, 1),
+            episodes=whole_number("episodes", suite_options.episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=own,
+            limits=limits,
+        )
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return a table for every team and variant, with the published row and what no team can exceed."""
+        return [_card(result) for result in score_records(records)]
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return one level or two for two agents, at all paces."""
+        chosen, runs = (("field",), 1) if budget == "small" else (("field", "house"), 5)
+        every = {"agents": [2], "paces": list(PACES), "runs": runs, "episodes": EPISODES}
+        settings = tuple(Setting(name, {"levels": [name], **every}, {"level": name, "agents": 2}) for name in chosen)
+        pairs = Setting(
+            "field, pace 2", {**every, "levels": ["field"], "paces": [2], "runs": 1}, {"level": "field", "agents": 2}
+        )
+        return Benchmark(
+            "CraftKitchen", "CoS, the mean share of orders completed over five paces", settings, pairs, "runs", digits=3
+        )
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return the collaboration score, and what became of the orders."""
+        result = only(score_records(records))
+        score = result.cos(*result.settings[0]) if len(result.settings) == 1 else None
+        process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}
+        values = [score_record(record) for record in records]
+        for name in ("completed", "failed", "stored", "stocked"):
+            process[Column(name, "estimate", 2)] = mean_ci([float(own[name]) for own in values])
+        return Summary(score, process)
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        """Return the published score, and the bound, of every level."""
+        theirs = Estimate(published()["cos"])
+        limits = {
+            setting.name: Estimate(sum(upper_bounds(setting.name, 2, {})) / len(PACES))
+            for setting in benchmark.settings
+        }
+        return [
+            Reference(f"{published()['model']} (in the real game)", "language", dict.fromkeys(limits, theirs)),
+            Reference(BOUND, "search", limits),
+        ]
+
+    def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say who plays."""
+        return ["Two agents."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say what the published score is not."""
+        return [REMARK]
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the levels with what they are like."""
+        return {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a level."""
+        return check_levels([name], LevelOptions()).text if name in levels() else None
+
+
+def _card(result: CraftResult) -> Scorecard:
+    columns = [Column("Level and team"), *(Column(f"pace {pace}") for pace in PACES), Column("CoS", "estimate")]
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for level, agents in result.settings:
+        marks |= {len(rows): "summary"} if rows else {}
+        cells = (result.cell(level, agents, pace) for pace in PACES)
+        shown = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
+        rows.append((f"{level}, {size_words(agents)}", *shown, result.cos(level, agents)))
+        limits = result.limits(level, agents)
+        played = [limit for pace, limit in zip(PACES, limits, strict=True) if result.cell(level, agents, pace)]
+        rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
+        if result.usual and agents == published()["agents"]:
+            marks[len(rows)] = "published"
+            shares = (f"{share:.3f}" for share in published()["shares"])
+            rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))
+    table = ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks)
+    notes = (
+        "Orders still open at the end are in no ratio, as in the paper.",
+        *([REMARK] if "published" in marks.values() else []),
+    )
+    return Scorecard(NAME, result.title, (table,), result.team, notes, data=table_of_mappings(_settings(result)))
+
+
+def _settings(result: CraftResult) -> Iterator[dict[str, Cell]]:
+    """Yield the counts of each setting."""
+    for level, agents, pace in result.runs:
+        cell = result.cell(level, agents, pace)
+        counts = (cell.completed, cell.resolved, cell.ratio) if cell else (None, None, None)
+        setting: dict[str, Cell] = {"title": result.title, "team": result.team, "level": level, "agents": agents}
+        yield setting | dict(zip(("pace", "completed", "resolved", "ratio"), (pace, *counts), strict=True))

@@ -1,0 +1,167 @@
+"""Pictures of CraftKitchen: the places as they lie, agents beside them, and cards of bags, furnaces and orders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from math import cos, hypot, sin
+from typing import Any
+
+from collab_overcooked.games.craft.engine.compile import Compiled
+from collab_overcooked.games.craft.text.text import content_text, slot_text, stock
+from collab_overcooked.render.model import (
+    BAD,
+    GOOD,
+    GREY,
+    INK,
+    SHADE,
+    WORKING,
+    Bar,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Point,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    held_spans,
+    share_of,
+)
+
+Scene = Mapping[str, Any]
+PANEL = 34  # width, font sizes
+SPRITES = {"chest": "chest", "furnace": "furnace", "block": "log", "mob": "mob"}
+GRASS = "#dfe6cf"
+SHOWN_DISHES = 2  # on the chest of a picture
+CLOSER, FLATTER = 0.3, 0.8  # shares of distances in the picture, and of vertical ones when places are pushed apart
+APART, ROUNDS = 1.5, 200  # tiles between places, and how often they are pushed apart at most
+HURRY = 0.5  # share of its time from which an order's colour changes
+
+
+def icon_of(item: str) -> Icon:
+    """Return what an item looks like: meat, or a meal that is brown."""
+    meat = item.removeprefix("cooked_")
+    cooked = item != meat
+    if item.endswith("log"):
+        return Icon("log_item", text=item)
+    return Icon("", (COLOURS.get(meat, meat),), finish="baked" if cooked else "", text=item)
+
+
+COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods that give the colours of meat with another name
+
+
+def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
+    """Return a place; a mob that is away leaves an empty spot."""
+    place = compiled.level.places[p]
+    items: tuple[Icon, ...] = ()
+    if place.role == "chest":
+        items = tuple(icon_of(name) for name in stock(scene))[:SHOWN_DISHES]
+    elif place.role == "furnace":
+        furnace = scene["furnaces"][place.name]
+        items = tuple(icon_of(slot["item"]) for slot in (furnace["input"], furnace["output"]) if slot)
+    elif place.role == "mob" and place.name not in scene["gone"]:
+        items = (icon_of(place.gives),)
+    sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
+    kind = place.name.rstrip("0123456789")  # what is done to the nearest of a kind is done here too
+    targets = tuple(dict.fromkeys((place.name, kind)))
+    return Cell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
+
+
+@lru_cache(maxsize=32)
+def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
+    """Return where places are drawn: as they lie to each other, but moved together, as the field between is empty.
+
+    Places that would come closer than ``APART`` are pushed from each other until none do.
+    """
+    places = [(CLOSER * x, CLOSER * z) for x, z in spots]
+    for _ in range(ROUNDS):
+        moved = False
+        for a, b in combinations(range(len(places)), 2):
+            (ax, ay), (bx, by) = places[a], places[b]
+            dx, dy = bx - ax, (by - ay) * FLATTER
+            gap = hypot(dx, dy)
+            if gap < APART:
+                moved = True
+                push = (APART - gap) / 2 + 0.01
+                dx, dy = (dx / gap, dy / gap) if gap else (cos(a + b), sin(a + b))
+                places[a], places[b] = (ax - push * dx, ay - push * dy), (bx + push * dx, by + push * dy)
+        if not moved:
+            break
+    left, top = min(x for x, _ in places) - 0.3, min(y for _, y in places) - 0.5
+    return tuple((round(x - left, 2), round(y - top, 2)) for x, y in places)
+
+
+def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
+    """Return the places, moved together, and the agents at them; several at a place stand side by side."""
+    spots = tuple((float(place.at[0]), float(place.at[1])) for place in compiled.level.places)
+    drawn = nearer(spots)
+    cells = [(drawn[p], _cell(compiled, scene, p)) for p in range(len(drawn))]
+    standing: list[tuple[Point, Cook]] = []
+    for cook, agent in zip(cooks, scene["agents"], strict=True):
+        at = tuple(agent["at"])
+        x, y = drawn[spots.index(at)] if at in spots else _between(at, spots, drawn)
+        beside = sum(other["at"] == agent["at"] for other in scene["agents"][: cook.seat])
+        standing.append(((round(x + 0.55 - 0.9 * beside, 2), y - 0.2), cook))
+    width, height = max(x for x, _ in drawn) + 1.6, max(y for _, y in drawn) + 1.4
+    return Board((width, height), tuple(cells), tuple(standing), cook_size=0.9, ground=GRASS)
+
+
+def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point:
+    """Return where somebody on the way is drawn: weighted by how near the places are."""
+    weights = [1 / (0.1 + hypot(at[0] - x, at[1] - z)) ** 3 for x, z in spots]
+    whole = sum(weights)
+    return (
+        round(sum(w * x for w, (x, _) in zip(weights, drawn, strict=True)) / whole, 2),
+        round(sum(w * y for w, (_, y) in zip(weights, drawn, strict=True)) / whole, 2),
+    )
+
+
+def _order_card(order: Mapping[str, Any], lifetime: int) -> Card:
+    share = share_of(order["remaining"], lifetime)
+    colour = GOOD if share > HURRY else WORKING if order["remaining"] > 1 else BAD
+    name = Text(order["name"].replace("_", " "), bold=True)
+    return Card(
+        (Line((name,), (Text(f"{order['remaining']} left", colour),)), Bar(share, colour)),
+        icon_of(order["name"]),
+        1.9,
+        kind="order",
+    )
+
+
+def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
+    state = GOOD if furnace["output"] else WORKING if furnace["input"] and furnace["fuel"] else SHADE
+    slots = [Line((Text(slot, GREY, width=4), Text(slot_text(furnace[slot])))) for slot in ("fuel", "input", "output")]
+    return Card((Line((Dot(state), Text(name, INK, bold=True))), *slots), kind="station")
+
+
+def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the scene model of a moment.
+
+    Args:
+        compiled: The level.
+        scene: See ``scene.decode``.
+        names: Of the agents.
+    """
+    cooks: list[Cook] = []
+    cards: list[Card] = []
+    counts = [(f"served {scene['completed']}", GOOD), (f"failed {scene['expired']}", BAD)]
+    cards.append(clock(f"Step {scene['timestep']} of {scene['limit']}", counts, scene["timestep"], scene["limit"]))
+    for seat, agent in enumerate(scene["agents"]):
+        held = icon_of(next(iter(agent["bag"]))) if agent["bag"] else None
+        cooks.append(Cook(seat, str(seat + 1), chef=False, held=held))
+        here = next((place.name for place in compiled.level.places if list(place.at) == agent["at"]), "on the way")
+        cards.append(agent_card(cooks[-1], names[seat], here, held_spans(held, content_text(agent["bag"]))))
+    cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
+    cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
+    cards += [_order_card(order, compiled.lifetime) for order in scene["orders"]]
+    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + 3 * min(compiled.slots, 4)
+    listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in compiled.level.places)
+    board = _board(compiled, scene, cooks)
+    return Sheet((board, Column(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

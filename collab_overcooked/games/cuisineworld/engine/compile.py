@@ -1,0 +1,243 @@
+"""The border between words and numbers: a level and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    Encoding,
+    Mask,
+    Menu,
+    Param,
+    Place,
+    Role,
+    Verb,
+)
+from collab_overcooked.games.cuisineworld.engine.observe import (
+    AGENT_FEATURES,
+    CLOCK_FEATURES,
+    ORDER_FEATURES,
+    ORIGINAL_LENGTH,
+    TOOL_FEATURES,
+)
+from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timing
+from collab_overcooked.games.cuisineworld.engine.state import Tables
+from collab_overcooked.io.forms import list_of, whole
+
+# The order in which the original's 64 numbers and 211 action codes count kinds of tools, three of each.
+ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")
+ORIGINAL_INSTANCES = 3
+ORIGINAL_ORDERS = 6
+ENDLESS = 2**30  # capacity of a storage
+MOST_SERVED = 100_000  # dishes on a table, whatever the episode's length
+PUTS_PER_STEP = 2  # dishes that one agent can lay on tables in a step, addressed by both of its numbers
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for the numbers in the tables.
+
+    Attributes:
+        items: Base ingredients, then products.
+        products: Product of every recipe.
+        places: Locations in the order of the kitchen.
+        orders: Orders of the level, in the order of random draws.
+        catalogue: Text of every command, such as ``"get egg storage0"``.
+    """
+
+    items: tuple[str, ...]
+    products: tuple[str, ...]
+    places: tuple[str, ...]
+    orders: tuple[str, ...]
+    catalogue: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A level ready to play.
+
+    Attributes:
+        level: What it was made from.
+        timing: Interval and lifetimes in force.
+        config: The options.
+        n_agents: N.
+        max_open_orders: Orders that can be open at a time.
+        turn_order: Seats in the order in which their commands are carried out.
+        names: Words for its numbers.
+        tables: Its arrays.
+        n_actions: Size of the action space; catalogue rows from here on are named by texts but never carried out.
+        length: Numbers in one agent's observation.
+    """
+
+    level: Level
+    timing: Timing
+    config: CuisineWorldConfig
+    n_agents: int
+    max_open_orders: int
+    turn_order: tuple[int, ...]
+    names: Names
+    tables: Tables
+    n_actions: int
+    length: int
+
+
+def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
+    """Turn a level into tables.
+
+    Raises:
+        ValueError: If the original's 64 numbers are asked for and cannot hold the level, or ``turn_order`` does not
+            name each seat once.
+    """
+    timing = level.timing(config.alpha, config.beta)
+    n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
+    turn_order = _turn_order(config.turn_order, n_agents)
+    recipes = sorted(level.recipes_here, key=lambda recipe: list(level.tools).index(recipe.tool))
+    products = tuple(recipe.product for recipe in recipes)
+    items = (*level.base_ingredients, *products)
+    rows, texts, n_actions, actions = _catalogue(level)
+    objects = sorted([*level.base_ingredients, *level.recipes])
+    tables = Tables(
+        params=_params(level, timing, config, len(items)),
+        places=_places(level, recipes, actions, n_agents),
+        sizes=_numbers([len(recipe.ingredients) for recipe in recipes]),
+        uses=_numbers([[name in recipe.ingredients for name in items] for recipe in recipes]),
+        sold=_numbers([name in level.order_names for name in items]),
+        menu=_menu(level, timing, items),
+        demand=_numbers([_demand(level, name, items, products) for name in level.order_names]),
+        catalogue=_numbers(rows),
+        turns=_numbers(turn_order),
+        objects=_numbers([objects.index(name) for name in (*items, *level.order_names)]),
+        codes=_codes(level, config, n_agents, max_open_orders),
+    )
+    names = Names(items, products, level.locations, level.order_names, tuple(texts))
+    length = _length(level, config.obs, n_agents, max_open_orders, len(items))
+    return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions, length)
+
+
+def _numbers(values: object) -> np.ndarray:
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: int) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.N_BASE] = len(level.base_ingredients)
+    params[Param.N_ITEMS] = n_items
+    params[Param.INTERVAL] = timing.interval
+    params[Param.MAX_STEPS] = level.max_steps
+    params[Param.ENCODING] = Encoding[config.obs.upper()]
+    params[Param.MASK] = Mask[config.mask.upper()]
+    params[Param.N_ORDERS] = len(level.orders)
+    return params
+
+
+def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:
+    """List commands verb by verb in the order of the kitchen, those that can never be carried out at the end.
+
+    Returns:
+        Rows, texts, number of the possible ones, and the first action id of each verb at each place.
+    """
+    roles = [level.tools[kind].role for kind in level.kitchen]
+    places = list(enumerate(level.locations))
+    possible = [(Verb.NOOP, NOTHING, NOTHING, "noop")]
+    possible += [(Verb.GOTO, at, NOTHING, f"goto {name}") for at, name in places]
+    for at, name in places:
+        if roles[at] == "storage":
+            possible += [(Verb.GET, at, k, f"get {item} {name}") for k, item in enumerate(level.base_ingredients)]
+        elif roles[at] == "cook":
+            possible.append((Verb.GET, at, NOTHING, f"get {name}"))
+    possible += [(Verb.PUT, at, NOTHING, f"put {name}") for at, name in places]
+    possible += [(Verb.ACTIVATE, at, NOTHING, f"activate {name}") for at, name in places if roles[at] == "cook"]
+    idle = [(Verb.GET, at, NOTHING, f"get {name}") for at, name in places if roles[at] != "cook"]
+    idle += [(Verb.ACTIVATE, at, NOTHING, f"activate {name}") for at, name in places if roles[at] != "cook"]
+    actions: dict[tuple[Verb, int], int] = {}
+    for action, (verb, at, _, _) in enumerate(possible):
+        actions.setdefault((verb, at), action)
+    everything = possible + idle
+    return [list(row[:3]) for row in everything], [row[3] for row in everything], len(possible), actions
+
+
+def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int], int], n_agents: int) -> np.ndarray:
+    kinds = list(level.tools)
+    made_in = [recipe.tool for recipe in recipes]
+    places = np.full((len(level.kitchen), len(Place)), NOTHING, np.int32)
+    n_tables = 0
+    for at, kind in enumerate(level.kitchen):
+        tool, row = level.tools[kind], places[at]
+        row[Place.KIND] = kinds.index(kind)
+        row[Place.ROLE] = Role[tool.role.upper()]
+        row[Place.CAPACITY] = tool.capacity or ENDLESS
+        row[Place.BUSY] = tool.busy
+        row[Place.BUSY_AGENT] = tool.busy_agent
+        row[Place.OPEN] = tool.open or tool.role == "storage"
+        for column, verb in ((Place.GET, Verb.GET), (Place.PUT, Verb.PUT), (Place.ACTIVATE, Verb.ACTIVATE)):
+            row[column] = actions.get((verb, at), NOTHING)
+        row[Place.FIRST_RECIPE] = made_in.index(kind) if kind in made_in else 0
+        row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
+        if tool.role == "table":
+            # Serving tables have no limit; this one cannot be reached within the steps of an episode.
+            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_steps, MOST_SERVED)
+            row[Place.TABLE] = n_tables
+            n_tables += 1
+    return places
+
+
+def _menu(level: Level, timing: Timing, items: tuple[str, ...]) -> np.ndarray:
+    longest = max(len(order.items) for order in level.orders)
+    menu = np.full((len(level.orders), Menu.ITEM + longest), NOTHING, np.int32)
+    alphabet = sorted(level.order_names)
+    for row, order in zip(menu, level.orders, strict=True):
+        row[Menu.RANK] = alphabet.index(order.name)
+        row[Menu.LIFETIME] = timing.lifetimes[order.name]
+        row[Menu.COUNT] = len(order.items)
+        row[Menu.ITEM : Menu.ITEM + len(order.items)] = [items.index(name) for name in order.items]
+    return menu
+
+
+def _demand(level: Level, dish: str, items: tuple[str, ...], products: tuple[str, ...]) -> list[int]:
+    """Return 1 for each item of a dish's recipe tree, and for each recipe in it."""
+    tree = level.tree(dish)
+    return [name in tree for name in (*items, *products)]
+
+
+def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_orders: int) -> np.ndarray:
+    codes = np.full((len(level.kitchen), 3), NOTHING, np.int32)
+    if config.obs != "original64":
+        return codes
+    if n_agents != 2:
+        raise ValueError(f"obs 'original64' is made for 2 agents, not {n_agents}; use 'features'")
+    if max_open_orders > ORIGINAL_ORDERS:
+        raise ValueError(f"obs 'original64' has room for {ORIGINAL_ORDERS} orders, not {max_open_orders}")
+    for at, name in enumerate(level.locations):
+        kind, number = level.kitchen[at], int(name.removeprefix(level.kitchen[at]))
+        if kind not in ORIGINAL_KINDS or number >= ORIGINAL_INSTANCES:
+            raise ValueError(f"obs 'original64' has no room for {name}; use 'features'")
+        k = ORIGINAL_KINDS.index(kind)
+        codes[at] = ORIGINAL_INSTANCES * k + number, 18 + 4 * k + number, 18 + 4 * k + 3
+    return codes
+
+
+def _length(level: Level, encoding: str, n_agents: int, max_open_orders: int, n_items: int) -> int:
+    if encoding == "original64":
+        return ORIGINAL_LENGTH
+    n_tools = sum(level.tools[kind].role != "storage" for kind in level.kitchen)
+    return (
+        n_agents * (n_items + len(level.kitchen) + AGENT_FEATURES)
+        + n_tools * (n_items + TOOL_FEATURES)
+        + max_open_orders * (len(level.orders) + ORDER_FEATURES)
+        + CLOCK_FEATURES
+    )
+
+
+def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
+    seats = tuple(range(n_agents))
+    if turns is None:
+        return seats
+    named = list_of(whole(0, n_agents - 1), n_agents, n_agents, "seats")(turns, "turn_order")
+    if len(set(named)) < n_agents:
+        raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {named}")
+    return tuple(named)

@@ -1,0 +1,178 @@
+"""Codes and column names of the CuisineWorld arrays.
+
+Shape letters: B environment, N agent, L location (tool instance), T serving table, I item, R recipe, M order of the
+level, Q order slot, C command slot.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NOTHING = -1
+UNLIMITED = -1  # remaining time of an order without end
+
+
+class Agent(IntEnum):
+    """Columns of ``State.agents`` (B, N, 4)."""
+
+    PLACE = 0
+    ITEM = 1  # held item, NOTHING for empty hands
+    BUSY = 2  # steps for which only noops are obeyed
+    PAID = 3  # 1 where the shaped reward for the held item has been paid
+
+
+class Tool(IntEnum):
+    """Columns of ``State.tools`` (B, L, 4 + capacity): what happens at a location."""
+
+    BUSY = 0  # steps for which nothing can be done there
+    READY = 1  # 1 where the content may be taken
+    PAID = 2  # 1 where the shaped reward for the present content has been paid
+    COUNT = 3  # items in it; those of serving tables stand in ``State.served``
+    CONTENT = 4  # first of the item columns
+
+
+class Clock(IntEnum):
+    """Columns of ``State.clock`` (B, 11)."""
+
+    T = 0  # steps taken
+    LIMIT = 1  # steps at which the episode is cut off
+    OVER = 2  # 1 after the last step
+    TIMER = 3  # steps since the last turn of the order timer
+    OPEN = 4  # open orders
+    COMPLETED = 5
+    FAILED = 6  # steps in which an order expired, the count of the paper's tables
+    EXPIRED = 7  # orders that expired
+    REFUSED = 8  # commands that failed
+    NOOPS = 9
+    FORCED = 10  # forced orders used up
+
+
+class Role(IntEnum):
+    """What a location is for."""
+
+    COOK = 0
+    STORAGE = 1
+    TABLE = 2
+
+
+class Place(IntEnum):
+    """Columns of ``Tables.places`` (L, 12): what a location is."""
+
+    KIND = 0
+    ROLE = 1
+    CAPACITY = 2
+    BUSY = 3  # steps for which an activation blocks it
+    BUSY_AGENT = 4  # 1 where the activating agent is blocked as long
+    OPEN = 5  # 1 where content may always be taken
+    TABLE = 6  # index among the serving tables, NOTHING for others
+    GET = 7  # action id of taking from it (of the first ingredient, at a storage), NOTHING where nobody ever can
+    PUT = 8
+    ACTIVATE = 9  # NOTHING where nobody ever can
+    FIRST_RECIPE = 10
+    LAST_RECIPE = 11  # one after the last recipe of the kind
+
+
+class Menu(IntEnum):
+    """Columns of ``Tables.menu`` (M, 3 + longest order)."""
+
+    RANK = 0  # place of the name in alphabetical order
+    LIFETIME = 1
+    COUNT = 2
+    ITEM = 3  # first of the items that complete it
+
+
+class Verb(IntEnum):
+    """Kinds of commands."""
+
+    NOOP = 0
+    GOTO = 1
+    GET = 2
+    PUT = 3
+    ACTIVATE = 4
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue`` (commands, 3)."""
+
+    VERB = 0
+    PLACE = 1
+    ITEM = 2  # of a get at a storage
+
+
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, C, 4), see ``kernels.events``: the last step's commands, in order of execution.
+
+    The first ``OrderEvent.GIVEN`` rows count; what stands in the others is left over.
+    """
+
+    CODE = 0  # catalogue row, 0 for noop
+    REASON = 1  # why it was refused: sum of Reason, 0 where it was carried out
+    AGENT = 2
+    ITEM = 3  # what the agent held when its turn came
+
+
+class Completion(IntEnum):
+    """Columns of ``Out.completions`` (B, Q, 3): orders completed in the last step, in queue order."""
+
+    ORDER = 0
+    PLACE = 1
+    REMAINING = 2
+
+
+class OrderEvent(IntEnum):
+    """Columns of ``Out.order_events`` (B, 5): what happened to orders in the last step, and its number of commands."""
+
+    COMPLETED = 0
+    EXPIRED = 1
+    DRAWN = 2  # order that the tick added, NOTHING for none
+    LAST_CALL = 3  # the original's game-over flag: 1 in the step after the last one
+    GIVEN = 4  # commands; a voided list of n counts -n
+
+
+class Reason(IntEnum):
+    """Why the game refuses a command: bits, in the order in which they are reported."""
+
+    OK = 0
+    TIRED = 1  # goto of a busy agent, refused without a word
+    NOT_THERE = 2
+    NOT_READY = 4
+    AGENT_BUSY = 8
+    GET_HOLDING = 16
+    GET_OCCUPIED = 32
+    NOT_BASE = 64
+    GET_EMPTY = 128
+    NO_DISH = 256
+    PUT_WASTE = 512
+    PUT_EMPTY_HANDED = 1024
+    PUT_OCCUPIED = 2048
+    FULL = 4096
+    ACTIVATE_HOLDING = 8192
+    ACTIVATE_OCCUPIED = 16384
+    ACTIVATE_EMPTY = 32768
+    ACTIVATE_WASTE = 65536
+
+
+class Param(IntEnum):
+    """Entries of ``Tables.params``."""
+
+    N_BASE = 0  # base ingredients are the first items
+    N_ITEMS = 1
+    INTERVAL = 2
+    MAX_STEPS = 3
+    ENCODING = 4
+    MASK = 5
+    N_ORDERS = 6
+
+
+class Encoding(IntEnum):
+    """Observation encodings."""
+
+    FEATURES = 0
+    ORIGINAL64 = 1
+
+
+class Mask(IntEnum):
+    """Which actions masks allow."""
+
+    EXACT = 0  # those that the step would carry out in the present state
+    ORIGINAL = 1  # those that the original lists

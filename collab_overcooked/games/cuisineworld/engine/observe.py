@@ -1,0 +1,242 @@
+"""Observations of CuisineWorld: action masks, our own features, and the original's 64 numbers.
+
+Features are centred on the agent that sees: it comes first, its teammates follow in seat order. All of them are uint8;
+counts and times stop at 255.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    UNLIMITED,
+    Agent,
+    Clock,
+    Encoding,
+    Mask,
+    Param,
+    Place,
+    Role,
+    Tool,
+)
+from collab_overcooked.games.cuisineworld.engine.rules import (
+    belongs,
+    check_activate,
+    check_get,
+    check_put,
+    find_recipe,
+    holds,
+)
+from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue
+
+AGENT_FEATURES = 1  # beside item and location: busy
+TOOL_FEATURES = 3  # beside the contents: busy steps, ready, number of items
+ORDER_FEATURES = 1  # beside the name: steps left
+CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next turn of the order timer
+ORIGINAL_LENGTH = 64
+
+
+@kernel
+def observe_env(tables, agents, tools, served, orders, clock, observations, masks):
+    """Every agent gets its mask and its view. Mutates: observations, masks."""
+    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
+    for i in range(agents.shape[0]):
+        if params[Param.MASK] == Mask.EXACT:
+            mask_exact(agents[i], tools, places, sizes, uses, tables.sold, params[Param.N_BASE], masks[i])
+        else:
+            mask_original(agents[i], tools, places, sizes, uses, params[Param.N_BASE], masks[i])
+    if params[Param.ENCODING] == Encoding.FEATURES:
+        encode_features(agents, tools, served, orders, clock, params, places, observations)
+    else:
+        encode_original(
+            agents, tools, served, orders, clock, params, places, tables.objects, tables.codes, observations
+        )
+
+
+# ------------------------------------------------------------------------------------------- masks
+
+
+@kernel
+def mask_exact(agent, tools, places, sizes, uses, sold, n_base, mask):
+    """An agent may do what the rules would accept now: nothing, going anywhere, and what is possible on the spot.
+
+    Mutates: mask.
+    """
+    mask[:] = 0
+    mask[0] = 1
+    if agent[Agent.BUSY] > 0:
+        return
+    mask[1 : 1 + places.shape[0]] = 1
+    at = agent[Agent.PLACE]
+    tool, place = tools[at], places[at]
+    if place[Place.GET] != NOTHING and check_get(at, 0, agent, tool, place) == 0:
+        n_gets = n_base if place[Place.ROLE] == Role.STORAGE else 1
+        mask[place[Place.GET] : place[Place.GET] + n_gets] = 1
+    mask[place[Place.PUT]] = check_put(at, agent, tool, place, uses, sold) == 0
+    if place[Place.ACTIVATE] != NOTHING:
+        mask[place[Place.ACTIVATE]] = check_activate(at, agent, tool, place, sizes, uses) == 0
+
+
+@kernel
+def mask_original(agent, tools, places, sizes, uses, n_base, mask):
+    """The original's list: not where one stands, only whole mixtures, and some commands that it refuses.
+
+    Mutates: mask.
+    """
+    mask[:] = 0
+    mask[0] = 1
+    if agent[Agent.BUSY] > 0:
+        return
+    at = agent[Agent.PLACE]
+    mask[1 : 1 + places.shape[0]] = 1
+    mask[1 + at] = 0
+    tool, place = tools[at], places[at]
+    if tool[Tool.BUSY] > 0:
+        return
+    if agent[Agent.ITEM] != NOTHING:
+        mask[place[Place.PUT]] = place[Place.ROLE] != Role.COOK or completes(agent, tool, place, sizes, uses)
+        return
+    if place[Place.ROLE] == Role.STORAGE:
+        mask[place[Place.GET] : place[Place.GET] + n_base] = 1
+    elif place[Place.ROLE] == Role.COOK:
+        mask[place[Place.GET]] = tool[Tool.COUNT] > 0
+        whole = tool[Tool.COUNT] == 0 or find_recipe(tool, place, sizes, uses) != NOTHING
+        mask[place[Place.ACTIVATE]] = whole
+
+
+@kernel
+def completes(agent, tool, place, sizes, uses):
+    """The original lists a put if nothing is there yet, or if it makes the mixture a whole recipe."""
+    item, count = agent[Agent.ITEM], tool[Tool.COUNT]
+    if count == 0:
+        return True
+    if holds(tool, item):
+        return find_recipe(tool, place, sizes, uses) != NOTHING
+    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+        if sizes[r] == count + 1 and uses[r, item] == 1 and belongs(tool, r, uses):
+            return True
+    return False
+
+
+# ------------------------------------------------------------------------------------------- features
+
+
+@kernel
+def encode_agent(agent, n_items, n_places, out, at):
+    """An agent is its held item, its location and whether it is busy. Mutates: out."""
+    if agent[Agent.ITEM] != NOTHING:
+        out[at + agent[Agent.ITEM]] = 1
+    out[at + n_items + agent[Agent.PLACE]] = 1
+    out[at + n_items + n_places] = agent[Agent.BUSY] > 0
+    return at + n_items + n_places + AGENT_FEATURES
+
+
+@kernel
+def encode_tool(tool, content, n_items, out, at):
+    """A tool is its contents, how long it is busy, whether they may be taken, and how many they are. Mutates: out."""
+    for k in range(tool[Tool.COUNT]):
+        out[at + content[k]] += 1
+    at += n_items
+    out[at] = clip_u8(tool[Tool.BUSY])
+    out[at + 1] = tool[Tool.READY]
+    out[at + 2] = clip_u8(tool[Tool.COUNT])
+    return at + TOOL_FEATURES
+
+
+@kernel
+def encode_features(agents, tools, served, orders, clock, params, places, observations):
+    """Flat view: self, teammates, tools but storages, orders, clock. Mutates: observations."""
+    n_agents, n_items, n_places = agents.shape[0], params[Param.N_ITEMS], places.shape[0]
+    out = observations[0]
+    out[:] = 0
+    at = 0
+    for k in range(n_agents):
+        at = encode_agent(agents[k], n_items, n_places, out, at)
+    shared = at
+    for p in range(n_places):
+        t = places[p, Place.TABLE]
+        if places[p, Place.ROLE] != Role.STORAGE:
+            content = tools[p, Tool.CONTENT :] if t == NOTHING else served[t]
+            at = encode_tool(tools[p], content, n_items, out, at)
+    for q in range(orders.shape[0]):
+        if q < clock[Clock.OPEN]:
+            out[at + orders[q, Queue.ORDER]] = 1
+            remaining = orders[q, Queue.REMAINING]
+            out[at + params[Param.N_ORDERS]] = 255 if remaining == UNLIMITED else clip_u8(remaining)
+        at += params[Param.N_ORDERS] + ORDER_FEATURES
+    out[at] = clip_u8(clock[Clock.T])
+    out[at + 1] = clip_u8(clock[Clock.LIMIT] - clock[Clock.T])
+    out[at + 2] = clip_u8(params[Param.INTERVAL] - clock[Clock.TIMER])
+    for i in range(1, n_agents):
+        copy_view(i, out, observations[i], shared // n_agents, n_agents)
+
+
+@kernel
+def copy_view(i, first, out, length, n_agents):
+    """An agent sees what the first one sees, but itself first and then the others in turn. Mutates: out."""
+    own, end = length * (n_agents - i), length * n_agents
+    copy_numbers(first[length * i : end], out[:own])
+    copy_numbers(first[: length * i], out[own:end])
+    copy_numbers(first[end:], out[end:])
+
+
+# ------------------------------------------------------------------------------------------- the original's numbers
+
+
+@kernel
+def power_of_two(exponent):
+    """Two to a whole power, exact in double precision."""
+    value = 1.0
+    for _ in range(exponent):
+        value *= 2.0
+    return value
+
+
+@kernel
+def content_number(tool, content, objects):
+    """The original writes contents as a sum of powers of two, -1 for none; small ones first, to lose least."""
+    count = tool[Tool.COUNT]
+    if count == 0:
+        return -1.0
+    total, below = 0.0, -1
+    for _ in range(count):
+        least = 1 << 30
+        for k in range(count):
+            number = objects[content[k]]
+            if below < number < least:
+                least = number
+        if least == 1 << 30:
+            break
+        total += power_of_two(least)
+        below = least
+    return total
+
+
+@kernel
+def encode_original(agents, tools, served, orders, clock, params, places, objects, codes, observations):
+    """The original's state for two agents, the same for both; times follow names at 5 even if there are 6 orders.
+
+    Mutates: observations.
+    """
+    out, n_items = observations[0], params[Param.N_ITEMS]
+    out[:] = 0
+    for q in range(clock[Clock.OPEN]):
+        out[q] = objects[n_items + orders[q, Queue.ORDER]]
+    for q in range(clock[Clock.OPEN]):
+        out[5 + q] = orders[q, Queue.REMAINING]
+    out[10] = clock[Clock.T]
+    out[11] = params[Param.MAX_STEPS]
+    for i in range(2):
+        at, item = 12 + 3 * i, agents[i, Agent.ITEM]
+        out[at] = codes[agents[i, Agent.PLACE], 0]
+        out[at + 1] = NOTHING if item == NOTHING else objects[item]
+        out[at + 2] = agents[i, Agent.BUSY] > 0
+    for p in range(places.shape[0]):
+        t = places[p, Place.TABLE]
+        content = tools[p, Tool.CONTENT :] if t == NOTHING else served[t]
+        out[codes[p, 1]] = content_number(tools[p], content, objects)
+        if tools[p, Tool.BUSY] > 0:
+            out[codes[p, 2]] = 1
+    for k in range(out.shape[0]):
+        observations[1, k] = out[k]

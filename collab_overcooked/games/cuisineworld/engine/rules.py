@@ -1,0 +1,432 @@
+"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+
+Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tool`` (4 + capacity,), ``place`` (12,).
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    UNLIMITED,
+    Agent,
+    Clock,
+    Completion,
+    EventColumn,
+    Menu,
+    OrderEvent,
+    Param,
+    Place,
+    Reason,
+    Role,
+    Row,
+    Tool,
+    Verb,
+)
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
+
+# ------------------------------------------------------------------------------------------- mixtures
+
+
+@kernel
+def holds(tool, item):
+    """A tool holds an item if one of that name lies in it."""
+    for k in range(tool[Tool.COUNT]):
+        if tool[Tool.CONTENT + k] == item:
+            return True
+    return False
+
+
+@kernel
+def belongs(tool, r, uses):
+    """A content belongs to a recipe if the recipe uses all of it."""
+    for k in range(tool[Tool.COUNT]):
+        if uses[r, tool[Tool.CONTENT + k]] == 0:
+            return False
+    return True
+
+
+@kernel
+def fits(item, tool, place, uses):
+    """An item fits into a mixture that holds it already, or that is part of a recipe which lacks it."""
+    if holds(tool, item):
+        return True
+    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+        if uses[r, item] == 1 and belongs(tool, r, uses):
+            return True
+    return False
+
+
+@kernel
+def find_recipe(tool, place, sizes, uses):
+    """A mixture is a recipe's if it is all of what the recipe asks for at this kind of tool, and nothing else."""
+    for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
+        if sizes[r] == tool[Tool.COUNT] and belongs(tool, r, uses):
+            return r
+    return NOTHING
+
+
+# ------------------------------------------------------------------------------------------- what is refused, and why
+
+
+@kernel
+def check_goto(agent):
+    """An agent that is not busy may go anywhere, also where it is."""
+    reasons = 0
+    if agent[Agent.BUSY] > 0:
+        reasons += Reason.TIRED
+    return reasons
+
+
+@kernel
+def check_get(at, item, agent, tool, place):
+    """Taking needs an agent on the spot with empty hands and something that may be taken; a storage wants a name."""
+    reasons = 0
+    if agent[Agent.PLACE] != at:
+        return reasons + Reason.NOT_THERE
+    if tool[Tool.READY] == 0:
+        return reasons + Reason.NOT_READY
+    if agent[Agent.BUSY] > 0:
+        reasons += Reason.AGENT_BUSY
+    if agent[Agent.ITEM] != NOTHING:
+        reasons += Reason.GET_HOLDING
+    if tool[Tool.BUSY] > 0:
+        reasons += Reason.GET_OCCUPIED
+    if reasons != 0:
+        return reasons
+    if place[Place.ROLE] == Role.STORAGE and item == NOTHING:
+        return reasons + Reason.NOT_BASE
+    if place[Place.ROLE] != Role.STORAGE and tool[Tool.COUNT] == 0:
+        return reasons + Reason.GET_EMPTY
+    return reasons
+
+
+@kernel
+def check_put(at, agent, tool, place, uses, sold):
+    """Putting needs an agent on the spot, something in its hands that is no waste there, and room for it."""
+    item, role = agent[Agent.ITEM], place[Place.ROLE]
+    reasons = 0
+    if agent[Agent.PLACE] != at:
+        return reasons + Reason.NOT_THERE
+    if item != NOTHING and role == Role.TABLE and sold[item] == 0:
+        return reasons + Reason.NO_DISH
+    if item != NOTHING and role == Role.COOK and not fits(item, tool, place, uses):
+        return reasons + Reason.PUT_WASTE
+    if agent[Agent.BUSY] > 0:
+        reasons += Reason.AGENT_BUSY
+    if item == NOTHING:
+        reasons += Reason.PUT_EMPTY_HANDED
+    if tool[Tool.BUSY] > 0:
+        reasons += Reason.PUT_OCCUPIED
+    full = tool[Tool.COUNT] >= place[Place.CAPACITY]
+    if full and (reasons != 0 or role != Role.COOK or not holds(tool, item)):
+        reasons += Reason.FULL
+    return reasons
+
+
+@kernel
+def check_activate(at, agent, tool, place, sizes, uses):
+    """Activating needs a free agent on the spot with empty hands, and exactly the ingredients of one recipe."""
+    reasons = 0
+    if agent[Agent.PLACE] != at:
+        return reasons + Reason.NOT_THERE
+    if agent[Agent.BUSY] > 0:
+        reasons += Reason.AGENT_BUSY
+    if agent[Agent.ITEM] != NOTHING:
+        reasons += Reason.ACTIVATE_HOLDING
+    if tool[Tool.BUSY] > 0:
+        reasons += Reason.ACTIVATE_OCCUPIED
+    if tool[Tool.COUNT] == 0:
+        reasons += Reason.ACTIVATE_EMPTY
+    if reasons == 0 and find_recipe(tool, place, sizes, uses) == NOTHING:
+        reasons += Reason.ACTIVATE_WASTE
+    return reasons
+
+
+@kernel
+def check_command(row, agent, tool, place, sizes, uses, sold):
+    """A command is refused for what its verb needs and lacks; a noop never."""
+    verb, at = row[Row.VERB], row[Row.PLACE]
+    if verb == Verb.NOOP:
+        return 0
+    if verb == Verb.GOTO:
+        return check_goto(agent)
+    if verb == Verb.GET:
+        return check_get(at, row[Row.ITEM], agent, tool, place)
+    if verb == Verb.PUT:
+        return check_put(at, agent, tool, place, uses, sold)
+    return check_activate(at, agent, tool, place, sizes, uses)
+
+
+# ------------------------------------------------------------------------------------------- what commands do
+
+
+@kernel
+def reset_paid(agent, tool):
+    """Whatever an agent takes or puts can earn the shaped reward anew. Mutates: agent, tool."""
+    agent[Agent.PAID] = 0
+    tool[Tool.PAID] = 0
+
+
+@kernel
+def get(item, agent, tool, place):
+    """A storage gives the named ingredient, a tool its content, which ends its being ready. Mutates: agent, tool."""
+    reset_paid(agent, tool)
+    if place[Place.ROLE] == Role.STORAGE:
+        agent[Agent.ITEM] = item
+        return
+    agent[Agent.ITEM] = tool[Tool.CONTENT]
+    tool[Tool.CONTENT] = NOTHING
+    tool[Tool.COUNT] = 0
+    tool[Tool.READY] = place[Place.OPEN]
+
+
+@kernel
+def put(agent, tool, place, served):
+    """A storage swallows the item, a table lays it beside the others, a tool mixes it in unless it has it already.
+
+    Mutates: agent, tool, served.
+    """
+    reset_paid(agent, tool)
+    item, count = agent[Agent.ITEM], tool[Tool.COUNT]
+    agent[Agent.ITEM] = NOTHING
+    if place[Place.ROLE] == Role.TABLE:
+        served[place[Place.TABLE], count] = item
+        tool[Tool.COUNT] = count + 1
+    elif place[Place.ROLE] == Role.COOK and not holds(tool, item):
+        tool[Tool.CONTENT + count] = item
+        tool[Tool.COUNT] = count + 1
+
+
+@kernel
+def activate(agent, tool, place, product):
+    """The mixture becomes the product at once; tool, and at some the agent, are busy for a while.
+
+    Mutates: agent, tool.
+    """
+    for k in range(tool[Tool.COUNT]):
+        tool[Tool.CONTENT + k] = NOTHING
+    tool[Tool.CONTENT] = product
+    tool[Tool.COUNT] = 1
+    tool[Tool.BUSY] = place[Place.BUSY]
+    tool[Tool.READY] = 1
+    tool[Tool.PAID] = 0
+    if place[Place.BUSY_AGENT] == 1:
+        agent[Agent.BUSY] = place[Place.BUSY]
+
+
+@kernel
+def apply_command(event, row, agent, tool, place, sizes, uses, sold, served, params):
+    """A command is carried out as it stands, or refused and leaves everything as it was.
+
+    Mutates: event, agent, tool, served.
+    """
+    verb = row[Row.VERB]
+    event[EventColumn.ITEM] = agent[Agent.ITEM]
+    reasons = check_command(row, agent, tool, place, sizes, uses, sold)
+    event[EventColumn.REASON] = reasons
+    if reasons != 0:
+        return
+    if verb == Verb.GOTO:
+        agent[Agent.PLACE] = row[Row.PLACE]
+    elif verb == Verb.GET:
+        get(row[Row.ITEM], agent, tool, place)
+    elif verb == Verb.PUT:
+        put(agent, tool, place, served)
+    elif verb == Verb.ACTIVATE:
+        activate(agent, tool, place, params[Param.N_BASE] + find_recipe(tool, place, sizes, uses))
+
+
+@kernel
+def count_commands(events, given, catalogue, clock):
+    """Refused commands and noops are counted; a voided list counts as refused entirely. Mutates: clock."""
+    if given <= 0:
+        clock[Clock.REFUSED] -= given
+        return
+    for c in range(given):
+        if events[c, EventColumn.REASON] != 0:
+            clock[Clock.REFUSED] += 1
+        if catalogue[events[c, EventColumn.CODE], Row.VERB] == Verb.NOOP:
+            clock[Clock.NOOPS] += 1
+
+
+@kernel
+def tick_busy(agents, tools):
+    """Whoever or whatever is busy is so for one step less. Mutates: agents, tools."""
+    for i in range(agents.shape[0]):
+        if agents[i, Agent.BUSY] > 0:
+            agents[i, Agent.BUSY] -= 1
+    for at in range(tools.shape[0]):
+        if tools[at, Tool.BUSY] > 0:
+            tools[at, Tool.BUSY] -= 1
+
+
+# ------------------------------------------------------------------------------------------- orders
+
+
+@kernel
+def expire_orders(orders, clock, order_events):
+    """An order with no time left is lost, whatever was served in this step. Mutates: orders, clock, order_events."""
+    order_events[OrderEvent.EXPIRED] += drop_late_orders(orders, clock, Clock.OPEN)
+    clock[Clock.EXPIRED] += order_events[OrderEvent.EXPIRED]
+    if order_events[OrderEvent.EXPIRED] > 0:
+        clock[Clock.FAILED] += 1
+
+
+@kernel
+def is_served(dish, count, content):
+    """A table serves an order if it holds all of the order's items, as often as the order asks for them."""
+    for k in range(dish[Menu.COUNT]):
+        item, wanted, there = dish[Menu.ITEM + k], 0, 0
+        for other in range(dish[Menu.COUNT]):
+            wanted += dish[Menu.ITEM + other] == item
+        for c in range(count):
+            there += content[c] == item
+        if there < wanted:
+            return False
+    return True
+
+
+@kernel
+def clear_away(dish, tool, content):
+    """A completed order takes the first of each of its items off the table. Mutates: tool, content."""
+    for k in range(dish[Menu.COUNT]):
+        at = 0
+        while content[at] != dish[Menu.ITEM + k]:
+            at += 1
+        last = tool[Tool.COUNT] - 1
+        for c in range(at, last):
+            content[c] = content[c + 1]
+        content[last] = NOTHING
+        tool[Tool.COUNT] = last
+
+
+@kernel
+def find_table(dish, tools, places, served):
+    """The first table in the order of the kitchen that holds what an order asks for serves it."""
+    for at in range(places.shape[0]):
+        if tools[at, Tool.COUNT] == 0 or places[at, Place.ROLE] != Role.TABLE:
+            continue
+        if is_served(dish, tools[at, Tool.COUNT], served[places[at, Place.TABLE]]):
+            return at
+    return NOTHING
+
+
+@kernel
+def serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events):
+    """What lies on the tables completes open orders, the one with the least time left first.
+
+    Mutates: orders, clock, tools, served, history, completions, order_events.
+    """
+    q = 0
+    while q < clock[Clock.OPEN]:
+        order = orders[q, Queue.ORDER]
+        at = find_table(menu[order], tools, places, served)
+        if at == NOTHING:
+            q += 1
+            continue
+        clear_away(menu[order], tools[at], served[places[at, Place.TABLE]])
+        entry = completions[order_events[OrderEvent.COMPLETED]]
+        entry[Completion.ORDER] = order
+        entry[Completion.PLACE] = at
+        entry[Completion.REMAINING] = orders[q, Queue.REMAINING]
+        order_events[OrderEvent.COMPLETED] += 1
+        remember_order(order, history, clock, Clock.COMPLETED)
+        drop_order(q, orders, clock, Clock.OPEN)
+
+
+@kernel
+def take_order(order, orders, clock, wanted, menu, demand):
+    """A new order gets its full time, and what its recipe tree holds is wanted once more.
+
+    Mutates: orders, clock, wanted.
+    """
+    add_order(order, menu[order, Menu.LIFETIME], orders, clock, Clock.OPEN)
+    for k in range(wanted.shape[0]):
+        wanted[k] += demand[order, k]
+
+
+@kernel
+def sort_orders(orders, clock, menu):
+    """Orders stand by remaining time, equal ones by name. Mutates: orders."""
+    for q in range(1, clock[Clock.OPEN]):
+        remaining, order = orders[q, Queue.REMAINING], orders[q, Queue.ORDER]
+        k = q
+        while k > 0 and comes_before(remaining, order, orders[k - 1], menu):
+            orders[k, Queue.REMAINING] = orders[k - 1, Queue.REMAINING]
+            orders[k, Queue.ORDER] = orders[k - 1, Queue.ORDER]
+            k -= 1
+        orders[k, Queue.REMAINING] = remaining
+        orders[k, Queue.ORDER] = order
+
+
+@kernel
+def comes_before(remaining, order, other, menu):
+    """Less time comes first, then the alphabet."""
+    if remaining != other[Queue.REMAINING]:
+        return remaining < other[Queue.REMAINING]
+    return menu[order, Menu.RANK] < menu[other[Queue.ORDER], Menu.RANK]
+
+
+@kernel
+def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand, params):
+    """Time passes for every order; each interval brings a new one if there is room, and starts again in any case.
+
+    Mutates: orders, clock, wanted, stream, rng, order_events.
+    """
+    clock[Clock.TIMER] += 1
+    for q in range(clock[Clock.OPEN]):
+        if orders[q, Queue.REMAINING] != UNLIMITED:
+            orders[q, Queue.REMAINING] -= 1
+    if clock[Clock.TIMER] == params[Param.INTERVAL]:
+        clock[Clock.TIMER] = 0
+        if clock[Clock.OPEN] < orders.shape[0]:
+            drawn = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
+            order_events[OrderEvent.DRAWN] = drawn
+            take_order(drawn, orders, clock, wanted, menu, demand)
+    sort_orders(orders, clock, menu)
+
+
+# ------------------------------------------------------------------------------------------- shaped reward
+
+
+@kernel
+def reward_ingredients(agents, wanted, n_base):
+    """Holding a wanted base ingredient earns 0.1 once. Mutates: agents, wanted."""
+    total = 0.0
+    for i in range(agents.shape[0]):
+        item = agents[i, Agent.ITEM]
+        if item != NOTHING and item < n_base and agents[i, Agent.PAID] == 0 and wanted[item] > 0:
+            agents[i, Agent.PAID] = 1
+            wanted[item] -= 1
+            total += 0.1
+    return total
+
+
+@kernel
+def reward_mixtures(total, tools, places, sizes, uses, wanted, n_items):
+    """A tool with all ingredients of a wanted recipe earns 0.5 once. Mutates: tools, wanted."""
+    for at in range(tools.shape[0]):
+        if tools[at, Tool.COUNT] == 0 or tools[at, Tool.PAID] == 1:
+            continue
+        r = find_recipe(tools[at], places[at], sizes, uses)
+        if r != NOTHING and wanted[n_items + r] > 0:
+            tools[at, Tool.PAID] = 1
+            wanted[n_items + r] -= 1
+            total += 0.5
+    return total
+
+
+@kernel
+def reward_products(total, tools, places, served, wanted, n_base):
+    """A location with nothing but a wanted product earns 1 once, wherever it is. Mutates: tools, wanted."""
+    for at in range(tools.shape[0]):
+        if tools[at, Tool.COUNT] != 1 or tools[at, Tool.PAID] == 1:
+            continue
+        t = places[at, Place.TABLE]
+        item = tools[at, Tool.CONTENT] if t == NOTHING else served[t, 0]
+        if item >= n_base and wanted[item] > 0:
+            tools[at, Tool.PAID] = 1
+            wanted[item] -= 1
+            total += 1.0
+    return total

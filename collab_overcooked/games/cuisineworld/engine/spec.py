@@ -1,0 +1,387 @@
+"""Levels in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.config import MOST
+from collab_overcooked.io.documents import LARGEST, Document, load_layout, shipped
+
+FOLDER = "cuisineworld"
+COOKBOOK = "cookbook"  # what all levels extend; no level itself
+PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
+DEFAULT_ALPHA, DEFAULT_BETA = 2.2, 2.5  # the public code's
+FACTOR = 0.3  # steps of an order's interval for each unit of work
+NODE_WORK = 3  # units of work for each item in a dish's recipe tree
+UNLIMITED = -1  # a lifetime without end; an interval without new orders
+ROLES = ("cook", "storage", "table")
+MOST_AGENTS, MOST_ORDERS, MOST_TOOLS = 100, 100, 200
+LARGEST_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
+
+KEYS = {
+    "name",
+    "class",
+    "agents",
+    "kitchen",
+    "orders",
+    "interval",
+    "lifetime",
+    "max_steps",
+    "max_open_orders",
+    "ingredients",
+    "tools",
+    "recipes",
+}
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A kind of tool.
+
+    Attributes:
+        kind: Name, for example ``"pan"``; the first one of a kitchen is ``pan0``.
+        role: ``"storage"`` (hands out base ingredients, swallows what is put), ``"table"`` (takes dishes), ``"cook"``.
+        capacity: Items it takes; None for no limit.
+        busy: Steps for which an activation blocks it, counting the step of the activation itself.
+        busy_agent: Whether the activating agent is blocked as long.
+        open: Whether its content may be taken at any time, not only after an activation.
+    """
+
+    kind: str
+    role: str = "cook"
+    capacity: int | None = None
+    busy: int = 0
+    busy_agent: bool = False
+    open: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One cooking step: the ingredients, in any order, become the product in a tool of a kind."""
+
+    product: str
+    tool: str
+    ingredients: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What guests ask for.
+
+    Attributes:
+        name: A recipe's product; its recipe tree sets the time and the shaped reward.
+        items: What must lie on one serving table to complete it, with repetitions; the dish alone in shipped levels.
+        lifetime: Steps allowed where no alpha sets them; ``UNLIMITED`` for no end.
+    """
+
+    name: str
+    items: tuple[str, ...]
+    lifetime: int
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Steps between orders, and lifetime of each order by name."""
+
+    interval: int
+    lifetimes: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Level:
+    """All that a YAML file says of a level.
+
+    Attributes:
+        document: Where it was read.
+        name: For example ``"level_3"``.
+        paper_class: The paper's class, for example ``"very simple"``; ``"unused"`` or ``"extra"`` for other levels.
+        agents: Number of agents if none is chosen.
+        kitchen: Kinds of the tools, in the order of the locations; see ``locations``.
+        orders: In the order in which random draws index them.
+        interval: Steps between orders where no alpha sets them; ``UNLIMITED`` for no new orders.
+        ingredients: Base ingredients by class (meat, vegetable, other), in the order of lists and masks.
+        tools: All kinds known to the cookbook, by name.
+        recipes: The whole cookbook, by product; see ``recipes_here``.
+        max_steps: Steps of an episode.
+        max_open_orders: Orders that can be open at a time.
+    """
+
+    document: Document
+    name: str
+    paper_class: str
+    agents: int
+    kitchen: tuple[str, ...]
+    orders: tuple[Order, ...]
+    interval: int
+    ingredients: Mapping[str, tuple[str, ...]]
+    tools: Mapping[str, Tool]
+    recipes: Mapping[str, Recipe]
+    max_steps: int
+    max_open_orders: int
+
+    @property
+    def base_ingredients(self) -> tuple[str, ...]:
+        """All that the storage hands out, in order."""
+        return tuple(name for names in self.ingredients.values() for name in names)
+
+    @property
+    def locations(self) -> tuple[str, ...]:
+        """Names of the tool instances, numbered for each kind in order: ``pan0``, ``pan1``."""
+        seen: dict[str, int] = {}
+        names = []
+        for kind in self.kitchen:
+            names.append(f"{kind}{seen.get(kind, 0)}")
+            seen[kind] = seen.get(kind, 0) + 1
+        return tuple(names)
+
+    @property
+    def order_names(self) -> tuple[str, ...]:
+        """Names of the orders, in the order of random draws."""
+        return tuple(order.name for order in self.orders)
+
+    def tree(self, dish: str) -> tuple[str, ...]:
+        """Return the distinct items of a dish's recipe tree: the dish, then level by level what goes into it."""
+        found, rest = [], [dish]
+        while rest:
+            name = rest.pop(0)
+            if name not in found:
+                found.append(name)
+                rest += self.recipes[name].ingredients if name in self.recipes else ()
+        return tuple(found)
+
+    def steps_of(self, dish: str) -> tuple[Recipe, ...]:
+        """Return the recipes in a dish's tree, each one after those that make its ingredients."""
+        found: dict[str, Recipe] = {}
+        recipe = self.recipes.get(dish)
+        if recipe is not None:
+            for name in recipe.ingredients:
+                found |= {step.product: step for step in self.steps_of(name) if step.product not in found}
+            found[dish] = recipe
+        return tuple(found.values())
+
+    @property
+    def recipes_here(self) -> tuple[Recipe, ...]:
+        """The recipes that the level's own orders lead to, in the order of the cookbook; others do not exist in it."""
+        wanted = {name for order in self.orders for dish in (order.name, *order.items) for name in self.tree(dish)}
+        return tuple(recipe for name, recipe in self.recipes.items() if name in wanted)
+
+    def work(self, dish: str) -> int:
+        """Return the work in a dish: 3 for each item of its tree, and the waiting beyond the first busy step."""
+        wait = sum(
+            self.tools[recipe.tool].busy - 1 for recipe in self.steps_of(dish) if self.tools[recipe.tool].busy > 1
+        )
+        return NODE_WORK * len(self.tree(dish)) + wait
+
+    def interval_of(self, dish: str, alpha: float) -> int:
+        """Return the steps between orders if a dish alone set them."""
+        return math.ceil(alpha * self.work(dish) * FACTOR)
+
+    def lifetime_of(self, dish: str, alpha: float, beta: float = DEFAULT_BETA) -> int:
+        """Return the steps that a dish's order lives; beta multiplies the interval before it is rounded."""
+        return math.ceil(beta * (alpha * self.work(dish) * FACTOR))
+
+    def timing(self, alpha: float | None = DEFAULT_ALPHA, beta: float = DEFAULT_BETA) -> Timing:
+        """Return interval and lifetimes.
+
+        Args:
+            alpha: Time for work, the paper's tau; the level waits as long as its longest dish asks for. None for the
+                level file's own numbers.
+            beta: Lifetimes as a multiple of intervals.
+        """
+        if alpha is None:
+            return Timing(self.interval, {order.name: order.lifetime for order in self.orders})
+        interval = max(self.interval_of(name, alpha) for name in self.order_names)
+        return Timing(interval, {name: self.lifetime_of(name, alpha, beta) for name in self.order_names})
+
+
+def levels() -> list[str]:
+    """Return the names of the shipped levels, ``level_2`` before ``level_10``."""
+    return [name for name in shipped(FOLDER) if name != COOKBOOK]
+
+
+def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
+    """Read a level.
+
+    Args:
+        source: A shipped name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: If the level cannot work; the message names file, line and remedy.
+    """
+    doc = load_layout(source, FOLDER, "level")
+    doc.mapping(only=KEYS)
+    for key in ("name", "kitchen", "orders", "ingredients", "tools", "recipes"):
+        if key not in doc:
+            raise doc.error(f"{key} is missing; a level says `extends: {COOKBOOK}`, name, kitchen and orders")
+    ingredients = _ingredients(doc)
+    tools = _tools(doc)
+    base = [name for names in ingredients.values() for name in names]
+    recipes = _recipes(doc, tools, base)
+    return Level(
+        document=doc,
+        name=doc.text("name"),
+        paper_class=doc.text("class") if "class" in doc else "extra",
+        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
+        kitchen=_kitchen(doc, tools),
+        orders=_orders(doc, recipes),
+        interval=_steps(doc, "interval"),
+        ingredients=ingredients,
+        tools=tools,
+        recipes=recipes,
+        max_steps=doc.integer("max_steps", default=60, low=1, high=MOST),
+        max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MOST_ORDERS),
+    )
+
+
+def _steps(doc: Document, *path: Any) -> int:
+    """Return a number of steps, ``UNLIMITED`` where it is left out."""
+    value = doc.at(*path)
+    if value is None or (value == UNLIMITED and type(value) is int):
+        return UNLIMITED
+    if type(value) is not int or not 1 <= value <= LARGEST:
+        raise doc.refuse(f"be a whole number from 1 to {LARGEST}, or {UNLIMITED} for none", *path)
+    return value
+
+
+def _check_name(doc: Document, name: Any, *path: Any) -> None:
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise doc.error(f"{shown(name)} is no name: use letters and digits, a letter first", *path)
+
+
+# ------------------------------------------------------------------------------------------- parts of the file
+
+
+def _ingredients(doc: Document) -> dict[str, tuple[str, ...]]:
+    classes = {kind: doc.names(_check_name, "ingredients", kind, twice=True) for kind in doc.mapping("ingredients")}
+    seen: set[str] = set()
+    for kind, names in classes.items():
+        for i, name in enumerate(names):
+            if name in seen:
+                raise doc.error(f"{name!r} is listed twice among the ingredients", "ingredients", kind, i)
+            seen.add(name)
+    return classes
+
+
+def _tools(doc: Document) -> dict[str, Tool]:
+    tools = {}
+    allowed = ("role", "capacity", "busy", "busy_agent", "open")
+    for kind in doc.mapping("tools"):
+        path = ("tools", kind)
+        _check_name(doc, kind, *path)
+        if kind[-1].isdigit():
+            raise doc.error(f"tool kind {kind!r} ends in a digit, which numbers the tools of a kind", *path)
+        doc.mapping(*path, only=allowed)
+        role = doc.choice(ROLES, *path, "role", default="cook")
+        capacity = doc.integer(*path, "capacity", default=5, low=1) if role == "cook" else None
+        busy = doc.integer(*path, "busy", default=0, low=0)
+        tools[kind] = Tool(kind, role, capacity, busy, doc.flag(*path, "busy_agent"), doc.flag(*path, "open"))
+    return tools
+
+
+def _recipes(doc: Document, tools: Mapping[str, Tool], base: Sequence[str]) -> dict[str, Recipe]:
+    recipes: dict[str, Recipe] = {}
+    for product in doc.mapping("recipes"):
+        path = ("recipes", product)
+        _check_name(doc, product, *path)
+        if product in base:
+            raise doc.error(f"{product!r} is a base ingredient and needs no recipe; rename one", *path)
+        step = doc.mapping(*path)
+        if len(step) != 1:
+            raise doc.error(f"a recipe is one `tool: [ingredients]`, not {step!r}", *path)
+        tool = next(iter(step))
+        if tool not in tools or tools[tool].role != "cook":
+            cooks = [kind for kind, known in tools.items() if known.role == "cook"]
+            raise doc.error(near_matches("tool", tool, cooks), *path)
+        recipes[product] = Recipe(product, tool, doc.names(_check_name, *path, tool, twice=True))
+    for recipe in recipes.values():
+        _check_recipe(doc, recipe, recipes, tools, base)
+    return recipes
+
+
+def _check_recipe(
+    doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], tools: Mapping[str, Tool], base: Sequence[str]
+) -> None:
+    """Refuse recipes that the rules of the game cannot tell apart, or can never carry out."""
+    path = ("recipes", recipe.product, recipe.tool)
+    capacity = tools[recipe.tool].capacity or 0
+    if len(recipe.ingredients) > capacity:
+        raise doc.error(
+            f"{recipe.product} needs {len(recipe.ingredients)} items; a {recipe.tool} takes {capacity}", *path
+        )
+    for i, name in enumerate(recipe.ingredients):
+        if name not in base and name not in recipes:
+            raise doc.error(near_matches("ingredient", name, [*base, *recipes]), *path, i)
+        if name in recipe.ingredients[:i]:
+            raise doc.error(f"{recipe.product} asks for {name} twice, but equal items merge in a tool", *path, i)
+        if name in recipes and recipes[name].tool == recipe.tool:
+            raise doc.error(
+                f"{name} comes from a {recipe.tool} and would be cooked on there; use another tool", *path, i
+            )
+    for other in recipes.values():
+        same = other.tool == recipe.tool and set(other.ingredients) == set(recipe.ingredients)
+        if same and other is not recipe:
+            raise doc.error(f"{other.product} is made of the same ingredients in the same tool", *path)
+    _check_circle(doc, recipe, recipes, path)
+
+
+def _check_circle(doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], path: Sequence[Any]) -> None:
+    below, rest = set(), list(recipe.ingredients)
+    while rest:
+        name = rest.pop()
+        if name == recipe.product:
+            raise doc.error(f"{recipe.product} is needed to make itself; break the circle", *path)
+        if name in recipes and name not in below:
+            below.add(name)
+            rest += recipes[name].ingredients
+
+
+def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
+    kinds = doc.names(_check_name, "kitchen", twice=True)
+    if len(kinds) > MOST_TOOLS:
+        raise doc.error(f"the kitchen has {len(kinds)} tools; at most {MOST_TOOLS} will do", "kitchen")
+    for i, kind in enumerate(kinds):
+        if kind not in tools:
+            raise doc.error(near_matches("tool", kind, tools), "kitchen", i)
+    for role in ("storage", "table"):
+        if not any(tools[kind].role == role for kind in kinds):
+            fitting = ", ".join(kind for kind, tool in tools.items() if tool.role == role)
+            raise doc.error(f"the kitchen needs a {role} ({fitting})", "kitchen")
+    return kinds
+
+
+def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
+    """Read orders: a list of dishes, or a mapping of names to ``items`` and ``lifetime``."""
+    given = doc.at("orders")
+    lifetime = _steps(doc, "lifetime")
+    if isinstance(given, list):
+        names = doc.names(_check_name, "orders", twice=True)
+        orders = [Order(name, (name,), lifetime) for name in names]
+    else:
+        orders = [_order(doc, name, lifetime) for name in doc.mapping("orders")]
+    for i, order in enumerate(orders):
+        path = ("orders", i if isinstance(given, list) else order.name)
+        for name in (order.name, *order.items):
+            if name not in recipes:
+                raise doc.error(near_matches("dish", name, recipes), *path)
+        if order.name in [other.name for other in orders[:i]]:
+            raise doc.error(f"{order.name} is listed twice among the orders", *path)
+    served = [order.name for order in orders]
+    for order in orders:
+        for name in order.items:
+            if name not in served:
+                raise doc.error(f"{name} is no order itself, so that no table takes it", "orders", order.name)
+    return tuple(orders)
+
+
+def _order(doc: Document, name: Any, lifetime: int) -> Order:
+    path = ("orders", name)
+    values = doc.mapping(*path, only=("items", "lifetime"), default={})
+    items = doc.names(_check_name, *path, "items", twice=True) if "items" in values else (name,)
+    return Order(name, items, _steps(doc, *path, "lifetime") if "lifetime" in values else lifetime)

@@ -1,0 +1,215 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.cuisineworld.engine.constants import (
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    OrderEvent,
+    Param,
+    Place,
+    Role,
+    Row,
+    Tool,
+)
+from collab_overcooked.games.cuisineworld.engine.observe import observe_env
+from collab_overcooked.games.cuisineworld.engine.rewards import team_reward
+from collab_overcooked.games.cuisineworld.engine.rules import (
+    apply_command,
+    count_commands,
+    expire_orders,
+    reward_ingredients,
+    reward_mixtures,
+    reward_products,
+    serve_orders,
+    take_order,
+    tick,
+    tick_busy,
+)
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.orders import Queue, next_order
+
+
+@kernel
+def queue_commands(tables, actions, out):
+    """One command an agent, in the order of turns; agents with a negative action are not commanded. Mutates: out."""
+    turns, events, order_events = tables.turns, out.events, out.order_events
+    for b in range(actions.shape[0]):
+        given = 0
+        for k in range(turns.shape[0]):
+            seat = turns[k]
+            if actions[b, seat] >= 0:
+                events[b, given, EventColumn.AGENT] = seat
+                events[b, given, EventColumn.CODE] = actions[b, seat]
+                given += 1
+        order_events[b, OrderEvent.GIVEN] = given
+
+
+@kernel
+def clear_order_events(order_events):
+    """Clear what happened to orders, but not the number of commands given. Mutates: order_events."""
+    order_events[OrderEvent.COMPLETED] = 0
+    order_events[OrderEvent.EXPIRED] = 0
+    order_events[OrderEvent.DRAWN] = NOTHING
+    order_events[OrderEvent.LAST_CALL] = 0
+
+
+@kernel
+def step_env(tables, agents, tools, served, orders, clock, wanted, history, draws, events, completions, order_events):
+    """One timestep: commands in their order, busy times, orders lost and completed, the tick, the reward.
+
+    ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
+    """
+    forced, stream, rng = draws
+    params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
+    catalogue, menu = tables.catalogue, tables.menu
+    n_base, n_items = params[Param.N_BASE], params[Param.N_ITEMS]
+    clear_order_events(order_events)
+    for c in range(max(order_events[OrderEvent.GIVEN], 0)):
+        event = events[c]
+        seat, row = event[EventColumn.AGENT], catalogue[event[EventColumn.CODE]]
+        at = max(row[Row.PLACE], 0)
+        apply_command(event, row, agents[seat], tools[at], places[at], sizes, uses, tables.sold, served, params)
+    count_commands(events, order_events[OrderEvent.GIVEN], catalogue, clock)
+    tick_busy(agents, tools)
+    expire_orders(orders, clock, order_events)
+    serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events)
+    order_events[OrderEvent.LAST_CALL] = 1 if clock[Clock.T] == params[Param.MAX_STEPS] else 0
+    clock[Clock.T] += 1
+    tick(orders, clock, wanted, forced, stream, rng, order_events, menu, tables.demand, params)
+    shaping = 0.0
+    if clock[Clock.OPEN] > 0:
+        shaping = reward_ingredients(agents, wanted, n_base)
+        shaping = reward_mixtures(shaping, tools, places, sizes, uses, wanted, n_items)
+        shaping = reward_products(shaping, tools, places, served, wanted, n_base)
+    return team_reward(order_events, completions, events, shaping)
+
+
+@kernel
+def collect_refusals(events, given, refused):
+    """An agent's commands are refused for all their reasons together. Mutates: refused (N,)."""
+    for i in range(refused.shape[0]):
+        refused[i] = 0
+    for c in range(max(given, 0)):
+        refused[events[c, EventColumn.AGENT]] |= events[c, EventColumn.REASON]
+
+
+@kernel
+def reset_env(tables, agents, tools, served, orders, clock, wanted, history, forced, stream, rng, limit):
+    """Agents stand at the first serving table with empty hands, all tools are empty, the first order is there.
+
+    Mutates: all but tables and forced.
+    """
+    params, places = tables.params, tables.places
+    agents[:] = 0
+    for i in range(agents.shape[0]):
+        agents[i, Agent.PLACE] = first_table(places)
+        agents[i, Agent.ITEM] = NOTHING
+    tools[:] = 0
+    for at in range(tools.shape[0]):
+        tools[at, Tool.CONTENT :] = NOTHING
+        tools[at, Tool.READY] = places[at, Place.OPEN]
+    served[:] = NOTHING
+    history[:] = NOTHING
+    wanted[:] = 0
+    clock[:] = 0
+    orders[:] = 0
+    for q in range(orders.shape[0]):
+        orders[q, Queue.ORDER] = NOTHING
+    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_STEPS]
+    first = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
+    take_order(first, orders, clock, wanted, tables.menu, tables.demand)
+
+
+@kernel
+def first_table(places):
+    """The place where everybody starts."""
+    at = 0
+    while places[at, Place.ROLE] != Role.TABLE:
+        at += 1
+    return at
+
+
+@kernel
+def step_batch(tables, state, out):
+    """Step every environment of a batch by the commands in out; one that is over stays as it is and pays nothing.
+
+    Mutates: state, out.
+    """
+    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
+    wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
+    rewards, truncated, events, refused = out.rewards, out.truncated, out.events, out.refused
+    completions, order_events, fresh = out.completions, out.order_events, out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            rewards[b] = 0
+            refused[b] = 0
+            order_events[b, OrderEvent.GIVEN] = 0
+            clear_order_events(order_events[b])
+            continue
+        rewards[b] = step_env(
+            tables,
+            agents[b],
+            tools[b],
+            served[b],
+            orders[b],
+            clock[b],
+            wanted[b],
+            history[b],
+            (forced[b], stream[b], rng[b]),
+            events[b],
+            completions[b],
+            order_events[b],
+        )
+        collect_refusals(events[b], order_events[b, OrderEvent.GIVEN], refused[b])
+        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
+        clock[b, Clock.OVER] = 1 if truncated[b] else 0
+
+
+@kernel
+def reset_batch(tables, state, out, which, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
+    wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
+    rewards, terminated, truncated, refused = out.rewards, out.terminated, out.truncated, out.refused
+    order_events, fresh = out.order_events, out.fresh
+    for b in range(agents.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        reset_env(
+            tables,
+            agents[b],
+            tools[b],
+            served[b],
+            orders[b],
+            clock[b],
+            wanted[b],
+            history[b],
+            forced[b],
+            stream[b],
+            rng[b],
+            limit,
+        )
+        rewards[b] = 0
+        refused[b] = 0
+        order_events[b, OrderEvent.GIVEN] = 0
+        clear_order_events(order_events[b])
+        terminated[b] = False
+        truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the agents what is new; a kernel of its own, as in every game here, for shorter compile times.
+
+    Mutates: out.
+    """
+    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    for b in range(agents.shape[0]):
+        if fresh[b]:
+            observe_env(tables, agents[b], tools[b], served[b], orders[b], clock[b], observations[b], masks[b])

@@ -1,0 +1,31 @@
+"""Registry entry of CuisineWorld; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+RECORDS = (
+    GameRecord(
+        id="CuisineWorld-v0",
+        module="collab_overcooked.envs.cuisineworld_v0",
+        game="collab_overcooked.games.cuisineworld.env:CuisineWorld",
+        metrics="collab_overcooked.games.cuisineworld.suite.scoring:METRICS",
+        summary="Any number of cooks serve a queue of orders before they expire; 33 dishes in 13 levels.",
+        suites={
+            "cuisineworld": SuiteRecord(
+                "collab_overcooked.games.cuisineworld.suite.suite:CuisineWorldSuite",
+                "Orders with deadlines at several paces for teams of several sizes; collaboration scores.",
+            )
+        },
+        policies={
+            "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
+        },
+        prompts="games/cuisineworld/text/prompts",
+        language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
+        presets={"mindagent": "collab_overcooked.games.cuisineworld.policies.presets:PRESET"},
+        documents=("collab_overcooked.games.cuisineworld.suite.documents:LEVEL",),
+        graph="collab_overcooked.games.cuisineworld.text.graph:draw_graph",
+        subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
+    ),
+)

@@ -1,0 +1,46 @@
+"""The check of level files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from collab_overcooked.games.cuisineworld.engine.spec import COOKBOOK, FOLDER, KEYS, PAPER_ALPHAS
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.options import option
+
+
+@dataclass(frozen=True, kw_only=True)
+class LevelOptions:
+    """What is shown of levels."""
+
+    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders whose times are shown.")
+
+    def __post_init__(self) -> None:
+        if not self.alphas or not all(0 < alpha < float("inf") for alpha in self.alphas):
+            raise ValueError(f"alphas: {','.join(map(str, self.alphas))!r} must be numbers above 0")
+
+
+def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
+    """Show intervals and lifetimes, orders that cannot be made and tools that nothing needs.
+
+    Raises:
+        LayoutError: If a level cannot be read.
+    """
+    from collab_overcooked.games.cuisineworld.engine.solvability import report_text, verify_level
+    from collab_overcooked.games.cuisineworld.engine.spec import load_level
+
+    reports = [verify_level(load_level(source), options.alphas) for source in sources]
+    values = [{**asdict(report), "problems": report.problems, "ok": report.ok} for report in reports]
+    return Finding(report_text(reports), values, all(report.ok for report in reports))
+
+
+LEVEL = DocumentKind(
+    "level",
+    FOLDER,
+    KEYS,
+    check_levels,
+    "Shows intervals and lifetimes, orders that cannot be made and tools that nothing needs.",
+    LevelOptions,
+    bases=(COOKBOOK,),
+)

@@ -1,0 +1,296 @@
+"""Scores of CuisineWorld's records: collaboration scores by level, pace and number of agents, and published ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
+from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes, failure_modes
+from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
+from collab_overcooked.io import schema
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics.orders import ORDERS, Cell, Counting, Tally, mean_known, parse_cell, tally_record, total
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.policies.llm.settings import Settings, settings_of
+from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
+from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.teams import team_words
+
+CUISINEWORLD = "CuisineWorld-v0"
+AXES = ("level", "agents", "alpha")
+_THING = schema.nullable(schema.text)
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    step={"orders": ORDERS},
+)
+
+# ------------------------------------------------------------------------------------------- published numbers
+
+
+ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
+"""Switches of language agents whose effect the paper measured, with their usual values."""
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Published scores of one model or one variant of its prompts on one level.
+
+    Attributes:
+        name: Model, and what its prompts were without.
+        agents: Number of agents.
+        tables: Where it is printed.
+        switches: Values of ``ABLATIONS`` that were not as usual.
+        fractions: Alpha -> completed/resolved as printed; ``"0"`` where nothing else is printed.
+        cos: Printed score over all alphas.
+    """
+
+    name: str
+    agents: int
+    tables: str
+    switches: Mapping[str, Any]
+    fractions: Mapping[float, str]
+    cos: float
+
+    def mean(self, alphas: Iterable[float]) -> float | None:
+        """Return the mean share of completed orders at some of the alphas."""
+        cells = (self.fractions[alpha] for alpha in alphas if alpha in self.fractions)
+        return mean_known(0.0 if text == "0" else parse_cell(text).ratio for text in cells)
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the paper prints, for comparison; measured by its authors with a language model, not by this package.
+
+    Attributes:
+        source: Where it is printed.
+        model: The language model.
+        classes: The paper's classes of levels, in its order.
+        tables: Tables 6 to 8, by number of agents.
+        printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
+        table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
+        success_rates: Table 12: level -> agent -> printed success rate; not the CoS.
+        condition_level: Level of ``conditions``.
+        conditions: Tables 2 to 4 and 9 to 11.
+    """
+
+    source: str
+    model: str
+    classes: Mapping[str, tuple[str, ...]]
+    tables: Mapping[int, CosTable]
+    printed: Mapping[int, Mapping[str, Any]]
+    table_1: Mapping[int, Mapping[str, float]]
+    success_rates: Mapping[str, Mapping[str, float]]
+    condition_level: str
+    conditions: tuple[Condition, ...]
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The twelve levels in the order of the tables."""
+        return tuple(level for group in self.classes.values() for level in group)
+
+
+@cache
+def published() -> Published:
+    """Read the published numbers."""
+    file = resources.files("collab_overcooked.games.cuisineworld.suite") / "published.yaml"
+    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    classes = {name: tuple(group) for name, group in values["classes"].items()}
+    order = tuple(level for group in classes.values() for level in group)
+    tables = {}
+    for agents, details in values["details"].items():
+        fractions = details["fractions"]
+        runs = {(level, alpha): (parse_cell(row[level]),) for alpha, row in fractions.items() for level in order}
+        tables[agents] = CosTable(agents, tuple(fractions), order, runs)
+    return Published(
+        values["source"],
+        values["model"],
+        classes,
+        tables,
+        values["details"],
+        values["table_1"],
+        values["success_rates"],
+        values["conditions"]["level"],
+        tuple(_condition(row, PAPER_ALPHAS) for row in values["conditions"]["rows"]),
+    )
+
+
+def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
+    fractions = {alpha: str(text) for alpha, text in zip(alphas, row["fractions"], strict=True)}
+    return Condition(**{**row, "fractions": fractions})
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+@dataclass(frozen=True)
+class CosResult:
+    """Scores of one team on one variant of the game.
+
+    Attributes:
+        title: Game and variant.
+        usual: Whether the game was played with its default options, as published numbers are.
+        team: Policies, written so that teams of different sizes compare.
+        counting: What counts as a failure.
+        tables: By number of agents.
+        tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
+        failures: (agents, level, alpha) -> how orders and commands failed.
+        switches: Values of ``ABLATIONS`` that the team's prompts have, where they are not as usual.
+    """
+
+    title: str
+    usual: bool
+    team: str
+    counting: Counting
+    tables: Mapping[int, CosTable]
+    tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
+    failures: Mapping[tuple[int, str, float], FailureModes]
+    switches: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """All levels, those of the paper first and in its order."""
+        played = dict.fromkeys(level for table in self.tables.values() for level in table.levels)
+        return tuple(sorted(played, key=_level_order))
+
+    def compared(self) -> tuple[str, ...]:
+        """Return the levels that averages are over: those of the paper, or all if none of them was played."""
+        return tuple(level for level in self.levels if level in published().levels) or self.levels
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderScoring:
+    """How orders are counted."""
+
+    counting: Counting = option(
+        "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
+    )
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``completed``, ``failed`` (every expired order), ``failing_steps`` (the original's count), ``open`` and
+        ``return`` (the shared reward, summed).
+    """
+    tally = tally_record(record)
+    return {
+        "completed": tally.completed,
+        "failed": tally.expired,
+        "failing_steps": tally.failing_steps,
+        "open": tally.open,
+        "return": float(sum(step["rewards"][0] for step in record["steps"])),
+    }
+
+
+METRICS = MetricSet(
+    (
+        Metric("completed", "Orders served in time.", "orders", "higher"),
+        Metric("failed", "Orders whose time ran out.", "orders", "lower"),
+        Metric("failing_steps", "Steps in which at least one order expired.", "steps", "lower"),
+        Metric("open", "Orders still open at the end.", "orders"),
+    ),
+    score_record,
+)
+
+
+def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
+    """Score records of this game, one result for every team and variant among them.
+
+    Args:
+        records: Episodes; those of one setting and order seed form a run.
+        counting: What counts as a failure.
+    """
+    return [_result(group, counting) for group in by_variant(records)]
+
+
+def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResult:
+    settings: dict[tuple[int, str, float], dict[int, list[Tally]]] = {}
+    failures: dict[tuple[int, str, float], FailureModes] = {}
+    names = setting_names(records, ("level",), _level_of, levels())
+    for setting, record in zip(map(_setting, records, names), records, strict=True):
+        failures[setting] = failures.get(setting, FailureModes()) + failure_modes(record)
+        runs = settings.setdefault(setting, {})
+        runs.setdefault(record["seed"], []).append(tally_record(record))
+    tables = {}
+    for agents in sorted({agents for agents, _, _ in settings}):
+        own = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
+        cells: dict[tuple[str, float], tuple[Cell, ...]] = {
+            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in own.items()
+        }
+        rows = sorted({level for level, _ in own}, key=_level_order)
+        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(rows), cells)
+    tallies = {
+        key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
+        for key, runs in settings.items()
+    }
+    variant, team = variant_of(records[0]), list(records[0]["team"].values())
+    return CosResult(
+        variant.title,
+        not variant.changed,
+        team_words(team),
+        counting,
+        tables,
+        tallies,
+        failures,
+        _switches(settings_of(team[0])),
+    )
+
+
+def _switches(settings: Settings | None) -> dict[str, Any]:
+    written = {} if settings is None else settings.switches
+    return {name: written[name] for name, usual in ABLATIONS.items() if written.get(name, usual) != usual}
+
+
+def _setting(record: Mapping[str, Any], level: str) -> tuple[int, str, float]:
+    """Return agents, level and alpha; 0 stands for the times of the level file."""
+    alpha = axis_values(record)["alpha"]
+    return len(record["team"]), level, 0.0 if alpha is None else float(alpha)
+
+
+def _level_of(record: Mapping[str, Any]) -> str:
+    return str(record["task"]).rsplit(", ", 2)[0]
+
+
+def level_number(name: str) -> int | None:
+    """Return the number at the end of a level's name; None if there is none."""
+    found = re.fullmatch(r"level_(\d+)", name)
+    return int(found[1]) if found else None
+
+
+def _level_order(level: str) -> tuple[int, int, str]:
+    order = published().levels
+    number = level_number(level)
+    return (order.index(level), 0, "") if level in order else (len(order), -1 if number is None else number, level)
+
+
+def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
+    """Return the published conditions that are like a result's team, if it played their level at one of their paces."""
+    theirs, ours = published(), result.tables[agents]
+    played = result.usual and any(ours.runs.get((theirs.condition_level, alpha)) for alpha in PAPER_ALPHAS)
+    own = _own_switches(result, agents)
+    return tuple(one for one in theirs.conditions if played and one.agents == agents and one.switches == own)
+
+
+def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
+    return {name: value for name, value in result.switches.items() if (name, value) != ("demo_agents", agents)}
+
+
+def reference(result: CosResult, agents: int) -> CosTable | None:
+    """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
+    table, ours = published().tables.get(agents), result.tables[agents]
+    if table is None or not result.usual or _own_switches(result, agents):
+        return None
+    alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
+    names = tuple(level for level in ours.levels if level in table.levels)
+    if not alphas or not names:
+        return None
+    runs = {key: cells for key, cells in table.runs.items() if key[0] in names and key[1] in alphas}
+    return replace(table, alphas=alphas, levels=names, runs=runs)

@@ -1,0 +1,48 @@
+"""Several runs of CuisineWorld beside each other: collaboration scores by number of agents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, published, score_records
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart
+from collab_overcooked.runner.teams import size_words
+
+Record = Mapping[str, Any]
+Scores = Mapping[int, float | None]
+
+
+def cos_by_agents(result: CosResult, levels: Sequence[str]) -> dict[int, float | None]:
+    """Return the mean collaboration score of some levels by number of agents."""
+    return {agents: table.average(levels) for agents, table in result.tables.items()}
+
+
+def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], list[Chart]]:
+    """Return scores by number of agents of several runs, and the published ones of the same levels and paces."""
+    results = {f"{run}: {result.team}": result for run, records in played.items() for result in score_records(records)}
+    usual = any(result.usual for result in results.values())
+    tables = [table for result in results.values() for table in result.tables.values()]
+    shared = set(tables[0].levels).intersection(*(table.levels for table in tables))
+    levels = [level for level in tables[0].levels if level in shared]
+    if not levels:
+        return [], []
+    found: dict[str, Scores] = {name: cos_by_agents(result, levels) for name, result in results.items()}
+    sizes = sorted({agents for scores in found.values() for agents in scores})
+    paces = {table.alphas for table in tables}
+    theirs = published().tables
+    if usual and paces == {theirs[2].alphas} and set(levels) <= set(published().levels):
+        found["GPT-4, published"] = {agents: theirs[agents].average(levels) for agents in sizes if agents in theirs}
+    title = f"CoS by number of agents, mean of {', '.join(levels)}"
+    columns = (Column("Run"), *(Column(size_words(agents), "number", 3) for agents in sizes))
+    rows = tuple((name, *(scores.get(agents) for agents in sizes)) for name, scores in found.items())
+    series = {
+        name: tuple(None if (score := scores.get(agents)) is None else Estimate(score) for agents in sizes)
+        for name, scores in found.items()
+    }
+    groups = tuple(map(str, sizes))
+    marks = {len(rows) - 1: "published"} if "GPT-4, published" in found else {}
+    chart = Chart("CoS by number of agents", title, groups, series, axis="agents", curve=True)
+    return [ResultTable(columns, rows, title, marks)], [chart]

@@ -1,0 +1,241 @@
+"""The suite of CuisineWorld: levels, numbers of agents and paces of orders; collaboration scores; published numbers.
+
+One run is what the paper's numbers come from: three episodes of 60 steps in one world whose order generator is seeded
+once and goes on from episode to episode. Seed 0 gives the order sequences of the published tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
+from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
+from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels, load_level
+from collab_overcooked.games.cuisineworld.suite import sheet, tables
+from collab_overcooked.games.cuisineworld.suite.scoring import (
+    AXES,
+    CUISINEWORLD,
+    RECORD_FIELDS,
+    OrderScoring,
+    level_number,
+    published,
+    score_records,
+)
+from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.orders import cos, tally_record
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.teams import seats_by_size, size_words
+
+NAME = "cuisineworld"
+PAPER_AGENTS = (2, 3, 4)
+EPISODES = 3  # of one run
+_SET_ELSEWHERE = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def task_name(level: str, agents: int, alpha: float | None) -> str:
+    """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
+    pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
+    return f"{level}, {size_words(agents)}, {pace}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CuisineWorldPlan(OrderPlan):
+    """Levels at paces alpha; a larger one gives more time."""
+
+    suite: str = NAME
+
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def setting(self, level: str, name: str, agents: int, pace: float) -> dict[str, Any]:
+        """Return what is played."""
+        return {
+            "env_id": CUISINEWORLD,
+            "env_kwargs": {**self.options, "level": level, "agents": agents, "alpha": pace},
+            "task": task_name(name, agents, pace),
+            "level": level_number(name),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml; the paper's if not given.", metavar=NAMES)
+    agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
+    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
+    runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
+    episodes: int = option(EPISODES, "Episodes of each run.")
+
+
+def parse_level_names(text: str | None) -> tuple[str, ...]:
+    """Read levels such as ``"all"``, ``"0-4,9"``, ``"level_3,level_12_fryer"``, ``"simple"`` or ``"my.yaml"``.
+
+    ``all`` and None stand for the paper's twelve in the order of its tables, a class for its three.
+
+    Raises:
+        ValueError: If the text cannot be read or names an unknown level.
+    """
+    classes = published().classes
+    chosen: dict[str, None] = {}
+    for part in (text or "all").split(","):
+        word = part.strip()
+        span = re.fullmatch(r"(\d+)(?:-(\d+))?", word)
+        if word == "all":
+            names = [name for group in classes.values() for name in group]
+        elif word in classes:
+            names = list(classes[word])
+        elif span:
+            names = [f"level_{number}" for number in range(int(span[1]), int(span[2] or span[1]) + 1)]
+            if not names:
+                raise ValueError(f"levels: {word!r} is empty; write the smaller number first")
+        else:
+            names = [word]
+        for name in names:
+            if name not in levels() and not name.endswith((".yaml", ".yml")):
+                raise ValueError(f"levels: {near_matches('level', name, [*levels(), 'all', *classes])}")
+            chosen[name] = None
+    return tuple(chosen)
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class CuisineWorldSuite(OrderSuite):
+    """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
+
+    suite_options = OrderOptions
+    scoring_options = OrderScoring
+    show_options = ("more",)
+    record_fields = RECORD_FIELDS
+    axes = AXES
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a level at a pace is called, and the number of the level."""
+        options = record["env_kwargs"]
+        if "level" not in options or record["task"].count(", ") < 2:
+            return {}
+        name = load_level(options["level"]).name
+        return {"task": task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> CuisineWorldPlan:
+        """Plan levels, numbers of agents and paces."""
+        agents = [whole_number("agents", count, 1) for count in suite_options.agents]
+        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
+        if not agents or not alphas:
+            raise ValueError("agents and alphas need at least one number each")
+        levels = parse_level_names(suite_options.levels)
+        plan = CuisineWorldPlan(
+            levels=levels,
+            specs=seats_by_size(team, dict.fromkeys(agents)),
+            paces=alphas,
+            runs=whole_number("runs", suite_options.runs, 1),
+            episodes=whole_number("episodes", suite_options.episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=check_env_options(CUISINEWORLD, options, _SET_ELSEWHERE),
+            limits=limits,
+        )
+        check_names("levels", levels, lambda level: load_level(level).name)
+        for count in plan.specs:  # refuses bad option values
+            registry.load_game(CUISINEWORLD, **plan.options, level=levels[0], agents=count, alpha=alphas[0])
+        return plan
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return the paper's tables of every team and variant."""
+        return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return collaboration scores by number of agents."""
+        return sheet.sheet(played)
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""
+        levels, runs = (("level_1", "level_4"), 2) if budget == "small" else (published().levels, 5)
+        alphas = [1.0, 2.0, 3.0] if budget == "small" else list(PAPER_ALPHAS)
+        every = {"agents": [2], "alphas": alphas, "runs": runs, "episodes": EPISODES}
+        settings = (Setting(name, {"levels": name, **every}, {"level": name, "agents": 2}) for name in levels)
+        pairs = Setting(
+            "level_1, alpha 2.0",
+            {**every, "levels": "level_1", "alphas": [2.0], "runs": 1},
+            {"level": "level_1", "agents": 2},
+        )
+        return Benchmark(
+            "CuisineWorld",
+            "CoS, the mean share of orders completed over the paces played",
+            tuple(settings),
+            pairs,
+            "runs",
+            digits=3,
+        )
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return the collaboration score, and what became of the orders."""
+        result = only(score_records(records))
+        cells = [runs for table in result.tables.values() for runs in table.runs.values()]
+        tallies = [tally_record(record) for record in records]
+        score = cos(cells)
+        process = {Column("CoS", "estimate"): score}
+        for heading, name in (("completed", "completed"), ("failed", "expired"), ("open at the end", "open")):
+            process[Column(heading, "estimate", 2)] = mean_ci([getattr(tally, name) for tally in tallies])
+        return Summary(score, process)
+
+    def references(self, benchmark: Benchmark) -> list[Reference]:
+        """Return the published scores of GPT-4 at the same paces."""
+        table = published().tables[2]
+        scores = {}
+        for setting in benchmark.settings:
+            alphas = [alpha for alpha in setting.suite_options["alphas"] if alpha in table.alphas]
+            runs = [table.runs[setting.name, alpha] for alpha in alphas if (setting.name, alpha) in table.runs]
+            scores[setting.name] = cos(runs)
+        return [Reference(published().model, "language", scores)]
+
+    def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Explain the metrics."""
+        return ["Two agents. Failures are all expired orders."]
+
+    def reference_remarks(self, benchmark: Benchmark) -> list[str]:
+        """Say how published scores were counted, and add a published number of another measure."""
+        settings = [setting.name for setting in benchmark.settings]
+        known = {name: own for name, own in published().success_rates.items() if name in settings}
+        lines = [f"The published scores count at most one failure a step ({published().source})."]
+        for name, agents in known.items():
+            shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
+            lines.append(
+                f"Published for {name}, as success rates, for trained agents without how they were averaged, so not "
+                f"comparable: {shares}."
+            )
+        return lines
+
+    def training_references(self) -> dict[str, dict[str, Any]]:
+        """Return the share of orders that trained agents served, by level."""
+        rates = published().success_rates
+        return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the levels with class and orders."""
+        return {"levels": _list_levels}
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a level."""
+        from collab_overcooked.games.cuisineworld.engine.solvability import level_text
+
+        return level_text(load_level(name)) if name in levels() else None
+
+
+def _list_levels(kitchen: str) -> list[tuple[str, str]]:
+    read = [load_level(name) for name in levels()]
+    return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]

@@ -1,0 +1,225 @@
+"""The tables of CuisineWorld, published numbers beside ours.
+
+For each number of agents there is the paper's detailed table (6, 7 or 8), turned so that levels are rows; then its
+table 1: CoS of every level, and the mean of every class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, replace
+from typing import Literal
+
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
+from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes
+from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
+from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, conditions, published, reference
+from collab_overcooked.metrics.orders import cos
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.teams import size_words
+
+THEIRS = "GPT-4"  # heading of published numbers
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def scorecard(game: str, result: CosResult) -> Scorecard:
+    """Return everything that is shown of a result."""
+    tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
+    if set(result.compared()) & set(published().levels):
+        tables.append(classes_overview(result))
+    tables += [table for agents in result.tables if (table := conditions_table(result, agents)) is not None]
+    head = {"title": result.title, "team": result.team, "counting": result.counting}
+    tables.append(failures_overview(result))
+    data = table_of_mappings({**head, **setting} for setting in _settings(result))
+    return Scorecard(game, result.title, tuple(tables), result.team, tuple(notes(result)), data=data)
+
+
+def details(result: CosResult, agents: int) -> ResultTable:
+    """Return fractions by level and alpha for one number of agents, each beside the published one."""
+    ours, theirs = result.tables[agents], reference(result, agents)
+    known = theirs.alphas if theirs else ()
+    columns = [Column("Level")]
+    for name, there in [*((_alpha_name(alpha), alpha in known) for alpha in ours.alphas), ("CoS", bool(theirs))]:
+        kind: Literal["text", "estimate"] = "estimate" if name == "CoS" else "text"
+        columns.append(Column(name, kind, ends=2))
+        if there:
+            columns.append(Column(THEIRS, kind, ends=2, published=True, key=f"{name}, {THEIRS}"))
+    rows = [(level, *_detail_cells(ours, theirs, level)) for level in ours.levels]
+    rows.append(("average", *_average_cells(result, agents)))
+    title = f"{size_words(agents)}: completed/resolved orders"
+    if theirs:
+        title += f"; {THEIRS} as published in table {published().printed[agents]['table']} of the paper"
+    return ResultTable(tuple(columns), tuple(rows), title, {len(rows) - 1: "summary"})
+
+
+def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[Cell]:
+    for alpha in ours.alphas:
+        yield _fraction(ours, level, alpha)
+        if theirs and alpha in theirs.alphas:
+            yield _fraction(theirs, level, alpha)
+    yield ours.cos(level)
+    if theirs:
+        yield theirs.cos(level) if level in theirs.levels else None
+
+
+def _average_cells(result: CosResult, agents: int) -> Iterator[Cell]:
+    """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
+    ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
+    for alpha in ours.alphas:
+        yield ours.row_average(alpha)
+        if theirs and alpha in theirs.alphas:
+            yield theirs.row_average(alpha)
+    yield ours.average()
+    if theirs:
+        yield theirs.average()
+
+
+def levels_overview(result: CosResult) -> ResultTable:
+    """Return the paper's table 1: CoS by number of agents and level."""
+    groups = {level.removeprefix("level_"): [level] for level in result.levels}
+    return _overview(result, "CoS by level", "Level", groups, "avg.")
+
+
+def classes_overview(result: CosResult) -> ResultTable:
+    """Return the mean CoS of each of the paper's classes."""
+    played = set(result.compared())
+    classes = {name: [level for level in group if level in played] for name, group in published().classes.items()}
+    classes = {name: group for name, group in classes.items() if group}
+    whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
+    return _overview(
+        result, "Mean CoS by class" + ("" if whole else " (of the levels played)"), "Class", classes, "average"
+    )
+
+
+def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
+    """Return the paper's tables 2 to 4 and 9 to 11, as far as they are of models and prompts like those that played."""
+    theirs, ours, level = conditions(result, agents), result.tables[agents], published().condition_level
+    if not theirs:
+        return None
+    alphas = [alpha for alpha in ours.alphas if alpha in PAPER_ALPHAS and ours.runs.get((level, alpha))]
+    own = cos([ours.runs[level, alpha] for alpha in alphas])
+    rows: list[tuple[Cell, ...]] = [
+        (result.team, "", *(_fraction(ours, level, alpha) for alpha in alphas), own.value if own else None)
+    ]
+    rows += [
+        (f"  {one.name}, published", one.tables, *(one.fractions[alpha] for alpha in alphas), one.mean(alphas))
+        for one in theirs
+    ]
+    columns = (
+        Column("Team"),
+        Column("Tables"),
+        *(Column(_alpha_name(alpha)) for alpha in alphas),
+        Column("CoS", "number"),
+    )
+    marks = dict.fromkeys(range(1, len(rows)), "published")
+    return ResultTable(columns, tuple(rows), f"{size_words(agents)} on {level}, beside published models", marks)
+
+
+def failures_overview(result: CosResult) -> ResultTable:
+    """Return how orders and commands failed in an episode, by number of agents and pace; appendix E.5 of the paper."""
+    names = ("failed orders", "passed over", "at occupied tools", "sent to one tool")
+    rows: list[tuple[Cell, ...]] = []
+    for agents, alpha in dict.fromkeys((agents, alpha) for agents, _, alpha in result.tallies):
+        own = [key for key in result.tallies if (key[0], key[2]) == (agents, alpha)]
+        modes = sum((result.failures[key] for key in own), FailureModes())
+        episodes = sum(result.tallies[key][1] for key in own)
+        counts = sum(result.tallies[key][0].expired for key in own), *astuple(modes)
+        rows.append((f"{size_words(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
+    columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
+    return ResultTable(columns, tuple(rows), "Failure modes, a count in an episode", detail=True)
+
+
+def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
+    """Return the mean CoS of groups of levels and of all that compare, published ones below ours."""
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for agents, table in result.tables.items():
+        marks |= {len(rows): "summary"} if rows else {}
+        means = (_only(table, group).average() for group in groups.values())
+        rows.append((size_words(agents), *means, _only(table, result.compared()).average()))
+        theirs = reference(result, agents)
+        if theirs:
+            marks[len(rows)] = "published"
+            means = (_only(theirs, group).average() for group in groups.values())
+            rows.append((f"  {THEIRS}, published", *means, theirs.average()))
+    columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))
+    return ResultTable(columns, tuple(rows), title, marks)
+
+
+def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
+    """Return a table without other levels."""
+    return replace(table, levels=tuple(level for level in table.levels if level in levels))
+
+
+def _alpha_name(alpha: float) -> str:
+    return f"alpha {alpha:g}" if alpha else "file times"
+
+
+def _fraction(table: CosTable, level: str, alpha: float) -> str | None:
+    cell = table.cell(level, alpha) if level in table.levels else None
+    return None if cell is None else str(cell)
+
+
+# ------------------------------------------------------------------------------------------- notes
+
+
+def notes(result: CosResult) -> list[str]:
+    """Return sentences that belong under the tables."""
+    lines = []
+    if result.counting == "orders":
+        lines.append("Failures: every expired order.")
+        hidden = sum(tally.expired - tally.failing_steps for tally, _ in result.tallies.values())
+        if hidden and result.usual:
+            lines.append(
+                f"The published numbers count at most one failure a step, which would hide {hidden} of ours; "
+                "--counting steps counts like them."
+            )
+    else:
+        lines.append("Failures: at most one a step, as in the published numbers.")
+    lines.append(
+        "Failure modes (--more): passed over, orders lost while one with more time left was served; at occupied tools, "
+        "commands refused there; sent to one tool, agents in the same step (our reading of the paper's E.5)."
+    )
+    still_open = sum(tally.open for tally, _ in result.tallies.values())
+    lines.append(f"Orders still open at the end ({still_open}) are in no ratio, as in the paper.")
+    if any(reference(result, agents) or conditions(result, agents) for agents in result.tables):
+        lines.append(f"GPT-4: published numbers ({published().source}; {published().model}), not measured here.")
+        if any(not _whole(result, agents) for agents in result.tables):
+            lines.append(
+                "Where not everything was played, published scores are computed over the same levels and alphas."
+            )
+    left_out = [level for level in result.levels if level not in result.compared()]
+    if left_out:
+        lines.append(f"Not in averages, as the paper has no numbers of them: {', '.join(left_out)}.")
+    return lines
+
+
+def _whole(result: CosResult, agents: int) -> bool:
+    theirs = reference(result, agents)
+    whole = published().tables.get(agents)
+    return theirs is None or whole is None or (theirs.levels, theirs.alphas) == (whole.levels, whole.alphas)
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
+    """Yield the counts of each setting, and the published ones."""
+    for (agents, level, alpha), (tally, episodes) in result.tallies.items():
+        theirs = reference(result, agents)
+        known = theirs.cell(level, alpha) if theirs else None
+        yield {
+            "agents": agents,
+            "level": level,
+            "alpha": alpha or None,
+            "episodes": episodes,
+            "completed": tally.completed,
+            "expired": tally.expired,
+            "failing_steps": tally.failing_steps,
+            "open": tally.open,
+            "ratio": tally.cell(result.counting).ratio,
+            "published_completed": known.completed if known else None,
+            "published_resolved": known.resolved if known else None,
+        }

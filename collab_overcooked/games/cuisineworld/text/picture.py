@@ -1,0 +1,242 @@
+"""The scene model of a kitchen: what a picture shows of a scene, and what items look like.
+
+The game knows places but no distances, so the tools stand along two walls of a room. A product's sprite follows from
+its name where that says what it is (a salad, a burger), and from the tool it is made in otherwise, so that new level
+files have one too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.games.cuisineworld.engine.spec import Level
+from collab_overcooked.render.lettering import plain_text
+from collab_overcooked.render.model import (
+    BAD,
+    FAINT,
+    FLOOR,
+    GOOD,
+    GREY,
+    WORKING,
+    Bar,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Point,
+    Progress,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    held_spans,
+    initials,
+    share_of,
+)
+
+COOK = 0.86  # tiles
+CAPTION = 0.35  # tiles below a tool, for its name
+PANEL = 25  # width, font sizes
+HURRY, LATE = 0.5, 0.25  # shares of an order's time below which its bar changes colour
+STATIONS = {"servingtable": "serving", "storage": "ingredients", "chopboard": "chopping_board"}
+
+FILLERS = ("flour", "rice", "pasta", "dough", "bread", "tortilla")  # never what tells two dishes apart
+# Pattern of a name: sprite. The first that fits is taken; "" is the raw food itself, changed in colour only.
+FORM_PATTERNS: tuple[tuple[str, str], ...] = (
+    (r"[Mm]eatcake$", "patty"),
+    (r"[Cc]ake$", "cake"),
+    (r"[Gg]round|[Ss]mashed", "mashed"),
+    (r"Slice$", "slices"),
+    (r"Sashimi$", "fillets"),
+    (r"Fries$", "fries"),
+    (r"Salad$", "salad"),
+    (r"^cooked", "heap"),
+    (r"^sauteed|^boiled", ""),
+    (r"Pasta$", "noodles"),
+    (r"Sushi$", "sushi"),
+    (r"Roll$", "roll"),
+    (r"Sauce$", "soup"),
+    (r"Pizza$", "pizza"),
+    (r"Soup$", "stew"),
+    (r"Dumpling$", "dumplings"),
+    (r"[Bb]urger$|^MaxJr$|^Hopper$", "burger"),
+    (r"^Burrito", "burrito"),
+)
+MIXED = ("fillets",)  # forms that are a salad once they are made of several foods
+TOOL_FORMS = {"chopboard": "slices", "blender": "mashed", "pot": "stew", "pan": "", "fryer": "fries", "oven": "pizza"}
+FINISHES = {"pan": "baked", "pot": "boiled", "steamer": "boiled"}  # by tool; shown on food that keeps its shape
+PLAIN_FORMS = ("", "mashed", "slices")  # forms that show how their food was cooked
+
+Scene = Mapping[str, Any]
+Lifetimes = Mapping[str, int] | None
+
+
+# ------------------------------------------------------------------------------------------- items
+
+
+def icon_of(level: Level, name: str) -> Icon:
+    """Return what an item of a level's cookbook looks like."""
+    recipe = level.recipes.get(name)
+    if recipe is None:
+        return Icon(foods=(name,))
+    base = [item for item in reversed(level.tree(name)) if item not in level.recipes]
+    named = [item for item in base if item.lower() in name.lower()]
+    others = [item for item in base if item not in named and item not in FILLERS]
+    foods = tuple([item for item in named if item not in FILLERS] + others + [item for item in base if item in FILLERS])
+    form = next((form for pattern, form in FORM_PATTERNS if re.search(pattern, name)), None)
+    if form is None:
+        form = TOOL_FORMS.get(recipe.tool, "salad")
+    if form in MIXED and len(foods) > 1:
+        form = "salad"
+    if form == "pizza":  # its ground is the same everywhere; the topping is what counts
+        foods = ("tomato", *(food for food in foods if food not in ("tomato", "cheese")), "cheese")
+    return Icon(form, foods[:3], FINISHES.get(recipe.tool, "") if form in PLAIN_FORMS else "")
+
+
+def words_of(name: str) -> str:
+    """Write an item's name as words: ``tomatoLettuceSalad`` becomes ``tomato lettuce salad``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain_text(name)).lower()
+
+
+# ------------------------------------------------------------------------------------------- the board
+
+
+def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, int]]]:
+    """Return the size of the room; by location the corner of its tool, the place before it, and the way from the wall.
+
+    Half of the tools stand along the upper wall, half along the lower one, two tiles apart.
+    """
+    count = len(level.kitchen)
+    upper = -(-count // 2)
+    depth = CAPTION + COOK * (-(-agents // 2) + 1) + 0.1
+    found: list[tuple[Point, Point, int]] = []
+    for at in range(count):
+        if at < upper:
+            x = 0.5 + 2 * at
+            found.append(((x, 0.0), (x + 0.5, 1 + CAPTION), 1))
+        else:
+            x = 0.5 + 2 * (at - upper) + (2 * upper - count)
+            found.append(((x, 1 + depth), (x + 0.5, 1 + depth - COOK), -1))
+    return (2.0 * upper, round(2 + depth + CAPTION, 2)), found
+
+
+def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
+    size, places = spots(level, len(cooks))
+    tools = {
+        corner: _tool_cell(level, at, name, scene["tools"][name])
+        for at, (name, (corner, _, _)) in enumerate(zip(level.locations, places, strict=True))
+    }
+    bottom = size[1] - 1 - CAPTION
+    walls = [(k - 0.5, y) for y in (0.0, bottom) for k in range(round(size[0]) + 1)]
+    cells = (*tools.items(), *((at, Cell("counter")) for at in walls if at not in tools))
+    rows = [(y, min(1.0, bottom - y)) for y in range(1, -(-round(100 * bottom) // 100))]
+    patches = tuple((x, y, 1.0, high) for y, high in rows for x in range(round(size[0])) if (x + y) % 2)
+    return Board(size, cells, tuple(_standing(level, scene, cooks, places)), COOK, patches, FLOOR)
+
+
+def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cell:
+    """Return a tool: contents, then a bar with the steps left, then a ready mark."""
+    kind = level.kitchen[at]
+    sprite = STATIONS.get(kind, kind)
+    content = tool["content"]
+    items = tuple(icon_of(level, item) for item in content)
+    if tool["busy"]:
+        whole = level.tools[kind].busy
+        progress = Progress(whole - tool["busy"], whole, f"{tool['busy']} left")
+        return Cell(sprite, items=items, caption=name, progress=progress, targets=(name,))
+    if content and tool["ready"]:
+        labels = (words_of(content[0]),)
+        return Cell(
+            sprite, items=items, labels=labels, caption=name, ready=is_finished(level, at, content), targets=(name,)
+        )
+    return Cell(sprite, items=items, caption=name, targets=(name,))
+
+
+def is_finished(level: Level, at: int, content: Sequence[str]) -> bool:
+    """Tell whether a tool holds a product of its own, and not raw food that may be taken back."""
+    recipe = level.recipes.get(content[0])
+    return len(content) == 1 and recipe is not None and recipe.tool == level.kitchen[at]
+
+
+def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequence[tuple[Point, Point, int]]) -> Any:
+    """Yield the agents before the tools they stand at, in pairs."""
+    for location, (_, (middle, top), way) in zip(level.locations, places, strict=True):
+        here = [cook for cook, agent in zip(cooks, scene["agents"], strict=True) if agent["location"] == location]
+        for i, cook in enumerate(here):
+            beside = 1 if i == len(here) - 1 and i % 2 == 0 else 2  # a last one alone stands in the middle
+            left = middle - beside * COOK / 2 + i % 2 * COOK
+            yield (round(left, 2), round(top + way * (i // 2) * COOK, 2)), cook
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) -> Card:
+    """Return an open order with a bar of the time that is left."""
+    remaining, share = order["remaining"], _share(order, lifetimes)
+    words = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
+    colour = time_colour(order, lifetimes)
+    title = Line((Text(words_of(order["name"]), bold=True),), (Text(words, colour),))
+    return Card(
+        (title, *(() if share is None else (Bar(share, colour),))), icon_of(level, order["name"]), 1.9, kind="order"
+    )
+
+
+def _share(order: Mapping[str, Any], lifetimes: Lifetimes) -> float | None:
+    """Return the share of an order's time that is left; None if it is not known or without end."""
+    if order["remaining"] is None or lifetimes is None:
+        return None
+    return share_of(order["remaining"], lifetimes.get(order["name"], 1))
+
+
+def time_colour(order: Mapping[str, Any], lifetimes: Lifetimes) -> str:
+    """Return the colour of an order's time: from green to red while it runs out."""
+    share = _share(order, lifetimes)
+    if share is None:
+        return GREY
+    return GOOD if share > HURRY else WORKING if share > LATE else BAD
+
+
+def _agent_card(cook: Cook, name: str, agent: Mapping[str, Any]) -> Card:
+    held = agent["holding"]
+    state = f"{'busy ' if agent['busy'] else ''}at {agent['location']}"
+    return agent_card(cook, name, state, held_spans(cook.held, "nothing" if held is None else words_of(held)))
+
+
+def _tool_note(name: str, tool: Mapping[str, Any]) -> Line:
+    colour = WORKING if tool["busy"] else GOOD if tool["ready"] and tool["content"] else FAINT
+    state = f" ({tool['busy']} left)" if tool["busy"] else ""
+    words = ", ".join(map(words_of, tool["content"])) or "empty"
+    return Line((Dot(colour), Text(f"{name}{state}:", GREY), Text(words)))
+
+
+def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetimes = None) -> Sheet:
+    """Return the scene model of a moment.
+
+    Args:
+        level: The level in words.
+        scene: The moment, see ``state.decode``.
+        names: Of the agents.
+        lifetimes: Full time of each order by name, for the bars; without it there are numbers only.
+    """
+    letters = initials(names)
+    held = [None if agent["holding"] is None else icon_of(level, agent["holding"]) for agent in scene["agents"]]
+    cooks = [Cook(seat, letters[seat], held=icon) for seat, icon in enumerate(held)]
+    counts = [(f"{name} {scene[key]}", colour if scene[key] else GREY) for name, key, colour in COUNTS]
+    cards = [clock(f"Step {scene['timestep']} of {scene['limit']}", counts, scene["timestep"], scene["limit"])]
+    cards += [_agent_card(*row) for row in zip(cooks, names, scene["agents"], strict=True)]
+    cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),))]
+    cards += [_order_card(level, order, lifetimes) for order in scene["orders"]]
+    lines = 2.5 + 2.5 * len(cooks) + 1.5 + 2.5 * level.max_open_orders
+    kinds = zip(level.locations, level.kitchen, strict=True)
+    notes = tuple(_tool_note(name, scene["tools"][name]) for name, kind in kinds if level.tools[kind].role != "storage")
+    return Sheet((_board(level, scene, cooks), Column(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)
+
+
+COUNTS = (("completed", "completed", GOOD), ("failed", "expired", BAD))

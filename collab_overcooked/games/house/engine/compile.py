@@ -1,0 +1,241 @@
+"""Options to tables: rooms, furniture, classes of things, durations and the list of actions.
+
+The numbers are the published ones of C-WAH (Watch-And-Help's homes, agents and goals) and of TDW-MAT; scenes are drawn
+from them, as neither data set is shipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.house.engine.config import (
+    LOADS,
+    STEPPING,
+    TASKS,
+    HouseConfig,
+    HouseworkConfig,
+    TransportConfig,
+)
+from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
+from collab_overcooked.games.house.engine.state import Sizes, Tables
+from collab_overcooked.io.action_levels import parse_action_levels
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.macro_actions import PRIMITIVE, Level
+
+HOME_ROOMS = ("living room", "kitchen", "bedroom", "bathroom", "hall", "study", "pantry", "guest room")
+HOUSE_ROOMS = ("bedroom", "kitchen", "office", "living room", "living room", "living room", "office", "porch")
+ROOM_TYPES = tuple(dict.fromkeys((*HOME_ROOMS, *HOUSE_ROOMS)))
+
+PLACES = (
+    "kitchen cabinet", "fridge", "stove", "dishwasher", "microwave", "cabinet", "bathroom cabinet", "coffee table",
+    "kitchen table", "bench", "bed",
+)  # fmt: skip
+CLOSED = PLACES[:7]
+FURNITURE = {  # by type of room; a place in brackets stands in every second home only
+    "living room": ("coffee table", "(bench)"),
+    "kitchen": (*("kitchen cabinet",) * 8, "fridge", "stove", "dishwasher", "microwave", "kitchen table"),
+    "bedroom": ("cabinet",),
+    "bathroom": ("bathroom cabinet",),
+    "hall": ("bench",),
+    "study": ("cabinet",),
+    "pantry": ("kitchen cabinet", "kitchen cabinet"),
+    "guest room": ("cabinet",),
+}
+SURFACE_ROOM, CONTAINER_ROOM, GOAL_ROOM = 6, 4, 30  # things that fit
+
+TABLEWARE = ("plate", "fork")
+SNACKS = ("cupcake", "pudding", "apple", "juice", "wine")
+GROCERIES = ("cupcake", "pancake", "poundcake", "pudding", "apple", "juice", "wine")
+FAMILIES = {  # goal place, classes, and per mille of goals with 1, 2, ... classes (tuned to the published goals)
+    "afternoon_tea": ("coffee table", SNACKS, (720, 200, 70, 10, 0)),
+    "wash_dishes": ("dishwasher", TABLEWARE, (900, 100, 0, 0, 0)),
+    "prepare_meal": ("kitchen table", ("coffeepot", *GROCERIES), (0, 40, 270, 440, 250)),
+    "put_groceries": ("fridge", GROCERIES, (0, 260, 350, 350, 40)),
+    "set_table": ("kitchen table", TABLEWARE, (830, 170, 0, 0, 0)),
+}
+FOOD = ("apple", "banana", "orange", "bread", "loaf", "burger")
+STUFF = ("calculator", "mouse", "pen", "lighter", "purse", "phone")
+BOXES = {"food": ("bowl", "plate", "tray"), "stuff": ("plastic basket", "wooden basket", "wicker basket")}
+THINGS = tuple(
+    dict.fromkeys((*TABLEWARE, *SNACKS, *GROCERIES, "coffeepot", *FOOD, *STUFF, *BOXES["food"], *BOXES["stuff"]))
+)
+TWO_AT_MOST = ("plate", "fork", "cupcake", "pudding", "apple")  # of others, homes have at most one beside the goal's
+HIDES = ("fridge", "cabinet", "microwave", "dishwasher", "coffee table", "kitchen table", "bench")
+NOT_ON_BENCH = ("pancake", "pudding", "plate", "fork")
+
+# Ticks of primitive actions by verb. Housework: one step each. Transport, in frames: half a metre 6, taking 6, putting
+# in 100, putting down 15 a hand, turning 16 times 2; estimated from a public log and the simulator's sources.
+STEPS = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)
+FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A game's tables, and what goes with them.
+
+    Attributes:
+        tables: Read-only arrays.
+        sizes: Lengths of the arrays of a moment.
+        rooms: Types of the rooms.
+        tasks: Names of the families of tasks.
+        levels: Action level of each seat.
+    """
+
+    tables: Tables
+    sizes: Sizes
+    rooms: tuple[str, ...]
+    tasks: tuple[str, ...]
+    levels: tuple[str, ...]
+
+
+def compile_house(config: HouseConfig) -> Compiled:
+    """Compile options.
+
+    Raises:
+        ValueError: For an unknown task or action level.
+    """
+    home = isinstance(config, HouseworkConfig)
+    rooms = (HOME_ROOMS if home else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
+    tasks = TASKS if home else LOADS
+    if config.task is not None and config.task not in tasks:
+        raise ValueError(near_matches("task", config.task, tasks))
+    furniture = _furniture(rooms, home)
+    sizes = _sizes(config, len(rooms), len(furniture))
+    levels = parse_action_levels(config.action_level, config.agents, "medium")
+    tables = Tables(
+        params=_params(config, tasks, sizes),
+        cost=np.array(STEPS if home else FRAMES, np.int32),
+        levels=np.array([Level.PRIMITIVE if level == PRIMITIVE else Level.MEDIUM for level in levels], np.int32),
+        catalogue=_catalogue(home, sizes, levels),
+        room_types=np.array([ROOM_TYPES.index(room) for room in rooms], np.int32),
+        furniture=np.array(furniture, np.int32),
+        families=_families() if home else _loads(),
+        shares=np.array([own[2] for own in FAMILIES.values()] if home else [[300, 405], [425, 357]], np.int32),
+        allowed=_allowed(),
+    )
+    return Compiled(tables, sizes, rooms, tasks, levels)
+
+
+def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.ndarray:
+    params = np.zeros(Param.LENGTH, np.int32)
+    common = {
+        Param.TASK: NOTHING if config.task is None else tasks.index(config.task),
+        Param.EVENT_STEPS: config.stepping == STEPPING[0],
+        Param.PREEMPT: config.preempt,
+        Param.PAID_TALK: config.talk == "paid",
+        Param.GRID_WIDTH: sizes.width,
+        Param.LIVING_ROOM: ROOM_TYPES.index("living room"),
+        Param.DISHWASHER: PLACES.index("dishwasher"),
+    }
+    own = _housework(config) if isinstance(config, HouseworkConfig) else _transport(config)
+    for column, value in (common | own).items():
+        params[column] = int(value)
+    return params
+
+
+def _housework(config: HouseworkConfig) -> dict[Param, Any]:
+    return {
+        Param.HOME: Home.HOUSEWORK,
+        Param.LIMIT: config.max_steps,
+        Param.AUTO_OPEN: config.auto_open,
+        Param.TARGETS: config.items,
+        Param.REACH: 1,
+        Param.NEAR: 1,
+        Param.PUT_NEAR: 1,
+        Param.PUT_REACH: 1,
+    }
+
+
+def _transport(config: Any) -> dict[Param, Any]:
+    return {
+        Param.HOME: Home.TRANSPORT,
+        Param.LIMIT: config.frames,
+        Param.LOST: config.container_lost,
+        Param.MISS: config.miss,
+        Param.CONTAINERS: config.containers,
+        Param.CONTAINER_ROOMS: 2 if config.containers > 2 else 1,
+        Param.TARGETS: config.targets,
+        Param.DOORS: 1,
+        Param.REACH: 4,
+        Param.NEAR: 2,
+        Param.PUT_NEAR: 3,
+        Param.PUT_REACH: 6,
+    }
+
+
+def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
+    """Return the lengths of arrays: a metre is a cell in Housework, half a metre in Transport."""
+    if isinstance(config, HouseworkConfig):
+        n_things = 16 if config.items <= 5 else 26
+        return Sizes(config.agents, 10, 20 + 5 * (n_rooms - 4), n_rooms, n_furniture, 0, n_things, 5)
+    assert isinstance(config, TransportConfig)
+    n_things = config.targets + config.containers
+    return Sizes(config.agents, 24, 44, n_rooms, n_furniture, n_things, n_things, 6)
+
+
+def _furniture(rooms: tuple[str, ...], home: bool) -> list[list[int]]:
+    """Return room, kind, class, things that fit, and whether it may be missing, of every piece of furniture."""
+    if not home:
+        return [[rooms.index("bedroom"), Kind.BED, PLACES.index("bed"), GOAL_ROOM, 0]]
+    rows = []
+    for at, room in enumerate(rooms):
+        for name in FURNITURE[room]:
+            plain = name.strip("()")
+            kind = Kind.CONTAINER if plain in CLOSED else Kind.SURFACE
+            fits = CONTAINER_ROOM if kind == Kind.CONTAINER else SURFACE_ROOM
+            rows.append([at, kind, PLACES.index(plain), fits, plain != name])
+    return rows
+
+
+def _families() -> np.ndarray:
+    """Return goal place, number of classes, and the classes with the most of each, by family of Housework."""
+    rows = np.full((len(FAMILIES), 2 + 2 * 8), NOTHING, np.int32)
+    for row, (place, classes, _) in zip(rows, FAMILIES.values(), strict=True):
+        row[0], row[1] = PLACES.index(place), len(classes)
+        for k, name in enumerate(classes):
+            row[2 + 2 * k], row[3 + 2 * k] = THINGS.index(name), 2 if name in TWO_AT_MOST else 1
+    return rows
+
+
+def _loads() -> np.ndarray:
+    """Return the six classes of targets and three of containers, by task of Transport, and its second type of room."""
+    return np.array(
+        [
+            [THINGS.index(name) for name in (*own, *BOXES[load])] + [ROOM_TYPES.index(room)]
+            for load, own, room in (("food", FOOD, "kitchen"), ("stuff", STUFF, "office"))
+        ],
+        np.int32,
+    )
+
+
+def _allowed() -> np.ndarray:
+    """Return whether a class of things may lie at a class of places when an episode starts (classes, places)."""
+    allowed = np.zeros((len(THINGS), len(PLACES)), np.int32)
+    allowed[:, [PLACES.index(name) for name in HIDES]] = 1
+    dishes = [THINGS.index(name) for name in TABLEWARE]
+    allowed[[k for k in range(len(THINGS)) if k not in dishes], PLACES.index("dishwasher")] = 0
+    allowed[THINGS.index("wine"), PLACES.index("microwave")] = 0
+    allowed[[THINGS.index(name) for name in NOT_ON_BENCH], PLACES.index("bench")] = 0
+    return allowed
+
+
+def _catalogue(home: bool, sizes: Sizes, levels: tuple[str, ...]) -> np.ndarray:
+    """Return verb and argument of every action, by level; as long as the longest list that a seat has."""
+    rooms, things, places = range(sizes.rooms), range(sizes.things), range(sizes.rooms + sizes.furniture)
+    furniture = places[sizes.rooms :]
+    talk = [(Verb.SAY, blocks) for blocks in range(1, BLOCKS + 1)]
+    into = [] if home else [(Verb.PUT_IN, 0)]
+    primitive = [(Verb.WAIT, 0), *((Verb.WALK, p) for p in places)]
+    primitive += [(verb, o) for verb in (Verb.WALK_TO, Verb.GRAB) for o in things]
+    if home:
+        primitive += [(verb, p) for verb in (Verb.OPEN, Verb.CLOSE, Verb.PUT_AT) for p in furniture]
+    primitive += [(Verb.PUT, hand) for hand in range(HANDS)] + into + ([] if home else [(Verb.LOOK, 0)]) + talk
+    plans = [(Verb.WAIT, 0), *((Verb.GO, r) for r in rooms)]
+    plans += [(Verb.CHECK, p) for p in furniture] if home else [(Verb.EXPLORE, 0)]
+    plans += [(Verb.FETCH, o) for o in things] + into + [(Verb.DELIVER, 0)] + talk
+    rows = np.full((2, max(len(primitive), len(plans)), 2), NOTHING, np.int32)
+    rows[Level.PRIMITIVE, : len(primitive)], rows[Level.MEDIUM, : len(plans)] = primitive, plans
+    return rows[:, : max(len(primitive if level == PRIMITIVE else plans) for level in levels)].copy()

@@ -1,0 +1,144 @@
+"""What agents notice and believe: the arrays ``know_*``, which observations, words and masks are made from."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.house.engine.constants import (
+    HANDS,
+    NOTHING,
+    Agent,
+    Belief,
+    EventColumn,
+    Home,
+    Kind,
+    Known,
+    KnownPlace,
+    KnownRoom,
+    Mate,
+    Param,
+    Place,
+    Rel,
+    Thing,
+    World,
+)
+from collab_overcooked.games.house.engine.rules import room_of
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+
+@kernel
+def forget_all(state, b, i):
+    """An episode starts with the places of rooms known and nothing else. Mutates: state."""
+    state.know_things[b, i, :, :] = 0
+    state.know_rooms[b, i, :] = KnownRoom.NONE
+    state.know_mates[b, i, :, :] = NOTHING
+    for p in range(state.places.shape[1]):
+        kind = state.places[b, p, Place.KIND]
+        plain = kind == Kind.CENTRE or kind == Kind.SPOT  # a spot is known with the thing that lies there
+        state.know_places[b, i, p] = KnownPlace.OPEN if plain else KnownPlace.UNKNOWN
+    for o in range(state.things.shape[1]):
+        state.know_things[b, i, o, Belief.PLACE] = NOTHING
+
+
+@kernel
+def perceive(tables, state, b, i, looked, event):
+    """An agent sees what is in its room and in no closed container, and remembers it. Mutates: state, event."""
+    room = room_of(state, b, i)
+    entered = state.agents[b, i, Agent.ROOM] != room
+    state.agents[b, i, Agent.ROOM] = room
+    at_once = tables.params[Param.HOME] == Home.HOUSEWORK or looked
+    if at_once:
+        state.know_rooms[b, i, room] = KnownRoom.ALL
+    elif state.know_rooms[b, i, room] == KnownRoom.NONE:
+        state.know_rooms[b, i, room] = KnownRoom.PART
+    see_places(state, b, i, room, event)
+    chance = entered or looked or tables.params[Param.MISS] == 0
+    for o in range(state.things.shape[1]):
+        if state.things[b, o, Thing.REL] != Rel.NONE:
+            see_thing(tables, state, b, i, o, room, chance, event)
+    see_mates(state, b, i, room)
+
+
+@kernel
+def see_places(state, b, i, room, event):
+    """Furniture is seen on entering its room, and whether it is open. Mutates: state.know_places, event."""
+    goal = state.world[b, World.GOAL]
+    if state.know_places[b, i, goal] == KnownPlace.UNKNOWN and state.places[b, goal, Place.ROOM] == room:
+        event[EventColumn.GOAL_SEEN] = 1
+    for p in range(state.rooms.shape[1], state.places.shape[1]):
+        kind = state.places[b, p, Place.KIND]
+        if state.places[b, p, Place.ROOM] != room or kind == Kind.NONE or kind == Kind.SPOT:
+            continue
+        known = state.know_places[b, i, p]
+        if kind != Kind.CONTAINER or state.places[b, p, Place.OPEN] == 1:
+            state.know_places[b, i, p] = KnownPlace.OPEN
+        elif known == KnownPlace.UNKNOWN:
+            state.know_places[b, i, p] = KnownPlace.CLOSED
+        elif known == KnownPlace.OPEN:
+            state.know_places[b, i, p] = KnownPlace.CHECKED
+
+
+@kernel
+def is_in_sight(state, b, p, room):
+    """What lies at a place is seen from its room, unless the place is a closed container."""
+    closed = state.places[b, p, Place.KIND] == Kind.CONTAINER and state.places[b, p, Place.OPEN] == 0
+    return state.places[b, p, Place.ROOM] == room and not closed
+
+
+@kernel
+def notices(tables, state, b, i, o, room, chance):
+    """A thing is noticed at once, or when one looks around; each first sighting may be missed. Mutates: state."""
+    if state.know_things[b, i, o, Belief.NOTICED] == 1:
+        return True
+    shown = state.things[b, o, Thing.IN_VIEW] == 1 or state.know_rooms[b, i, room] == KnownRoom.ALL
+    if not shown or not chance:
+        return False
+    miss = tables.params[Param.MISS]
+    if miss > 0 and draw_below(state.rng[b], 100) < miss:
+        return False
+    state.know_things[b, i, o, Belief.NOTICED] = 1
+    return True
+
+
+@kernel
+def believe(state, b, i, o, status, place):
+    """A belief is what was seen, where, and when. Mutates: state.know_things."""
+    state.know_things[b, i, o, Belief.STATUS] = status
+    state.know_things[b, i, o, Belief.PLACE] = place
+    state.know_things[b, i, o, Belief.TICK] = state.world[b, World.T]
+
+
+@kernel
+def see_thing(tables, state, b, i, o, room, chance, event):
+    """Seen things overwrite beliefs; what is not where it was believed to be is gone. Mutates: state, event."""
+    rel, parent = state.things[b, o, Thing.REL], state.things[b, o, Thing.PARENT]
+    if rel == Rel.INSIDE:
+        rel, parent = state.things[b, parent, Thing.REL], state.things[b, parent, Thing.PARENT]
+    status, place = state.know_things[b, i, o, Belief.STATUS], state.know_things[b, i, o, Belief.PLACE]
+    if rel == Rel.HELD:
+        if parent == i or room_of(state, b, parent) == room:
+            believe(state, b, i, o, Known.MINE if parent == i else Known.MATE, parent)
+            state.know_things[b, i, o, Belief.NOTICED] = 1
+            return
+    elif is_in_sight(state, b, parent, room):
+        goal = parent == state.world[b, World.GOAL]
+        done = rel == Rel.DELIVERED or (goal and state.places[b, parent, Place.KIND] != Kind.BED)
+        if done or notices(tables, state, b, i, o, room, chance):
+            event[EventColumn.SAW] += 1 if not done and (status == Known.UNKNOWN or status == Known.GONE) else 0
+            believe(state, b, i, o, Known.DONE if done else Known.SEEN, parent)
+            return
+    if status == Known.SEEN and is_in_sight(state, b, place, room):
+        believe(state, b, i, o, Known.GONE, NOTHING)
+    elif status == Known.MATE and room_of(state, b, place) == room:
+        believe(state, b, i, o, Known.GONE, NOTHING)
+
+
+@kernel
+def see_mates(state, b, i, room):
+    """Other agents in the room are seen with what they hold. Mutates: state.know_mates."""
+    for j in range(state.agents.shape[1]):
+        if j != i and room_of(state, b, j) == room:
+            mate = state.know_mates[b, i, j]
+            mate[Mate.ROOM] = room
+            mate[Mate.TICK] = state.world[b, World.T]
+            for hand in range(HANDS):
+                mate[Mate.LEFT_HAND + hand] = state.agents[b, j, Agent.LEFT_HAND + hand]

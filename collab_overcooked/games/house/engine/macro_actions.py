@@ -1,0 +1,139 @@
+"""Sub-plans: which primitive action comes next, and when a sub-plan is done or has failed."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.house.engine.constants import (
+    NOTHING,
+    Agent,
+    Belief,
+    EventColumn,
+    Home,
+    Kind,
+    Known,
+    KnownPlace,
+    KnownRoom,
+    Param,
+    Place,
+    Reason,
+    Verb,
+    World,
+)
+from collab_overcooked.games.house.engine.rules import full_hand, is_near, path_to, room_of, why_not_grab
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Macro, Outcome
+
+# ------------------------------------------------------------------------------------------- sub-plans
+
+
+@kernel
+def plan_primitive(state, b, i, verb, arg):
+    """A sub-plan goes on with a primitive action. Mutates: state.agents."""
+    state.agents[b, i, Agent.VERB] = verb
+    state.agents[b, i, Agent.ARG] = arg
+    return Outcome.RUNNING
+
+
+@kernel
+def fail_plan(event, reason):
+    """A sub-plan fails for a reason. Mutates: event."""
+    event[EventColumn.WHY] = reason
+    return Outcome.FAILED
+
+
+@kernel
+def next_primitive(tables, state, b, i, first, event):
+    """A running action comes to its next primitive one, or to its end; primitive ones are carried out once.
+
+    Mutates: state.agents, event.
+
+    Args:
+        tables: Read only.
+        state: Batch.
+        b: Environment.
+        i: Agent.
+        first: Whether the action has just begun.
+        event: The agent's row of events, with what it saw and how its last primitive action went.
+
+    Returns:
+        An ``Outcome``.
+    """
+    action = state.macro_state[b, i, Macro.ACTION]
+    verb = tables.catalogue[tables.levels[i], action, 0]
+    arg = tables.catalogue[tables.levels[i], action, 1]
+    if verb <= Verb.SAY:
+        if first:
+            return plan_primitive(state, b, i, verb, arg)
+        return Outcome.DONE if event[EventColumn.WHY] == Reason.OK else Outcome.FAILED
+    if verb == Verb.GO:
+        return next_of_go(tables, state, b, i, arg, first, event)
+    if verb == Verb.EXPLORE:
+        return next_of_explore(tables, state, b, i)
+    if verb == Verb.CHECK:
+        return next_of_check(tables, state, b, i, arg, event)
+    if verb == Verb.FETCH:
+        return next_of_fetch(tables, state, b, i, arg, event)
+    return next_of_deliver(tables, state, b, i, event)
+
+
+@kernel
+def next_of_go(tables, state, b, i, room, first, event):
+    """One goes to a room's centre until one is inside; in Transport something new on the way ends it."""
+    distracted = tables.params[Param.HOME] == Home.TRANSPORT and (
+        event[EventColumn.SAW] > 0 or event[EventColumn.GOAL_SEEN] > 0
+    )
+    if room_of(state, b, i) == room or (distracted and not first):
+        return Outcome.DONE
+    return plan_primitive(state, b, i, Verb.WALK, room)
+
+
+@kernel
+def next_of_explore(tables, state, b, i):
+    """One goes near the centre of the room and turns around; then all of it is known."""
+    room = state.agents[b, i, Agent.AIM]
+    if state.know_rooms[b, i, room] == KnownRoom.ALL:
+        return Outcome.DONE
+    near = is_near(state, b, i, room, tables.params[Param.NEAR])
+    return plan_primitive(state, b, i, Verb.LOOK if near else Verb.WALK, room)
+
+
+@kernel
+def next_of_check(tables, state, b, i, p, event):
+    """One goes to a container and opens it; if somebody else has opened it meanwhile, that will do."""
+    if state.know_places[b, i, p] != KnownPlace.CLOSED:
+        return Outcome.DONE
+    near = is_near(state, b, i, p, tables.params[Param.NEAR])
+    return plan_primitive(state, b, i, Verb.OPEN if near else Verb.WALK, p)
+
+
+@kernel
+def next_of_fetch(tables, state, b, i, o, event):
+    """One goes to a thing and takes it, opening what it is in; if it is gone, the sub-plan fails."""
+    if state.know_things[b, i, o, Belief.STATUS] == Known.MINE:
+        return Outcome.DONE
+    reason = why_not_grab(tables, state, b, i, o)
+    if reason != Reason.OK:
+        return fail_plan(event, Reason.F_GONE if reason == Reason.F_UNKNOWN else reason)
+    place = state.know_things[b, i, o, Belief.PLACE]
+    if not is_near(state, b, i, place, tables.params[Param.NEAR]):
+        return plan_primitive(state, b, i, Verb.WALK, place)
+    shut = state.places[b, place, Place.KIND] == Kind.CONTAINER and state.know_places[b, i, place] != KnownPlace.OPEN
+    return plan_primitive(state, b, i, Verb.OPEN if shut else Verb.GRAB, place if shut else o)
+
+
+@kernel
+def next_of_deliver(tables, state, b, i, event):
+    """One goes to the goal place, opens it if need be and puts down what the hands hold, left hand first."""
+    goal, hand = state.world[b, World.GOAL], full_hand(state.agents[b, i])
+    if hand == NOTHING:
+        return Outcome.DONE
+    if state.places[b, goal, Place.ROOM] != room_of(state, b, i):
+        return plan_primitive(state, b, i, Verb.WALK, goal)
+    if path_to(state, b, i, goal) > tables.params[Param.PUT_NEAR]:
+        return plan_primitive(state, b, i, Verb.WALK, goal)
+    if event[EventColumn.WHY] == Reason.F_NO_ROOM:
+        return Outcome.FAILED
+    if state.know_places[b, i, goal] != KnownPlace.OPEN:
+        if tables.params[Param.AUTO_OPEN] == 0 and state.agents[b, i, Agent.LEFT_HAND + 1 - hand] != NOTHING:
+            return fail_plan(event, Reason.F_HANDS_FULL)
+        return plan_primitive(state, b, i, Verb.OPEN, goal)
+    return plan_primitive(state, b, i, Verb.PUT, hand)

@@ -1,0 +1,360 @@
+"""The rules of the household games, one function each, for environment ``b`` of a batch.
+
+Whether an action is accepted depends on nothing but what its agent knows; what it does not know can make it fail later.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.house.engine.constants import (
+    CONTAINER_ROOM,
+    HANDS,
+    NOTHING,
+    Agent,
+    Belief,
+    Goal,
+    Kind,
+    Known,
+    KnownPlace,
+    KnownRoom,
+    Param,
+    Place,
+    Reason,
+    Rel,
+    Role,
+    Thing,
+    Verb,
+    World,
+)
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+# ------------------------------------------------------------------------------------------- where things are
+
+
+@kernel
+def room_of(state, b, i):
+    """An agent is in the room of its cell; a doorway belongs to one of the rooms that it connects."""
+    return state.cells[b, state.agents[b, i, Agent.CELL]]
+
+
+@kernel
+def path_to(state, b, i, p):
+    """The way to a place is counted in cells, through the doors."""
+    return state.dist[b, p, state.agents[b, i, Agent.CELL]]
+
+
+@kernel
+def is_near(state, b, i, p, reach):
+    """A place is near if it is in the same room, so many cells away at most."""
+    return state.places[b, p, Place.ROOM] == room_of(state, b, i) and path_to(state, b, i, p) <= reach
+
+
+@kernel
+def free_hand(agent):
+    """The left hand is filled first; NOTHING if both are full."""
+    for hand in range(HANDS):
+        if agent[Agent.LEFT_HAND + hand] == NOTHING:
+            return hand
+    return NOTHING
+
+
+@kernel
+def full_hand(agent):
+    """The left hand is emptied first; NOTHING if both are empty."""
+    for hand in range(HANDS):
+        if agent[Agent.LEFT_HAND + hand] != NOTHING:
+            return hand
+    return NOTHING
+
+
+@kernel
+def held_of_role(state, b, i, role):
+    """A hand is told by what it holds: the first thing of a role, NOTHING if there is none."""
+    for hand in range(HANDS):
+        held = state.agents[b, i, Agent.LEFT_HAND + hand]
+        if held != NOTHING and state.things[b, held, Thing.ROLE] == role:
+            return held
+    return NOTHING
+
+
+@kernel
+def contents(state, b, o):
+    """A container holds what was put into it."""
+    count = 0
+    for other in range(state.things.shape[1]):
+        if state.things[b, other, Thing.REL] == Rel.INSIDE and state.things[b, other, Thing.PARENT] == o:
+            count += 1
+    return count
+
+
+# ------------------------------------------------------------------------------------------- what is accepted
+
+
+@kernel
+def why_not_grab(tables, state, b, i, o):
+    """Only what one knows the place of can be taken, with a free hand, and one container at a time."""
+    if state.know_things[b, i, o, Belief.STATUS] != Known.SEEN:
+        return Reason.F_UNKNOWN
+    if free_hand(state.agents[b, i]) == NOTHING:
+        return Reason.F_HANDS_FULL
+    if state.things[b, o, Thing.ROLE] == Role.CONTAINER and held_of_role(state, b, i, Role.CONTAINER) != NOTHING:
+        return Reason.F_ONE_CONTAINER
+    return Reason.OK
+
+
+@kernel
+def why_not_put(tables, state, b, i, p, reach):
+    """Things are put down at a known place that is near, open and not full."""
+    if state.know_places[b, i, p] == KnownPlace.UNKNOWN:
+        return Reason.F_UNKNOWN
+    if not is_near(state, b, i, p, reach):
+        return Reason.F_TOO_FAR
+    if state.know_places[b, i, p] != KnownPlace.OPEN:
+        return Reason.F_NOT_OPEN
+    return Reason.F_NO_ROOM if state.places[b, p, Place.FREE] <= 0 else Reason.OK
+
+
+@kernel
+def why_not_put_in(state, b, i):
+    """A thing in one hand goes into a container in the other hand, up to three things."""
+    box = held_of_role(state, b, i, Role.CONTAINER)
+    if box == NOTHING:
+        return Reason.F_NO_CONTAINER
+    if held_of_role(state, b, i, Role.TARGET) == NOTHING:
+        return Reason.F_HANDS_EMPTY
+    return Reason.F_NO_ROOM if contents(state, b, box) >= CONTAINER_ROOM else Reason.OK
+
+
+@kernel
+def why_not_open(tables, state, b, i, p, verb):
+    """Opening takes a free hand, except at the goal place where the rules allow it; only what is closed opens."""
+    known = state.know_places[b, i, p]
+    if state.places[b, p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
+        return Reason.F_UNKNOWN
+    if not is_near(state, b, i, p, tables.params[Param.REACH]):
+        return Reason.F_TOO_FAR
+    if verb == Verb.CLOSE:
+        return Reason.OK if known == KnownPlace.OPEN else Reason.F_NOT_OPEN
+    if known == KnownPlace.OPEN:
+        return Reason.F_NOT_CLOSED
+    exempt = tables.params[Param.AUTO_OPEN] == 1 and p == state.world[b, World.GOAL]
+    return Reason.F_HANDS_FULL if free_hand(state.agents[b, i]) == NOTHING and not exempt else Reason.OK
+
+
+@kernel
+def why_not_walk(state, b, i, p):
+    """One can walk to known places, and to rooms, where one is not yet."""
+    if state.know_places[b, i, p] == KnownPlace.UNKNOWN:
+        return Reason.F_UNKNOWN
+    return Reason.F_THERE if path_to(state, b, i, p) == 0 else Reason.OK
+
+
+@kernel
+def why_not_take(tables, state, b, i, o, verb):
+    """One can walk to a thing that one has seen, and take it where it is near and in the open."""
+    place = max(state.know_things[b, i, o, Belief.PLACE], 0)
+    if verb == Verb.WALK_TO:
+        known = state.know_things[b, i, o, Belief.STATUS] == Known.SEEN
+        return why_not_walk(state, b, i, place) if known else Reason.F_UNKNOWN
+    reason = why_not_grab(tables, state, b, i, o)
+    if reason != Reason.OK:
+        return reason
+    if not is_near(state, b, i, place, tables.params[Param.REACH]):
+        return Reason.F_TOO_FAR
+    return Reason.OK if state.know_places[b, i, place] == KnownPlace.OPEN else Reason.F_NOT_OPEN
+
+
+@kernel
+def why_not_primitive(tables, state, b, i, verb, arg):
+    """A primitive action is accepted if its agent knows nothing that speaks against it."""
+    reach = tables.params[Param.REACH]
+    if verb == Verb.WALK:
+        return why_not_walk(state, b, i, arg)
+    if verb == Verb.WALK_TO or verb == Verb.GRAB:
+        return why_not_take(tables, state, b, i, arg, verb)
+    if verb == Verb.OPEN or verb == Verb.CLOSE:
+        return why_not_open(tables, state, b, i, arg, verb)
+    if verb == Verb.PUT or verb == Verb.PUT_AT:
+        hand = arg if verb == Verb.PUT else full_hand(state.agents[b, i])
+        if hand == NOTHING or state.agents[b, i, Agent.LEFT_HAND + hand] == NOTHING:
+            return Reason.F_HANDS_EMPTY
+        if verb == Verb.PUT:
+            return why_not_put(tables, state, b, i, state.world[b, World.GOAL], tables.params[Param.PUT_REACH])
+        return why_not_put(tables, state, b, i, arg, reach)
+    if verb == Verb.PUT_IN:
+        return why_not_put_in(state, b, i)
+    done = state.know_rooms[b, i, room_of(state, b, i)] == KnownRoom.ALL
+    return Reason.F_NO_USE if verb == Verb.LOOK and done else Reason.OK
+
+
+@kernel
+def why_not_plan(tables, state, b, i, verb, arg):
+    """A sub-plan is accepted if it has an aim that its agent knows of, and hands for it."""
+    room = room_of(state, b, i)
+    if verb == Verb.GO:
+        return Reason.F_THERE if arg == room else Reason.OK
+    if verb == Verb.EXPLORE:
+        return Reason.F_NO_USE if state.know_rooms[b, i, room] == KnownRoom.ALL else Reason.OK
+    if verb == Verb.FETCH:
+        return why_not_grab(tables, state, b, i, arg)
+    if verb == Verb.DELIVER:
+        if full_hand(state.agents[b, i]) == NOTHING:
+            return Reason.F_HANDS_EMPTY
+        known = state.know_places[b, i, state.world[b, World.GOAL]]
+        return Reason.F_UNKNOWN if known == KnownPlace.UNKNOWN else Reason.OK
+    if state.know_places[b, i, arg] == KnownPlace.UNKNOWN:
+        return Reason.F_UNKNOWN
+    if state.know_places[b, i, arg] != KnownPlace.CLOSED or arg == state.world[b, World.GOAL]:
+        return Reason.F_NO_USE
+    return Reason.F_HANDS_FULL if free_hand(state.agents[b, i]) == NOTHING else Reason.OK
+
+
+@kernel
+def why_refused(tables, state, b, i, action):
+    """An action of an idle agent is refused for what the agent itself knows; nobody speaks twice in a row."""
+    verb = tables.catalogue[tables.levels[i], action, 0]
+    arg = tables.catalogue[tables.levels[i], action, 1]
+    if verb == NOTHING:
+        return Reason.F_NO_ACTION
+    if verb == Verb.WAIT:
+        return Reason.OK
+    if verb == Verb.SAY:
+        if tables.params[Param.PAID_TALK] == 0:
+            return Reason.F_NO_USE
+        return Reason.F_SPOKE if state.agents[b, i, Agent.SPOKE] == 1 else Reason.OK
+    if verb < Verb.SAY:
+        return why_not_primitive(tables, state, b, i, verb, arg)
+    return why_not_plan(tables, state, b, i, verb, arg)
+
+
+# ------------------------------------------------------------------------------------------- what actions do
+
+
+@kernel
+def walk(state, b, i, p, width):
+    """A walker takes one step on a shortest way to a place: north, south, east or west, whichever comes first.
+
+    Mutates: state.agents.
+    """
+    cell, dist = state.agents[b, i, Agent.CELL], state.dist[b, p]
+    for k in range(4):
+        beside = cell + (-width if k == 0 else width if k == 1 else 1 if k == 2 else -1)
+        if 0 <= beside < dist.shape[0] and 0 <= dist[beside] < dist[cell]:
+            state.agents[b, i, Agent.CELL] = beside
+            return
+
+
+@kernel
+def grab(state, b, i, o):
+    """A thing is taken from where the agent believes it to be, if it is there. Mutates: state."""
+    place = state.know_things[b, i, o, Belief.PLACE]
+    there = state.things[b, o, Thing.REL] == Rel.AT and state.things[b, o, Thing.PARENT] == place
+    hand = free_hand(state.agents[b, i])
+    if not there or hand == NOTHING:
+        return Reason.F_GONE
+    if state.places[b, place, Place.KIND] == Kind.CONTAINER and state.places[b, place, Place.OPEN] == 0:
+        return Reason.F_NOT_OPEN
+    state.agents[b, i, Agent.LEFT_HAND + hand] = o
+    state.things[b, o, Thing.REL] = Rel.HELD
+    state.things[b, o, Thing.PARENT] = i
+    state.places[b, place, Place.FREE] += 1
+    return Reason.OK
+
+
+@kernel
+def put(tables, state, b, i, hand, p):
+    """What a hand holds comes to a place; at the bed it is delivered with all that is in it. Mutates: state."""
+    o = state.agents[b, i, Agent.LEFT_HAND + hand]
+    if state.places[b, p, Place.KIND] == Kind.CONTAINER and state.places[b, p, Place.OPEN] == 0:
+        return Reason.F_NOT_OPEN
+    if state.places[b, p, Place.FREE] <= 0:
+        return Reason.F_NO_ROOM
+    state.agents[b, i, Agent.LEFT_HAND + hand] = NOTHING
+    stays = state.places[b, p, Place.KIND] == Kind.BED
+    if stays and state.things[b, o, Thing.ROLE] == Role.CONTAINER:
+        stays = tables.params[Param.LOST] == 1
+        empty_out(state, b, o, p)
+    state.things[b, o, Thing.REL] = Rel.DELIVERED if stays else Rel.AT
+    state.things[b, o, Thing.PARENT] = p
+    state.places[b, p, Place.FREE] -= 1
+    return Reason.OK
+
+
+@kernel
+def empty_out(state, b, box, p):
+    """Whatever a delivered container holds is delivered with it. Mutates: state.things."""
+    for o in range(state.things.shape[1]):
+        if state.things[b, o, Thing.REL] == Rel.INSIDE and state.things[b, o, Thing.PARENT] == box:
+            state.things[b, o, Thing.REL] = Rel.DELIVERED
+            state.things[b, o, Thing.PARENT] = p
+
+
+@kernel
+def put_in(state, b, i):
+    """A held thing goes into the container in the other hand. Mutates: state."""
+    box, o = held_of_role(state, b, i, Role.CONTAINER), held_of_role(state, b, i, Role.TARGET)
+    hand = 0 if state.agents[b, i, Agent.LEFT_HAND] == o else 1
+    state.agents[b, i, Agent.LEFT_HAND + hand] = NOTHING
+    state.things[b, o, Thing.REL] = Rel.INSIDE
+    state.things[b, o, Thing.PARENT] = box
+    return Reason.OK
+
+
+@kernel
+def turn_door(state, b, p, verb):
+    """A container is opened or closed; a teammate may have been faster. Mutates: state.places."""
+    wanted = 1 if verb == Verb.OPEN else 0
+    if state.places[b, p, Place.OPEN] == wanted:
+        return Reason.F_NOT_CLOSED if wanted == 1 else Reason.F_NOT_OPEN
+    state.places[b, p, Place.OPEN] = wanted
+    return Reason.OK
+
+
+@kernel
+def settle_conflicts(state, b):
+    """Of agents who handle the same thing in the same tick one is drawn; the others lose the time.
+
+    Mutates: state.agents, whose losers' verb becomes NOTHING, state.rng.
+    """
+    for i in range(state.agents.shape[1]):
+        winner, count = i, 1
+        for j in range(i + 1, state.agents.shape[1]):
+            if are_rivals(state, b, winner, j):
+                count += 1
+                loser = j
+                if draw_below(state.rng[b], count) == 0:
+                    loser, winner = winner, j
+                state.agents[b, loser, Agent.VERB] = NOTHING
+
+
+@kernel
+def are_rivals(state, b, i, j):
+    """Rivals take the same thing, or turn the same door, in the same tick."""
+    one, other = state.agents[b, i], state.agents[b, j]
+    if one[Agent.LEFT] != 0 or other[Agent.LEFT] != 0 or one[Agent.ARG] != other[Agent.ARG]:
+        return False
+    takes = one[Agent.VERB] == Verb.GRAB and other[Agent.VERB] == Verb.GRAB
+    turns = is_turning(one) and is_turning(other)
+    return takes or turns
+
+
+@kernel
+def is_turning(agent):
+    """Opening and closing turn a door."""
+    return agent[Agent.VERB] == Verb.OPEN or agent[Agent.VERB] == Verb.CLOSE
+
+
+@kernel
+def count_goals(state, b):
+    """Wanted things at the goal place count up to the number that is wanted. Mutates: state.goals."""
+    total = 0
+    for g in range(state.goals.shape[1]):
+        have = 0
+        for o in range(state.things.shape[1]):
+            rel, parent = state.things[b, o, Thing.REL], state.things[b, o, Thing.PARENT]
+            there = rel == Rel.DELIVERED or (rel == Rel.AT and parent == state.world[b, World.GOAL])
+            if there and state.things[b, o, Thing.CLASS] == state.goals[b, g, Goal.CLASS]:
+                have += 1
+        state.goals[b, g, Goal.HAVE] = min(have, state.goals[b, g, Goal.NEED])
+        total += state.goals[b, g, Goal.HAVE]
+    return total

@@ -1,0 +1,113 @@
+"""The arrays of a batch of homes.
+
+Shape letters: B environments, N agents, R rooms, F pieces of furniture, O things, P = R + F + spots places, C cells,
+G rows of the goal, L features, A actions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from collab_overcooked.games.house.engine.constants import (
+    Agent,
+    Belief,
+    EventColumn,
+    Goal,
+    Mate,
+    Place,
+    Room,
+    Thing,
+    World,
+)
+from collab_overcooked.kernels.arrays import array_of
+from collab_overcooked.kernels.macro_actions import Macro
+from collab_overcooked.kernels.rng import Rng
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Lengths of the arrays of a moment: N, the grid's height and width in cells, R, F, spots, O and G."""
+
+    agents: int
+    height: int
+    width: int
+    rooms: int
+    furniture: int
+    spots: int
+    things: int
+    goals: int
+
+    @property
+    def places(self) -> int:
+        """P."""
+        return self.rooms + self.furniture + self.spots
+
+    @property
+    def letters(self) -> dict[str, int]:
+        """The lengths of axes by letter."""
+        return {
+            "C": self.height * self.width,
+            "R": self.rooms,
+            "P": self.places,
+            "O": self.things,
+            "G": self.goals,
+        }
+
+    @property
+    def features(self) -> int:
+        """L, see ``observe.encode_known``."""
+        own, others = 8, 5 * (self.agents - 1)
+        return own + 4 * self.rooms + 4 * self.furniture + 5 * self.things + 3 * self.goals + others
+
+
+class Tables(NamedTuple):
+    """What never changes during a game: read-only int32 arrays."""
+
+    params: Array  # (20,) see Param
+    cost: Array  # (11,) ticks of primitive actions, by Verb
+    levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
+    catalogue: Array  # (2, A, 2) verb and argument of every action, by level; NOTHING where a list is shorter
+    room_types: Array  # (R,) index in compile.ROOM_TYPES
+    furniture: Array  # (F, 5) room, kind, class, things that fit, whether it may be missing
+    families: Array  # (tasks, columns) see compile._families and compile._loads
+    shares: Array  # (tasks, columns) weights of numbers of classes; per mille of a room type for targets, containers
+    allowed: Array  # (classes, places) where things may lie at the start, Housework only
+
+
+class State(NamedTuple):
+    """One moment of B homes, with leading axis B."""
+
+    cells: Array = array_of("C")  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
+    rooms: Array = array_of("R", Room)
+    places: Array = array_of("P", Place)
+    dist: Array = array_of("P", "C", dtype=np.int16)  # cells on the way from a cell to a place; derived
+    things: Array = array_of("O", Thing)
+    agents: Array = array_of("N", Agent)
+    goals: Array = array_of("G", Goal)
+    world: Array = array_of(World)
+    know_things: Array = array_of("N", "O", Belief)
+    know_rooms: Array = array_of("N", "R")  # see KnownRoom
+    know_places: Array = array_of("N", "P")  # see KnownPlace
+    know_mates: Array = array_of("N", "N", Mate)
+    macro_state: Array = array_of("N", Macro)  # its timer counts primitive actions
+    rng: Array = array_of(Rng)  # see kernels.rng
+
+
+class Out(NamedTuple):
+    """What a step writes, and scratch memory, with leading axis B."""
+
+    observations: Array = array_of("N", "numbers", dtype=np.uint8)
+    masks: Array = array_of("N", "A", dtype=np.int8)
+    reasons: Array = array_of("N", "A")  # why each action would be refused, see Reason
+    rewards: Array = array_of("N", dtype=np.float32)
+    terminated: Array = array_of(dtype=np.bool_)
+    truncated: Array = array_of(dtype=np.bool_)
+    events: Array = array_of("N", EventColumn)
+    fresh: Array = array_of(dtype=np.bool_)  # to be observed
+    rects: Array = array_of("R", 4)  # scratch
+    scratch: Array = array_of("C")

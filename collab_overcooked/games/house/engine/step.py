@@ -1,0 +1,319 @@
+"""The order of play: what happens in a tick and in a step, and the loops over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.house.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Belief,
+    Event,
+    EventColumn,
+    Goal,
+    Kind,
+    Param,
+    Place,
+    Reason,
+    Verb,
+    World,
+)
+from collab_overcooked.games.house.engine.generate import make_house, measure_ways, place_agents
+from collab_overcooked.games.house.engine.generate_things import make_task
+from collab_overcooked.games.house.engine.knowledge import forget_all, perceive
+from collab_overcooked.games.house.engine.macro_actions import next_primitive
+from collab_overcooked.games.house.engine.observe import observe_env
+from collab_overcooked.games.house.engine.rules import (
+    count_goals,
+    grab,
+    put,
+    put_in,
+    room_of,
+    settle_conflicts,
+    turn_door,
+    walk,
+    why_refused,
+)
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import (
+    CONTINUE,
+    Macro,
+    Outcome,
+    clear_macros,
+    end_macro,
+    is_running,
+    start_macro,
+)
+
+
+@kernel
+def begin_action(tables, state, b, i, action, event):
+    """A busy seat goes on unless it may replace its action; an idle one begins what it chose, or waits.
+
+    Mutates: state, event.
+    """
+    macro = state.macro_state[b, i]
+    if is_running(macro):
+        if action == CONTINUE:
+            return
+        if tables.params[Param.PREEMPT] == 0:
+            event[EventColumn.REASON] = Reason.F_BUSY
+            return
+        if action == macro[Macro.ACTION]:
+            return
+    reason = why_refused(tables, state, b, i, action)
+    event[EventColumn.REASON] = reason
+    if reason != Reason.OK and is_running(macro):
+        return
+    start_macro(macro, action if reason == Reason.OK else CONTINUE, 0)
+    state.agents[b, i, Agent.AIM] = room_of(state, b, i)
+    state.agents[b, i, Agent.LEFT] = 0
+    if tables.catalogue[tables.levels[i], macro[Macro.ACTION], 0] != Verb.SAY:
+        state.agents[b, i, Agent.SPOKE] = 0
+
+
+@kernel
+def continue_action(tables, state, b, i, event):
+    """An action that has no primitive in progress comes to its next one, or ends. Mutates: state, event."""
+    first = state.macro_state[b, i, Macro.TIMER] == 0
+    outcome = next_primitive(tables, state, b, i, first, event)
+    if outcome == Outcome.RUNNING:
+        state.agents[b, i, Agent.LEFT] = ticks_of(tables, state, b, i)
+        state.macro_state[b, i, Macro.TIMER] += 1
+        return
+    event[EventColumn.ENDED] = outcome
+    if outcome == Outcome.FAILED:
+        note_event(event, Event.FAILED)
+        state.agents[b, i, Agent.FAILED] += 1
+    end_macro(state.macro_state[b, i])
+    state.agents[b, i, Agent.VERB] = Verb.WAIT
+    state.agents[b, i, Agent.LEFT] = 0
+
+
+@kernel
+def ticks_of(tables, state, b, i):
+    """A primitive action takes its time; speaking takes more for longer messages, waiting one tick where ticks count.
+
+    Where they do not, a seat that waits is free again at the next event.
+    """
+    verb, arg = state.agents[b, i, Agent.VERB], state.agents[b, i, Agent.ARG]
+    if verb == Verb.WAIT and tables.params[Param.EVENT_STEPS] == 0:
+        return 1
+    return tables.cost[verb] * (arg if verb == Verb.SAY else 1)
+
+
+@kernel
+def note_event(event, code):
+    """Of what an agent brought about in a step the most important counts. Mutates: event."""
+    if code > event[EventColumn.CODE]:
+        event[EventColumn.CODE] = code
+
+
+@kernel
+def carry_out(tables, state, b, i, event):
+    """A primitive action whose time is over takes effect, unless a conflict was lost or things are not as believed.
+
+    Mutates: state, event.
+    """
+    agent = state.agents[b, i]
+    verb, arg, reason, code = agent[Agent.VERB], agent[Agent.ARG], Reason.OK, Event.WAITED
+    event[EventColumn.PRIMITIVE] = verb
+    if verb == NOTHING:
+        reason = Reason.F_CONFLICT
+    elif verb == Verb.WALK or verb == Verb.WALK_TO:
+        place = arg if verb == Verb.WALK else max(state.know_things[b, i, arg, Belief.PLACE], 0)
+        before = room_of(state, b, i)
+        walk(state, b, i, place, tables.params[Param.GRID_WIDTH])
+        code = Event.WALKED if room_of(state, b, i) == before else Event.ENTERED
+    elif verb == Verb.GRAB:
+        reason, code = grab(state, b, i, arg), Event.GRASPED
+        event[EventColumn.THING] = arg
+    elif verb == Verb.OPEN or verb == Verb.CLOSE:
+        reason, code = turn_door(state, b, arg, verb), Event.OPENED if verb == Verb.OPEN else Event.CLOSED
+    elif verb == Verb.PUT or verb == Verb.PUT_AT:
+        reason, code = carry_out_put(tables, state, b, i, verb, arg, event), Event.PUT
+    elif verb == Verb.PUT_IN:
+        reason, code = put_in(state, b, i), Event.PUT_IN
+    elif verb == Verb.LOOK:
+        code = Event.EXPLORED
+    elif verb == Verb.SAY:
+        agent[Agent.SPOKE], code = 1, Event.SPOKE
+        agent[Agent.MESSAGES] += 1
+    event[EventColumn.WHY] = reason
+    note_event(event, code if reason == Reason.OK else Event.FAILED)
+
+
+@kernel
+def carry_out_put(tables, state, b, i, verb, arg, event):
+    """What the named hand, or the first full one, holds is put down. Mutates: state, event."""
+    hand, place = arg, state.world[b, World.GOAL]
+    if verb == Verb.PUT_AT:
+        hand, place = 0 if state.agents[b, i, Agent.LEFT_HAND] != NOTHING else 1, arg
+    event[EventColumn.THING] = state.agents[b, i, Agent.LEFT_HAND + hand]
+    return put(tables, state, b, i, hand, place)
+
+
+@kernel
+def tick(tables, state, b, ticks, events):
+    """Time passes until the next primitive action is over; then these take effect and all look. Mutates: all."""
+    count = state.agents.shape[1]
+    state.world[b, World.T] += ticks
+    for i in range(count):
+        state.agents[b, i, Agent.LEFT] -= ticks
+    settle_conflicts(state, b)
+    for i in range(count):
+        if state.agents[b, i, Agent.LEFT] == 0:
+            carry_out(tables, state, b, i, events[i])
+    for i in range(count):
+        looked = state.agents[b, i, Agent.LEFT] == 0 and state.agents[b, i, Agent.VERB] == Verb.LOOK
+        perceive(tables, state, b, i, looked, events[i])
+        if events[i, EventColumn.SAW] > 0:
+            note_event(events[i], Event.SAW)
+
+
+@kernel
+def next_tick(tables, state, b):
+    """How many ticks pass at once: one, or as many as nothing happens in."""
+    ticks = state.world[b, World.LIMIT] - state.world[b, World.T]
+    for i in range(state.agents.shape[1]):
+        ticks = min(ticks, state.agents[b, i, Agent.LEFT])
+    return max(min(ticks, 1) if tables.params[Param.EVENT_STEPS] == 0 else ticks, 1)
+
+
+@kernel
+def score(state, b, events):
+    """Each wanted thing pays once, when it is at the goal place for the first time. Mutates: state, events."""
+    total = count_goals(state, b)
+    gained = max(total - state.world[b, World.BEST], 0)
+    state.world[b, World.BEST] += gained
+    left = gained
+    for i in range(events.shape[0]):
+        if left > 0 and events[i, EventColumn.CODE] == Event.PUT and events[i, EventColumn.WHY] == Reason.OK:
+            events[i, EventColumn.DELIVERED] += left
+            note_event(events[i], Event.DELIVERED)
+            left = 0
+    return gained
+
+
+@kernel
+def is_complete(state, b):
+    """The episode is won when every row of the goal is fulfilled."""
+    for g in range(state.goals.shape[1]):
+        if state.goals[b, g, Goal.HAVE] < state.goals[b, g, Goal.NEED]:
+            return False
+    return True
+
+
+@kernel
+def end_waits(state, b, events):
+    """Whoever waits is free again when the step is over. Mutates: state, events."""
+    for i in range(events.shape[0]):
+        if is_running(state.macro_state[b, i]) and state.macro_state[b, i, Macro.ACTION] == CONTINUE:
+            end_macro(state.macro_state[b, i])
+            state.agents[b, i, Agent.LEFT] = 0
+            events[i, EventColumn.ENDED] = Outcome.DONE
+            note_event(events[i], Event.WAITED)
+
+
+@kernel
+def step_env(tables, state, b, actions, events):
+    """A step is a tick, or all ticks until some agent can choose anew or the episode ends; returns what it paid.
+
+    Mutates: state, events.
+    """
+    count, started, paid = events.shape[0], state.world[b, World.T], 0
+    for i in range(count):
+        begin_action(tables, state, b, i, actions[i], events[i])
+        running = state.macro_state[b, i, Macro.ACTION]
+        events[i, EventColumn.ACTION] = running
+    going = True
+    while going:
+        over = is_complete(state, b) or state.world[b, World.T] >= state.world[b, World.LIMIT]
+        stop = over or tables.params[Param.EVENT_STEPS] == 0
+        for i in range(count):
+            if state.agents[b, i, Agent.LEFT] <= 0 and is_running(state.macro_state[b, i]):
+                continue_action(tables, state, b, i, events[i])
+            stop = stop or not is_running(state.macro_state[b, i])
+        going = not stop or state.world[b, World.T] == started
+        if going:
+            tick(tables, state, b, next_tick(tables, state, b), events)
+            paid += score(state, b, events)
+    end_waits(state, b, events)
+    for i in range(count):
+        events[i, EventColumn.TICKS] = state.world[b, World.T] - started
+    state.world[b, World.STEPS] += 1
+    return paid
+
+
+@kernel
+def reset_env(tables, state, b, rects, scratch, events, limit):
+    """An episode starts with a new home, a new task, and agents in different rooms who look around.
+
+    Mutates: all but tables.
+    """
+    make_house(tables, state, b, rects, scratch)
+    state.world[b, :] = 0
+    state.world[b, World.LIMIT] = tables.params[Param.LIMIT]
+    state.world[b, World.MOST] = limit if limit > 0 else tables.params[Param.LIMIT]
+    make_task(tables, state, b, scratch)
+    place_agents(tables, state, b, scratch)
+    clear_macros(state.macro_state[b])
+    for i in range(events.shape[0]):
+        forget_all(state, b, i)
+    for i in range(events.shape[0]):
+        perceive(tables, state, b, i, False, events[i])
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    world, events, rewards = state.world, out.events, out.rewards
+    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
+    for b in range(world.shape[0]):
+        fresh[b] = world[b, World.OVER] == 0
+        clear_events(events[b], FIRST_ID)
+        rewards[b, :] = 0
+        if not fresh[b]:
+            continue
+        rewards[b, :] = step_env(tables, state, b, actions[b], events[b])
+        terminated[b] = is_complete(state, b)
+        late = world[b, World.T] >= world[b, World.LIMIT] or world[b, World.STEPS] >= world[b, World.MOST]
+        truncated[b] = late and not terminated[b]
+        world[b, World.OVER] = 1 if terminated[b] or truncated[b] else 0
+
+
+@kernel
+def reset_batch(tables, state, out, which, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    events, rewards, rects, scratch = out.events, out.rewards, out.rects, out.scratch
+    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
+    for b in range(rewards.shape[0]):
+        fresh[b] = which[b]
+        if which[b]:
+            reset_env(tables, state, b, rects[b], scratch[b], events[b], limit)
+            clear_events(events[b], FIRST_ID)
+            rewards[b, :] = 0
+            terminated[b] = False
+            truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the agents what they know; a kernel of its own, as in every game here, for shorter compile times.
+
+    Mutates: out.
+    """
+    observations, masks, reasons, fresh = out.observations, out.masks, out.reasons, out.fresh
+    for b in range(fresh.shape[0]):
+        if fresh[b]:
+            for i in range(masks.shape[1]):
+                observe_env(tables, state, b, i, observations[b, i], masks[b, i], reasons[b, i])
+
+
+@kernel
+def measure_batch(tables, state, scratch):
+    """The ways to all places are measured anew, where homes were changed by hand. Mutates: state.dist, scratch."""
+    for b in range(scratch.shape[0]):
+        for p in range(state.places.shape[1]):
+            if state.places[b, p, Place.KIND] != Kind.NONE:
+                measure_ways(state, b, p, tables.params[Param.GRID_WIDTH], scratch[b])

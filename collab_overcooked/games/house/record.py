@@ -1,0 +1,49 @@
+"""Registry entry of Housework and Transport; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+_HOUSE: Mapping[str, Any] = {  # two ids, one engine
+    "metrics": "collab_overcooked.games.house.suite.scoring:METRICS",
+    "subplans": "collab_overcooked.games.house.policies.joint:HouseLook",
+    "policies": {
+        "greedy": "collab_overcooked.games.house.policies.greedy:Greedy",
+        "planner": "collab_overcooked.games.house.policies.planner:FullInformationPlanner",
+        "mhp": "collab_overcooked.games.house.policies.mhp:MonteCarloPlanner",
+    },
+}
+
+RECORDS = (
+    GameRecord(
+        id="Housework-v0",
+        module="collab_overcooked.envs.housework_v0",
+        game="collab_overcooked.games.house.env:Housework",
+        summary="Agents search a home for what a task needs and bring it to one place; each knows what it saw.",
+        suites={
+            "housework": SuiteRecord(
+                "collab_overcooked.games.house.suite.suite:HouseworkSuite",
+                "Five families of household tasks in generated homes; steps, beside published ones.",
+            )
+        },
+        **_HOUSE,
+    ),
+    GameRecord(
+        id="Transport-v0",
+        module="collab_overcooked.envs.transport_v0",
+        game="collab_overcooked.games.house.env:Transport",
+        summary="Agents bring ten things from many rooms to the bed, with containers, before 3000 frames are over.",
+        suites={
+            "transport": SuiteRecord(
+                "collab_overcooked.games.house.suite.suite:TransportSuite",
+                "Food and other things in generated houses of two sizes; transport rates, beside published ones.",
+            )
+        },
+        metrics=_HOUSE["metrics"],
+        subplans=_HOUSE["subplans"],
+        policies=_HOUSE["policies"] | {"rhp": "collab_overcooked.games.house.policies.rhp:RulePlanner"},
+    ),
+)

@@ -1,0 +1,105 @@
+"""Scores of records of the household games: steps, transport rates, efficiency, messages and their characters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from collab_overcooked.io import schema
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.metrics.registry import Metric, MetricSet
+from collab_overcooked.runner.record_schema import RecordFields
+
+RECORD_FIELDS = RecordFields(
+    event=schema.nullable(
+        schema.object_of(
+            {
+                **dict.fromkeys(("event", "reason", "label", "ended"), schema.text),
+                **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.whole()),
+            }
+        )
+    ),
+    record={"family": schema.name, "wanted": schema.whole(1), "goal": schema.mapping_of(schema.whole(1))},
+)
+FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
+
+
+def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metrics of one episode, as they stand in its record.
+
+    Returns:
+        ``ticks`` (steps or frames), ``wanted`` and ``brought`` things, ``rate`` (their quotient), ``rate_500`` and so
+        on (by frame), ``words`` (messages), ``characters``, ``talk_ticks`` (paid for words) and by agent
+        ``delivered`` and ``failures``.
+    """
+    seats = range(len(record["team"]))
+    delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
+    by_frame = dict.fromkeys(FRAMES, 0)
+    wanted = record["wanted"]
+    for step in record["steps"]:
+        own = [event for event in step["events"] if event is not None]
+        ticks += max((event["ticks"] for event in own), default=0)
+        brought += round(step["rewards"][0])
+        by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
+        talk += sum(event["said"] for event in own)
+        for seat, event in enumerate(step["events"]):
+            delivered[seat] += event["delivered"] if event else 0
+            failures[seat] += event["ended"] == "failed" if event else 0
+    by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
+    said = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
+    return {
+        "ticks": ticks,
+        "wanted": wanted,
+        "brought": brought,
+        "rate": brought / wanted,
+        **{f"rate_{frame}": count / wanted for frame, count in by_frame.items()},
+        "words": len(said),
+        "characters": sum(map(len, said)),
+        "talk_ticks": talk,
+        "delivered": delivered,
+        "failures": failures,
+    }
+
+
+METRICS = MetricSet(
+    (
+        Metric("ticks", "Steps of Housework, frames of Transport.", "ticks", "lower"),
+        Metric("wanted", "Things that the goal asks for.", "things"),
+        Metric("brought", "Wanted things that came to the goal place.", "things", "higher"),
+        Metric("rate", "Transport rate: brought by wanted.", better="higher"),
+        *(Metric(f"rate_{frame}", f"Transport rate after {frame} ticks.", better="higher") for frame in FRAMES),
+        Metric("words", "Messages with words.", "messages"),
+        Metric("characters", "Characters of all messages.", "characters"),
+        Metric("talk_ticks", "Actions that were paid for words.", "actions", "lower"),
+        Metric("delivered", "Wanted things that each agent put down.", "things", "higher"),
+        Metric("failures", "Actions of each agent that came to nothing.", "actions", "lower"),
+    ),
+    score_record,
+)
+
+
+def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
+    """Return the efficiency improvement of steps: the mean over tasks of (single - team) / single (CoELA, C-WAH).
+
+    Args:
+        single: Steps of one agent alone, by task.
+        team: Steps of the team in the same tasks.
+    """
+    return mean_ci([(one - own) / one for one, own in zip(single, team, strict=True) if one > 0])
+
+
+def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
+    """Return the efficiency improvement of rates: the mean over tasks of (team - single) / team (CoELA, TDW-MAT)."""
+    return mean_ci([(own - one) / own for one, own in zip(single, team, strict=True) if own > 0])
+
+
+@cache
+def published() -> Mapping[str, Any]:
+    """Read the numbers that papers print, by suite; measured in other simulators."""
+    file = resources.files("collab_overcooked.games.house.suite") / "published.yaml"
+    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    return values

@@ -1,0 +1,1 @@
+"""What seats and people read and see of the game."""

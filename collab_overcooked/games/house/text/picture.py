@@ -1,0 +1,200 @@
+"""Floor plans: the whole home, or what one agent knows of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import hypot
+from typing import Any
+
+from collab_overcooked.games.house.text.scene import WALL
+from collab_overcooked.render.model import (
+    FLOORS,
+    GOOD,
+    GREY,
+    INK,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Icon,
+    Line,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    held_spans,
+    initials,
+)
+
+Scene = Mapping[str, Any]
+PANEL = 30  # width, font sizes
+SHADED = {"none": "unseen", "part": FLOORS[0], "all": FLOORS[1]}  # floors by what is known of a room
+SHAPES = {  # sprites by thing; their colours come from the names
+    "plate": "dish", "fork": "strands", "bowl": "bowl", "tray": "sheet", "plastic basket": "sack",
+    "wooden basket": "sack", "wicker basket": "sack", "cupcake": "cake", "poundcake": "loaf", "pancake": "discs",
+    "pudding": "ball", "juice": "jar", "wine": "jar", "coffeepot": "soup", "banana": "baton", "orange": "round",
+    "loaf": "loaf", "burger": "burger", "calculator": "sheet", "mouse": "ball", "pen": "stalk", "lighter": "baton",
+    "purse": "sack", "phone": "block",
+}  # fmt: skip
+BROKEN = {"dishwasher": "dish washer", "microwave": "micro wave"}  # names that are too long for one line
+FURNITURE = {  # sprites by name, without numbers
+    "kitchen cabinet": "cabinet", "cabinet": "cabinet", "bathroom cabinet": "bathroom_cabinet", "fridge": "fridge",
+    "stove": "stove", "dishwasher": "dishwasher", "microwave": "microwave", "coffee table": "coffee_table",
+    "kitchen table": "table", "bench": "bench", "bed": "bed",
+}  # fmt: skip
+OPEN = "open_doors"
+WIDE = 30  # cells from which on they are drawn small
+LISTED = 8  # lines of a goal or of rooms
+
+
+def icon_of(name: str) -> Icon:
+    """Return what a thing looks like."""
+    return Icon(SHAPES.get(name, ""), foods=(name,), text=name)
+
+
+def _floor(
+    grid: Sequence[str], shades: Mapping[int, str], rooms: Sequence[Mapping[str, Any]]
+) -> dict[tuple[int, int], Cell]:
+    """Return walls and floors; each room has its name on the cell nearest to its middle."""
+    cells, inside = {}, defaultdict(list)
+    for y, row in enumerate(grid):
+        for x, c in enumerate(row):
+            cells[x, y] = Cell("wall", "#") if c == WALL else _ground(shades[int(c)], rooms[int(c)]["name"])
+            if c != WALL:
+                inside[int(c)].append((x, y))
+    for room, spots in inside.items():
+        middle = [sum(spot[k] for spot in spots) / len(spots) for k in (0, 1)]
+        spot = min(spots, key=lambda at: hypot(at[0] - middle[0], at[1] - middle[1]))
+        cells[spot] = replace(cells[spot], labels=(rooms[room]["name"],))
+    return cells
+
+
+def _ground(sprite: str, room: str) -> Cell:
+    return Cell(sprite, " " if sprite == SHADED["none"] else ".", targets=(room,), walkable=True)
+
+
+def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, int]], goal: bool) -> Cell:
+    """Return a piece of furniture: capital letters are closed, an exclamation mark is the goal place.
+
+    Args:
+        place: With its name and kind.
+        state: Whether it is open, as far as is known.
+        items: Name and number of what lies there.
+        goal: Whether things are to be brought there.
+    """
+    letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
+    mark = "!" if goal else ""
+    words = BROKEN.get(place["name"], place["name"])
+    label = (words, "".join(word[0] for word in words.split()))
+    sprite = FURNITURE.get(place["name"].rstrip("0123456789 "), "counter")
+    back = OPEN if place["kind"] == "container" and state == "open" else ""
+    front = "goal_flag" if goal else ""
+    shown = tuple(icon_of(name) for name, _ in items)
+    targets = (place["name"], *(f"{name} {number}" for name, number in items))
+    return Cell(sprite, letter + mark, shown, back, front, labels=label, targets=targets)
+
+
+def _spot(name: str, number: int) -> Cell:
+    """Return a thing that lies on the floor."""
+    return Cell(FLOORS[1], name[0], (icon_of(name),), targets=(f"{name} {number}",))
+
+
+def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Sequence[tuple[Any, Cook]]) -> Board:
+    return Board((len(grid[0]), len(grid)), tuple(cells.items()), tuple(cooks))
+
+
+def _tile(grid: Sequence[str]) -> int:
+    """Return how many pixels a cell takes: homes are large enough to name the furniture, houses are too wide."""
+    return 44 if len(grid[0]) <= WIDE else 24
+
+
+def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) -> Card:
+    lines = [Line((Text(f"Goal: {place}", bold=True), Text(scene["task"].replace("_", " "), GREY)))]
+    for name, have, need in goals[:LISTED]:
+        lines.append(
+            Line((replace(icon_of(name), text=""), Text(f"{name} {have} of {need}", GOOD if have >= need else INK)))
+        )
+    return Card(tuple(lines), kind="goal")
+
+
+def picture(scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the scene model of a home with everything in it.
+
+    Args:
+        scene: See ``scene.decode``.
+        names: Of the agents.
+    """
+    cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
+    things, letters = scene["things"], initials(names)
+    for p, place in enumerate(scene["places"]):
+        there = [o for o, thing in enumerate(things) if thing["rel"] == "at" and thing["parent"] == p]
+        lying = [(things[o]["name"], o) for o in there]
+        spot = tuple(place["at"])
+        if place["kind"] in ("surface", "container", "bed"):
+            shut = place["kind"] == "container" and not place["open"]
+            cells[spot] = _furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"])
+        elif place["kind"] == "spot" and lying:
+            cells[spot] = replace(_spot(*lying[0]), items=tuple(icon_of(name) for name, _ in lying))
+    cooks, cards = [], []
+    for seat, agent in enumerate(scene["agents"]):
+        held = [things[o]["name"] for o in agent["hands"] if o is not None]
+        icon = icon_of(held[0]) if held else None
+        cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
+        cooks.append((tuple(agent["at"]), cook))
+        room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
+        cards.append(agent_card(cook, names[seat], room, held_spans(icon, " and ".join(held) or "nothing")))
+    goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
+    done, whole = sum(have for _, have, _ in goals), sum(need for _, _, need in goals)
+    time = clock(
+        f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {whole}", GOOD)], scene["tick"], scene["limit"]
+    )
+    goal = _goal_card(scene, goals, scene["places"][scene["goal_place"]]["name"])
+    column = Column((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
+    listing = [f"{place['name']}: {room['name']}" for place, room in _placed(scene)]
+    return Sheet(
+        (_board(scene["grid"], cells, cooks), column), listing=tuple(listing), tile=_tile(scene["grid"]), font=0.42
+    )
+
+
+def _placed(scene: Scene) -> list[tuple[Any, Any]]:
+    kinds = ("surface", "container", "bed")
+    return [(place, scene["rooms"][place["room"]]) for place in scene["places"] if place["kind"] in kinds]
+
+
+def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the scene model of what one agent knows: rooms that it has not entered are shaded.
+
+    Args:
+        scene: See ``scene.known_scene``.
+        names: Of the agents.
+    """
+    cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
+    things, me, letters = scene["things"], scene["me"], initials(names)
+    for p, place in scene["places"].items():
+        lying = [(own["name"], o) for o, own in things.items() if own.get("place") == p]
+        cells[tuple(place["at"])] = _furniture(place, place["state"], lying, p == scene["goal"]["place"])
+    for o, own in things.items():
+        if own["status"] == "seen" and own["place"] not in scene["places"]:
+            cells[tuple(own["at"])] = _spot(own["name"], o)
+    held = [things[o]["name"] for o in me["hands"] if o is not None]
+    icon = icon_of(held[0]) if held else None
+    seat = scene["seat"]
+    cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
+    here = scene["rooms"][me["room"]]["name"] if me["room"] >= 0 else ""
+    cards = [agent_card(cook, names[seat], here, held_spans(icon, " and ".join(held) or "nothing"))]
+    for j, mate in scene["mates"].items():
+        room = scene["rooms"][mate["room"]]["name"]
+        words = " and ".join(name for name in mate["hands"] if name) or "nothing"
+        seen = Cook(j, letters[j], chef=False)
+        cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, words)))
+    goals = [(goal["name"], goal["seen"], goal["need"]) for goal in scene["goals"]]
+    time = clock(f"Time {scene['tick']} of {scene['limit']}", [], scene["tick"], scene["limit"])
+    column = Column(
+        (time, *cards, _goal_card(scene, goals, scene["goal"]["name"])), PANEL, 4.0 + 2.5 * scene["team"] + LISTED + 2
+    )
+    return Sheet(
+        (_board(scene["grid"], cells, [(tuple(me["at"]), cook)]), column), tile=_tile(scene["grid"]), font=0.42
+    )

@@ -1,0 +1,271 @@
+"""Actions, rules and moments in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.games.house.engine.compile import PLACES, THINGS, Compiled
+from collab_overcooked.games.house.engine.constants import (
+    MESSAGE,
+    NOTHING,
+    Belief,
+    Event,
+    EventColumn,
+    Home,
+    Known,
+    Param,
+    Reason,
+    Thing,
+    Verb,
+)
+from collab_overcooked.games.house.engine.state import State
+from collab_overcooked.games.house.text.scene import Scene, place_label, room_label
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.macro_actions import Level, Macro, Outcome
+
+NAMES = ("Alice", "Bob", "Carol", "Dave")
+HAND_NAMES = ("left", "right")
+REASONS = {
+    Reason.OK: "Accepted.",
+    Reason.F_BUSY: "You are still busy; you can only go on.",
+    Reason.F_UNKNOWN: "You do not know where that is.",
+    Reason.F_TOO_FAR: "That is too far away.",
+    Reason.F_HANDS_FULL: "Both of your hands are full.",
+    Reason.F_HANDS_EMPTY: "There is nothing in your hand for that.",
+    Reason.F_THERE: "You are there already.",
+    Reason.F_NOT_CLOSED: "That is not closed.",
+    Reason.F_NOT_OPEN: "That is not open.",
+    Reason.F_NO_ROOM: "There is no room left in it.",
+    Reason.F_NO_CONTAINER: "You hold no container.",
+    Reason.F_ONE_CONTAINER: "You hold a container already.",
+    Reason.F_NO_USE: "That would change nothing.",
+    Reason.F_SPOKE: "You have just spoken.",
+    Reason.F_NO_ACTION: "There is no such action.",
+    Reason.F_GONE: "It is no longer there.",
+    Reason.F_CONFLICT: "Somebody else handled it at the same moment.",
+}
+TASK_WORDS = {
+    "afternoon_tea": "prepare afternoon tea",
+    "wash_dishes": "load the dishwasher",
+    "prepare_meal": "prepare a meal",
+    "put_groceries": "put the groceries away",
+    "set_table": "lay the table",
+    "food": "bring food to the bed",
+    "stuff": "bring things to the bed",
+}
+
+
+def action_text(compiled: Compiled, verb: int, arg: int, label: str) -> str:
+    """Return the text of an action; ``label`` is what a seat calls the thing of its argument."""
+    if verb == Verb.WAIT:
+        return "wait"
+    if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
+        words = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
+        return f"{words} {place_label(compiled, arg)}"
+    if verb == Verb.GO:
+        return f"go to {room_label(compiled.rooms, arg)}"
+    if verb in (Verb.WALK_TO, Verb.GRAB, Verb.FETCH):
+        return f"{ {Verb.WALK_TO: 'walk to', Verb.GRAB: 'take', Verb.FETCH: 'fetch'}[Verb(verb)] } {label}"
+    if verb == Verb.PUT:
+        return f"put down {HAND_NAMES[arg]} hand"
+    if verb == Verb.SAY:
+        return "say" if arg == 1 else f"say {arg}"
+    simple = {Verb.PUT_IN: "put in", Verb.LOOK: "look around", Verb.EXPLORE: "explore", Verb.DELIVER: "deliver"}
+    return simple.get(Verb(verb), "")
+
+
+def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str]:
+    """Return what a seat calls things: class and number, or only a number where it has not seen the thing."""
+    if state is None:
+        return [f"thing {o}" for o in range(count)]
+    known = state.know_things[i, seat, :, Belief.STATUS].tolist()
+    classes = state.things[i, :, Thing.CLASS].tolist()
+    return [
+        f"{'thing' if status == Known.UNKNOWN else THINGS[cls]} {o}"
+        for o, (status, cls) in enumerate(zip(known, classes, strict=True))
+    ]
+
+
+def action_texts(compiled: Compiled, state: State | None, i: int, seat: int) -> list[str]:
+    """Return the texts of a seat's actions by id."""
+    labels = thing_labels(state, i, seat, compiled.sizes.things)
+    rows = compiled.tables.catalogue[compiled.tables.levels[seat]].tolist()
+    about_things = (Verb.WALK_TO, Verb.GRAB, Verb.FETCH)
+    return [
+        action_text(compiled, verb, arg, labels[arg] if verb in about_things else "")
+        for verb, arg in rows
+        if verb != NOTHING
+    ]
+
+
+def parse_action(texts: Sequence[str], text: str) -> int:
+    """Return the id of an action's text; things may be called by another word before their number.
+
+    Raises:
+        ActionError: With near matches.
+    """
+    wanted = " ".join(text.strip().lower().rstrip(".").split())
+    if wanted in texts:
+        return texts.index(wanted)
+    about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", wanted)
+    if about:
+        for number, own in enumerate(texts):
+            if own.startswith(about[1]) and own.endswith(f" {about[2]}") and not own.startswith("walk to"):
+                return number
+    raise ActionError("F_NO_ACTION", near_matches("action", text, [own for own in texts if own]))
+
+
+# ------------------------------------------------------------------------------------------- events
+
+
+def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
+    """Return what an agent brought about in a step: event, label, how its action ended, ticks and counts."""
+    if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
+        return None
+    action = row[EventColumn.ACTION]
+    label = texts[action] if 0 <= action < len(texts) else "wait"
+    ended = Outcome(row[EventColumn.ENDED]).name.lower()
+    return {
+        "event": Event(row[EventColumn.CODE]).name.lower(),
+        "reason": Reason(row[EventColumn.REASON] or row[EventColumn.WHY]).name,
+        "label": label if ended != "failed" else f"{label} (failed)",
+        "ended": ended,
+        "ticks": row[EventColumn.TICKS],
+        "saw": row[EventColumn.SAW],
+        "delivered": row[EventColumn.DELIVERED],
+        "said": int(row[EventColumn.CODE] == Event.SPOKE),
+    }
+
+
+# ------------------------------------------------------------------------------------------- a seat's moment
+
+
+def listed(words: Sequence[str]) -> str:
+    """Return words with commas and an "and"."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def describe(scene: Scene, running: str) -> str:
+    """Return what a seat knows, in words.
+
+    Args:
+        scene: See ``scene.known_scene``.
+        running: Text of the action that the seat has in progress, empty if none.
+    """
+    me, rooms = scene["me"], scene["rooms"]
+    goal = [f"{g['seen']} of {g['need']} {g['name']}" for g in scene["goals"]]
+    place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
+    lines = [
+        f"You are {NAMES[scene['seat']]}. Time {scene['tick']} of {scene['limit']}.",
+        f"Task: {TASK_WORDS[scene['task']]}. Goal place: {place}. Seen there: {listed(goal)}.",
+        f"You are in the {rooms[me['room']]['name']} and hold {_held(scene)}."
+        + (f" You are busy: {running}." if running else ""),
+    ]
+    for r, room in enumerate(rooms):
+        words = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
+        where = "you are here" if r == me["room"] else f"{room['way']} away"
+        lines.append(f"{room['name']} ({words}, {where}): {_inside(scene, r) or 'nothing known'}.")
+    lines += [_mate_words(scene, int(j), mate) for j, mate in scene["mates"].items()]
+    lines += [f"{NAMES[j]} has not been seen yet." for j in _unseen(scene)]
+    return "\n".join(lines)
+
+
+def _unseen(scene: Scene) -> list[int]:
+    return [j for j in range(scene["team"]) if j != scene["seat"] and j not in scene["mates"]]
+
+
+def _held(scene: Scene) -> str:
+    held = [_thing_words(scene, o) for o in scene["me"]["hands"] if o is not None]
+    inside = [_thing_words(scene, o) for o in scene["me"]["inside"]]
+    return (listed(held) or "nothing") + (f" with {listed(inside)} in it" if inside else "")
+
+
+def _thing_words(scene: Scene, o: int) -> str:
+    return f"{scene['things'][o]['name']} {o}"
+
+
+def _inside(scene: Scene, r: int) -> str:
+    """Return furniture and things of a room, as the seat believes them."""
+    parts = []
+    shut = {"closed": "closed, not checked", "open": "open", "checked": "closed, checked"}
+    for p, place in scene["places"].items():
+        if place["room"] == r:
+            lying = [_thing_words(scene, o) for o, own in scene["things"].items() if own.get("place") == p]
+            words = f" ({shut[place['state']]})" if place["kind"] == "container" else ""
+            parts.append(f"{place['name']}{words}" + (f" with {listed(lying)}" if lying else ""))
+    known = scene["places"]
+    parts += [
+        f"{_thing_words(scene, o)} ({own['way']} away)"
+        for o, own in scene["things"].items()
+        if own["status"] == "seen" and own["room"] == r and own["place"] not in known
+    ]
+    return "; ".join(parts)
+
+
+def _mate_words(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
+    held = listed([name for name in mate["hands"] if name]) or "nothing"
+    where = scene["rooms"][mate["room"]]["name"]
+    return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
+
+
+def running_text(state: State, i: int, seat: int, texts: Sequence[str]) -> str:
+    """Return the text of the action that a seat has in progress, empty if it has none."""
+    action = int(state.macro_state[i, seat, Macro.ACTION])
+    return "" if action == NOTHING else texts[action]
+
+
+# ------------------------------------------------------------------------------------------- the rules
+
+
+def names() -> list[str]:
+    """Return the names of all things and furniture."""
+    return list(dict.fromkeys((*THINGS, *PLACES)))
+
+
+def manual(compiled: Compiled, seat: int, agents: int) -> str:
+    """Return the rules for a seat."""
+    params, cost = compiled.tables.params, compiled.tables.cost
+    home = params[Param.HOME] == Home.HOUSEWORK
+    mates = listed(NAMES[:agents])
+    plans = compiled.tables.levels[seat] == Level.MEDIUM
+    unit = "steps" if home else "frames"
+    lines = [
+        f"{mates} share a home and work on one task: bring the wanted things to the goal place before "
+        f"{int(params[Param.LIMIT])} {unit} are over. Any thing of a wanted kind will do. Each agent has two hands.",
+        "You know the plan of the rooms. Of all else you know only what you have seen: what is in your room"
+        + (", but not inside closed containers." if home else ", some things only after you have explored it."),
+        "You see teammates and what they hold only while they are in your room.",
+    ]
+    if home:
+        lines.append("Every action takes one step, walking one step for each metre. Opening takes a free hand.")
+    else:
+        lines.append(
+            f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into a "
+            f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} a hand, looking around {cost[Verb.LOOK]}. "
+            "A container that you carry holds three things, fills one hand, and is delivered with all that is in it."
+        )
+    if params[Param.PAID_TALK]:
+        lines.append(f"Words cost an action of one of the {unit} for each {MESSAGE} characters.")
+    lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
+    return "\n".join(lines)
+
+
+PLAN_WORDS = {
+    True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; `fetch THING` "
+    "walks there and takes it; `deliver` brings all that you hold to the goal place; `wait`. They run until they are "
+    "done or have failed.",
+    False: "Actions: `go to ROOM` walks until you are inside or see something new; `explore` looks at the whole room; "
+    "`fetch THING` walks there and takes it; `put in` puts a held thing into the held container; `deliver` brings all "
+    "that you hold to the bed; `wait`. They run until they are done or have failed.",
+}
+PRIMITIVE_WORDS = (
+    "Actions are single movements: walk one cell towards something, take, open, close, put down, look around, wait."
+)
+
+
+def judged(reason: int) -> tuple[str, str]:
+    """Return code and message of a reason."""
+    return ("OK" if reason == Reason.OK else Reason(reason).name), REASONS[Reason(reason)]

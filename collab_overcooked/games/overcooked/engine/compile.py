@@ -1,0 +1,248 @@
+"""The border between words and numbers: a pool of layouts and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
+from collab_overcooked.games.overcooked.engine.constants import (
+    MAX_INGREDIENTS,
+    MAX_PLAYERS,
+    NOTHING,
+    SYMBOLS,
+    Frame,
+    Param,
+    Rules,
+    Shaping,
+    Terrain,
+)
+from collab_overcooked.games.overcooked.engine.objects import list_directives, number_objects
+from collab_overcooked.games.overcooked.engine.observation_layout import compile_view
+from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, check_shaping
+from collab_overcooked.games.overcooked.engine.state import Tables
+from collab_overcooked.io.action_levels import parse_action_levels
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
+
+
+@dataclass(frozen=True, eq=False)
+class Compiled:
+    """A pool of layouts ready to play.
+
+    Attributes:
+        layouts: What it was made from.
+        config: The options.
+        names: Of the layouts.
+        tables: Its arrays.
+        n_players: N.
+        levels: Action level of each player.
+        space: Of one player's observation.
+    """
+
+    layouts: tuple[Layout, ...]
+    config: OvercookedConfig
+    names: tuple[str, ...]
+    tables: Tables
+    n_players: int
+    levels: tuple[str, ...]
+    space: gymnasium.spaces.Box[Any]
+
+
+def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
+    """Turn a pool of layouts, one or more, into tables.
+
+    Raises:
+        ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
+            the players or orders a soup that cannot be cooked, or an observation cannot show it.
+    """
+    names = _names(layouts)
+    n_players = _count_players(layouts, config)
+    if config.dynamics == "auto":
+        for layout in layouts:
+            _refuse_small_orders(layout)
+    terrain = _terrain(layouts)
+    floor = np.stack([_floor(grid) for grid in terrain])
+    neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
+    symbols = set().union(*(row for layout in layouts for row in layout.grid))
+    frames = np.stack([_frame(layout, config) for layout in layouts])
+    times = np.stack([_times(layout) for layout in layouts])
+    view = config.obs, config.axes, config.view_radius, int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, *view)
+    objects = number_objects(layouts, terrain)
+    levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
+    tables = Tables(
+        params=_params(config, levels),
+        shaping=np.stack([_shaping(layout, config) for layout in layouts]),
+        frames=frames,
+        terrain=terrain,
+        starts=np.stack([_starts(layout, n_players) for layout in layouts]),
+        regions=np.stack([_regions(grid) for grid in terrain]),
+        pots=_places([layout.cells("P") for layout in layouts]),
+        gates=_places([layout.cells("G") for layout in layouts]),
+        values=np.stack([_values(layout) for layout in layouts]),
+        best=np.stack([_best(_values(layout)) for layout in layouts]),
+        times=times,
+        floor=floor,
+        neighbours=neighbours,
+        views=seen.view,
+        holders=seen.holders,
+        template=seen.template,
+        nearest=seen.nearest,
+        ways=seen.ways,
+        objects=objects,
+        catalogue=list_directives(objects, config.dynamics == "auto"),
+        levels=_numbers([Level[level.upper()] for level in levels]),
+    )
+    return Compiled(tuple(layouts), config, names, tables, n_players, levels, seen.space)
+
+
+def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
+    names = tuple(layout.name for layout in layouts)
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise ValueError(f"two layouts of the pool are called {name!r}; give each its own name")
+    return names
+
+
+def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
+    counts = {len(layout.starts) for layout in layouts}
+    if config.players is None and len(counts) > 1:
+        raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
+    wanted = counts.pop() if config.players is None else config.players
+    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_PLAYERS:
+        raise ValueError(f"players must be a whole number from 1 to {MAX_PLAYERS}, not {wanted!r}")
+    for layout in layouts:
+        room = len(layout.cells(" "))
+        if room < wanted:
+            raise ValueError(f"layout {layout.name} has {room} floor cells, too few for {wanted} players")
+    return wanted
+
+
+def _refuse_small_orders(layout: Layout) -> None:
+    """Where pots start by themselves only full ones cook; an order of fewer ingredients could never be filled."""
+    if not layout.cooks_by_itself:
+        onions, tomatoes = next(soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS)
+        what = ", ".join(["onion"] * onions + ["tomato"] * tomatoes)
+        raise ValueError(
+            f"layout {layout.name} orders a soup of {what}, but with dynamics 'auto' only pots of {MAX_INGREDIENTS} "
+            "ingredients cook; choose dynamics='explicit'"
+        )
+
+
+def _numbers(values: object) -> np.ndarray:
+    return np.ascontiguousarray(values, np.int32)
+
+
+def _params(config: OvercookedConfig, levels: Sequence[str]) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.AUTO_START] = config.dynamics == "auto"
+    params[Param.GATE_PAUSE] = config.gate_pause
+    params[Param.GATE_ANYONE] = config.gate_opener == "anyone"
+    params[Param.GATE_RESET] = config.gate_reset
+    params[Param.RANDOM_START] = config.random_start
+    params[Param.SHAPED] = config.reward == "shaped"
+    params[Param.HORIZON] = HORIZON
+    params[Param.MACROS] = MEDIUM in levels
+    params[Param.RULES] = Rules[config.text_rules.upper()]
+    return params
+
+
+def _shaping(layout: Layout, config: OvercookedConfig) -> np.ndarray:
+    pays = check_shaping(config.shaping, layout.shaping)
+    return np.array([pays[entry.name.lower()] for entry in Shaping], np.float32)
+
+
+def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
+    frame = np.zeros(len(Frame), np.int32)
+    frame[Frame.HEIGHT], frame[Frame.WIDTH] = layout.height, layout.width
+    frame[Frame.POTS], frame[Frame.GATES] = len(layout.cells("P")), len(layout.cells("G"))
+    frame[Frame.GATE_LIMIT] = layout.gate_limit if config.gate_limit is None else config.gate_limit
+    return frame
+
+
+# ------------------------------------------------------------------------------------------- the grid
+
+
+def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
+    size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
+    terrain = np.full((len(layouts), *size), Terrain.WALL, np.int32)
+    for k, layout in enumerate(layouts):
+        for y, row in enumerate(layout.grid):
+            terrain[k, y, : layout.width] = [SYMBOLS.index(symbol) for symbol in row]
+    return terrain
+
+
+def _starts(layout: Layout, n_players: int) -> np.ndarray:
+    """Players beyond the numbered starts begin on the first free floor cells, row by row."""
+    free = [cell for cell in layout.cells(" ") if cell not in layout.starts]
+    return _numbers([*layout.starts, *free][:n_players])
+
+
+def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
+    places = np.zeros((len(cells), max(map(len, cells)), 2), np.int32)
+    for rows, row in zip(places, cells, strict=True):
+        rows[: len(row)] = np.reshape(row, (-1, 2))
+    return places
+
+
+def _floor(terrain: np.ndarray) -> np.ndarray:
+    """Number the cells on which somebody can ever stand."""
+    floor = np.full(terrain.shape, NOTHING, np.int32)
+    walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
+    floor[walkable] = np.arange(walkable.sum())
+    return floor
+
+
+def _neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
+    neighbours = np.full((longest, 4), NOTHING, np.int32)
+    for y, x in np.argwhere(floor != NOTHING):
+        neighbours[floor[y, x]] = [floor[y + dy, x + dx] for dx, dy in OFFSETS]  # floor is never at the edge
+    return neighbours
+
+
+def _regions(terrain: np.ndarray) -> np.ndarray:
+    """Number the parts into which everything but floor cuts the floor."""
+    regions = np.full(terrain.shape, NOTHING, np.int32)
+    count = 0
+    for start in np.argwhere(terrain == Terrain.FLOOR).tolist():
+        if regions[*start] != NOTHING:
+            continue
+        ahead = [start]
+        while ahead:
+            y, x = ahead.pop()
+            if terrain[y, x] == Terrain.FLOOR and regions[y, x] == NOTHING:
+                regions[y, x] = count
+                ahead += [[y + dy, x + dx] for dx, dy in OFFSETS]
+        count += 1
+    return regions
+
+
+# ------------------------------------------------------------------------------------------- soups
+
+
+def _values(layout: Layout) -> np.ndarray:
+    values = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
+    for soup in layout.orders:
+        values[soup] = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
+    return values
+
+
+def _best(values: np.ndarray) -> np.ndarray:
+    """Return the worth of the best soup that has at least these onions and tomatoes; 0 where nothing pays."""
+    best = np.zeros_like(values)
+    for onions, tomatoes in [(0, 0), *SOUPS]:
+        grown = [soup for soup in SOUPS if soup[0] >= onions and soup[1] >= tomatoes]
+        best[onions, tomatoes] = max(values[soup] for soup in grown)
+    return best
+
+
+def _times(layout: Layout) -> np.ndarray:
+    times = np.zeros((MAX_INGREDIENTS + 1, MAX_INGREDIENTS + 1), np.int32)
+    for soup, time in layout.cook_times.items():
+        times[soup] = time
+    return times

@@ -1,0 +1,396 @@
+"""Codes and column names of the Overcooked arrays.
+
+Shape letters: B environment, K layout of the pool, N player, H rows and W columns of the largest layout, P pots,
+G gates.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+NOTHING = -1
+IDLE = -1  # tick of a soup that is not cooking yet
+MAX_INGREDIENTS = 3  # of a soup
+MAX_PLAYERS = 4
+INGREDIENTS = ("onion", "tomato")
+
+
+class Action(IntEnum):
+    """Primitive actions; the first four are the directions of ``kernels.grid``."""
+
+    NORTH = 0
+    SOUTH = 1
+    EAST = 2
+    WEST = 3
+    STAY = 4
+    INTERACT = 5
+
+
+class Terrain(IntEnum):
+    """What a cell is, for the whole game."""
+
+    FLOOR = 0
+    COUNTER = 1
+    ONIONS = 2  # dispenser
+    TOMATOES = 3  # dispenser
+    DISHES = 4  # dispenser
+    POT = 5
+    SERVING = 6
+    WALL = 7  # also around layouts smaller than the largest one of a pool
+    GATE = 8
+
+
+SYMBOLS = " XOTDPSWG"  # of Terrain, in order
+
+
+class Item(IntEnum):
+    """What a hand, a counter or a pot holds."""
+
+    NONE = 0
+    ONION = 1
+    TOMATO = 2
+    DISH = 3
+    SOUP = 4
+    OPEN = 5  # no object: the mark of an open gate's cell
+
+
+class Thing(IntEnum):
+    """The four numbers of an object, alike in hands and on cells; all 0 for none."""
+
+    ITEM = 0
+    ONIONS = 1  # in a soup
+    TOMATOES = 2  # in a soup
+    TICK = 3  # of a soup: IDLE, then steps of cooking; of an open gate: its counter
+
+
+class Player(IntEnum):
+    """Columns of ``State.players`` (B, N, 7)."""
+
+    X = 0
+    Y = 1
+    FACING = 2  # kernels.grid.Direction
+    HAND = 3  # first of the four columns of ``Thing``
+    ONIONS = 4
+    TOMATOES = 5
+    TICK = 6
+
+
+HAND_END = Player.HAND + len(Thing)
+
+
+class Clock(IntEnum):
+    """Columns of ``State.clock`` (B, 6)."""
+
+    T = 0  # steps taken
+    LIMIT = 1  # steps at which the episode is cut off
+    OVER = 2  # 1 after the last step
+    LAYOUT = 3  # index in the pool
+    SERVED = 4  # soups delivered, paid or not
+    SCORE = 5  # what they paid
+
+
+class Frame(IntEnum):
+    """Columns of ``Tables.frames`` (K, 5): the sizes of a layout."""
+
+    HEIGHT = 0
+    WIDTH = 1
+    POTS = 2
+    GATES = 3
+    GATE_LIMIT = 4  # counter at which an unoccupied gate closes
+
+
+class Param(IntEnum):
+    """Entries of ``Tables.params``: the options that hold for all layouts of a pool."""
+
+    AUTO_START = 0  # 1 where a pot starts by itself at three ingredients
+    GATE_PAUSE = 1  # 1 where a gate's counter rests while somebody stands on it
+    GATE_ANYONE = 2  # 1 where full hands open gates too
+    GATE_RESET = 3  # 1 where gates are closed at a reset
+    RANDOM_START = 4
+    SHAPED = 5  # 1 where the shaped reward is a part of the reward
+    HORIZON = 6
+    MACROS = 7  # 1 where some players choose directives instead of primitive actions
+    RULES = 8  # see Rules
+
+
+class Shaping(IntEnum):
+    """Entries of ``Tables.shaping``: what shaped reward pays."""
+
+    POTTING = 0
+    DISH = 1
+    SOUP = 2
+
+
+class Event(IntEnum):
+    """What a player did in a step, in the original's order; each is a bit of ``EventColumn.CODE``."""
+
+    TOMATO_PICKUP = 0
+    USEFUL_TOMATO_PICKUP = 1
+    TOMATO_DROP = 2
+    USEFUL_TOMATO_DROP = 3
+    POTTING_TOMATO = 4
+    ONION_PICKUP = 5
+    USEFUL_ONION_PICKUP = 6
+    ONION_DROP = 7
+    USEFUL_ONION_DROP = 8
+    POTTING_ONION = 9
+    DISH_PICKUP = 10
+    USEFUL_DISH_PICKUP = 11
+    DISH_DROP = 12
+    USEFUL_DISH_DROP = 13
+    SOUP_PICKUP = 14
+    SOUP_DELIVERY = 15
+    SOUP_DROP = 16
+    OPTIMAL_ONION_POTTING = 17
+    OPTIMAL_TOMATO_POTTING = 18
+    VIABLE_ONION_POTTING = 19
+    VIABLE_TOMATO_POTTING = 20
+    CATASTROPHIC_ONION_POTTING = 21
+    CATASTROPHIC_TOMATO_POTTING = 22
+    USELESS_ONION_POTTING = 23
+    USELESS_TOMATO_POTTING = 24
+
+
+class EventColumn(IntEnum):
+    """Columns of ``Out.events`` (B, N, 4), see ``kernels.events``."""
+
+    CODE = 0  # bit e for Event e
+    REASON = 1  # why the chosen action was refused, see Reason
+    PRIMITIVE = 2  # primitive action carried out
+    ENDED = 3  # how the player's directive ended, see kernels.macro_actions.Outcome
+
+
+FIRST_ID = 4  # columns of events from here on would hold ids
+
+
+class Reason(IntEnum):
+    """Why an action is refused: a directive that cannot be chosen, an interact that would change nothing."""
+
+    OK = 0
+    RUNNING = 1
+    NOT_RUNNING = 2
+    ABSENT = 3
+    INACCESSIBLE = 4
+    HANDS_FULL = 5
+    HANDS_EMPTY = 6
+    WRONG_ITEM = 7
+    EMPTY = 8
+    TAKEN = 9
+    FARTHER = 10
+    REFUSES = 11
+    NOT_READY = 12
+    OPEN = 13
+    NO_EFFECT = 14
+    NO_SUCH_ACTION = 15  # a number that only players of another action level have
+
+
+# What a cell hands out without end, by Terrain; plain ints, as kernels index with numbers and not with members.
+DISPENSED = (0, 0, int(Item.ONION), int(Item.TOMATO), int(Item.DISH), 0, 0, 0, 0)
+# First event of each Item's kind; a useful one has the next number.
+PICKUPS = (NOTHING, int(Event.ONION_PICKUP), int(Event.TOMATO_PICKUP), int(Event.DISH_PICKUP), int(Event.SOUP_PICKUP))
+DROPS = (NOTHING, int(Event.ONION_DROP), int(Event.TOMATO_DROP), int(Event.DISH_DROP), int(Event.SOUP_DROP))
+
+
+# ------------------------------------------------------------------------------------------- directives
+
+
+class Rules(IntEnum):
+    """How directives are judged and carried out, option ``text_rules``."""
+
+    STRICT = 0
+    ORIGINAL = 1
+
+
+class Kind(IntEnum):
+    """Kinds of numbered objects, in the order of the action list."""
+
+    ONIONS = 0
+    TOMATOES = 1
+    DISHES = 2
+    POT = 3
+    SERVING = 4
+    GATE = 5
+    SHARED = 6  # counter that a layout names for handing over
+    COUNTER = 7
+
+
+LETTERS = "otpcdgsk"  # of Kind, in order
+TERRAINS = (
+    Terrain.ONIONS,
+    Terrain.TOMATOES,
+    Terrain.DISHES,
+    Terrain.POT,
+    Terrain.SERVING,
+    Terrain.GATE,
+    Terrain.COUNTER,
+    Terrain.COUNTER,
+)
+
+
+class Object(IntEnum):
+    """Columns of ``Tables.objects`` (K, M, 5); x and y are NOTHING where a layout lacks the object."""
+
+    KIND = 0
+    NUMBER = 1
+    X = 2
+    Y = 3
+    SOUP = 4  # 1 where the original's rules let soup be put on a shared counter
+
+
+class Verb(IntEnum):
+    """What a directive does."""
+
+    CONTINUE = 0
+    WAIT = 1
+    AWAY = 2
+    TAKE = 3
+    PUT = 4
+    LOAD = 5
+    DELIVER = 6
+    OPEN = 7
+    START = 8
+
+
+class Row(IntEnum):
+    """Columns of ``Tables.catalogue`` (A, 2)."""
+
+    VERB = 0
+    SLOT = 1  # row of the object, NOTHING for none
+
+
+FIRST_ROWS = ((Verb.CONTINUE, NOTHING), (Verb.WAIT, NOTHING), (Verb.AWAY, NOTHING))
+WAIT, AWAY = 1, 2
+VERBS = {
+    Kind.ONIONS: (Verb.TAKE,),
+    Kind.TOMATOES: (Verb.TAKE,),
+    Kind.DISHES: (Verb.TAKE,),
+    Kind.POT: (Verb.PUT, Verb.LOAD),
+    Kind.SERVING: (Verb.DELIVER,),
+    Kind.GATE: (Verb.OPEN,),
+    Kind.SHARED: (Verb.TAKE, Verb.PUT),
+    Kind.COUNTER: (Verb.TAKE, Verb.PUT),
+}
+
+
+class Past(IntEnum):
+    """Own columns of ``State.macro_state`` (B, N, 14), behind those of ``kernels.macro_actions.Macro``: the past."""
+
+    DIRECTIVE = 3
+    MOVE = 4  # primitive action
+    X = 5
+    Y = 6
+    FACING = 7
+    AWAY = 8  # 1 after a move away, see macro_actions.resolve_standoff; original rules only
+    LAST = 9  # directives chosen last, the latest first, 0 for none; then MEMORY - 1 more
+
+
+MEMORY = 5  # directives that a player remembers
+MACRO_COLUMNS = int(Past.LAST) + MEMORY
+PATIENCE = 5  # steps without a move or turn after which a strict directive ends
+
+
+class Path(IntEnum):
+    """Layers of the scratch memory ``Out.paths`` (B, 4, H, W)."""
+
+    FLOOR = 0  # 0 no floor, FREE, or TAKEN by another player
+    DISTANCE = 1  # moves from the player, NOTHING where there is no way
+    FIRST = 2  # direction of the first move
+    QUEUE = 3
+
+
+FREE = 1
+TAKEN = 2
+BLOCKED = 1 << 12  # added to the distance of an object whose only reachable side is another player's cell
+
+
+# Plain ints: numba cannot unify an enum member with a computed direction.
+NORTH, SOUTH, EAST, WEST, STAY, INTERACT = (int(action) for action in Action)
+SIDES = (NORTH, SOUTH, WEST, EAST)
+AWAY_ORDER = (WEST, NORTH, SOUTH, EAST)
+
+
+# ------------------------------------------------------------------------------------------- observations
+
+
+class Encoding(IntEnum):
+    """Observations by name."""
+
+    LOSSLESS = 0
+    JAXMARL = 1
+    GATES = 2
+    FEATURES = 3
+    FEATURES_COUNTERS = 4
+
+
+class View(IntEnum):
+    """Entries of ``Tables.views``: how a picture lies in memory."""
+
+    ENCODING = 0
+    RADIUS = 1  # of the window around a player, or NOTHING for the whole map
+    WIDTH = 2  # of the picture
+    HEIGHT = 3
+    STEP_X = 4  # from a number to its neighbour in x, in y and in the next channel
+    STEP_Y = 5
+    STEP_CHANNEL = 6
+    MAP_X = 7  # the same in ``Tables.template``, which shows the whole map
+    MAP_Y = 8
+    MAP_CHANNEL = 9
+    CHANNELS = 10
+
+
+class Channel(IntEnum):
+    """Channels of ``lossless`` and ``jaxmarl`` after the players'; the last four on maps with walls or gates."""
+
+    POTS = 0
+    COUNTERS = 1
+    ONIONS = 2  # dispensers
+    TOMATOES = 3  # dispensers
+    DISHES = 4  # dispensers
+    SERVINGS = 5
+    POT_ONIONS = 6  # in idle pots
+    POT_TOMATOES = 7
+    SOUP_ONIONS = 8  # in soup that cooks or is ready
+    SOUP_TOMATOES = 9
+    TIME_LEFT = 10  # of soup that cooks
+    READY = 11
+    DISH = 12
+    ONION = 13
+    TOMATO = 14
+    URGENT = 15
+    WALLS = 16
+    GATES = 17
+    GATE_OPEN = 18
+    GATE_COUNTER = 19
+
+
+class GateChannel(IntEnum):
+    """Channels of ``gates`` after those of the players."""
+
+    POTS = 0
+    COUNTERS = 1
+    ONIONS = 2  # dispensers
+    DISHES = 3  # dispensers
+    SERVINGS = 4
+    GATES = 5
+    POT_ONIONS = 6
+    POT_TICK = 7
+    SOUP = 8  # outside pots
+    DISH = 9
+    ONION = 10
+    GATE_OPEN = 11
+    GATE_COUNTER = 12
+
+
+PLAYER_CHANNELS = 5  # of each player: where it stands, then one for each facing
+URGENT_STEPS = 40  # fewer than this many steps are left
+
+
+class Closest(IntEnum):
+    """Columns of ``Tables.nearest``: what a pose is near to."""
+
+    ONIONS = 0
+    TOMATOES = 1
+    DISHES = 2
+    SERVING = 3
+    POT = 4
+    SECOND_POT = 5

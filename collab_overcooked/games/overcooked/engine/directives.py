@@ -1,0 +1,232 @@
+"""Directives: distances, and which of them are possible.
+
+Two sets of rules are offered. ``original`` is the feasible set of LLM-Co's public code (paper section 4, appendix A;
+verified on its recorded decisions). ``strict`` leaves out what cannot work: full pots, and soups that are not ready by
+the time of arrival.
+
+Shape letters: N players, H W grid, M objects, A actions.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.engine.constants import (
+    AWAY,
+    BLOCKED,
+    FIRST_ROWS,
+    FREE,
+    NOTHING,
+    SIDES,
+    TAKEN,
+    WAIT,
+    Item,
+    Kind,
+    Object,
+    Param,
+    Path,
+    Player,
+    Reason,
+    Row,
+    Rules,
+    Thing,
+    Verb,
+)
+from collab_overcooked.games.overcooked.engine.rules import can_enter, is_full, is_idle
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
+
+# ------------------------------------------------------------------------------------------- distances
+
+
+@kernel
+def mark_floor(terrain, cells, floor):
+    """Mark what can be walked on. Mutates: floor (H, W)."""
+    for y in range(terrain.shape[0]):
+        for x in range(terrain.shape[1]):
+            floor[y, x] = FREE if can_enter(x, y, terrain, cells) else 0
+
+
+@kernel
+def measure_distances(seat, players, paths):
+    """Find the fewest moves to every cell; another player's cell can be a goal but nobody walks through it.
+
+    Directions are tried in the order north, south, east, west, which settles ties. Mutates: paths, whose floor must
+    be marked.
+    """
+    floor, distance, first, queue = paths[Path.FLOOR], paths[Path.DISTANCE], paths[Path.FIRST], paths[Path.QUEUE]
+    width = floor.shape[1]
+    for j in range(players.shape[0]):
+        floor[players[j, Player.Y], players[j, Player.X]] = TAKEN
+    x, y = players[seat, Player.X], players[seat, Player.Y]
+    floor[y, x] = FREE
+    distance[:, :] = NOTHING
+    distance[y, x] = 0
+    queue[0, 0] = y * width + x
+    head, tail = 0, 1
+    while head < tail:
+        cell = queue[head // width, head % width]
+        head += 1
+        y, x = cell // width, cell % width
+        for direction in range(4):
+            next_y, next_x = y + OFFSETS[direction][1], x + OFFSETS[direction][0]
+            if floor[next_y, next_x] == 0 or distance[next_y, next_x] != NOTHING:
+                continue
+            distance[next_y, next_x] = distance[y, x] + 1
+            first[next_y, next_x] = direction if distance[y, x] == 0 else first[y, x]
+            if floor[next_y, next_x] == FREE:
+                queue[tail // width, tail % width] = next_y * width + next_x
+                tail += 1
+    for j in range(players.shape[0]):
+        if j != seat:
+            floor[players[j, Player.Y], players[j, Player.X]] = TAKEN
+
+
+@kernel
+def side_of(thing, direction, floor):
+    """Return the cell on a side of an object as one number, NOTHING where there is no floor."""
+    y, x = thing[Object.Y] + OFFSETS[direction][1], thing[Object.X] + OFFSETS[direction][0]
+    if y < 0 or x < 0 or y >= floor.shape[0] or x >= floor.shape[1] or floor[y, x] == 0:
+        return NOTHING
+    return y * floor.shape[1] + x
+
+
+@kernel
+def distance_to(thing, paths):
+    """Count moves to the nearest side of an object, ``BLOCKED`` more where only another player's cell can be reached.
+
+    Returns:
+        Moves; NOTHING where the object is inaccessible.
+    """
+    floor, distance = paths[Path.FLOOR], paths[Path.DISTANCE]
+    width = floor.shape[1]
+    nearest, free = NOTHING, NOTHING
+    for direction in SIDES:
+        cell = side_of(thing, direction, floor)
+        if cell == NOTHING or distance[cell // width, cell % width] == NOTHING:
+            continue
+        moves = distance[cell // width, cell % width]
+        if nearest == NOTHING or moves < nearest:
+            nearest = moves
+        if floor[cell // width, cell % width] == FREE and (free == NOTHING or moves < free):
+            free = moves
+    return free if free != NOTHING or nearest == NOTHING else BLOCKED + nearest
+
+
+@kernel
+def nearest_counter(objects, cells, paths):
+    """Find the nearest empty counter, the shared ones aside, that can be reached and is not blocked."""
+    best, best_moves = NOTHING, BLOCKED
+    for slot in range(objects.shape[0]):
+        thing = objects[slot]
+        if thing[Object.KIND] != Kind.COUNTER or thing[Object.X] == NOTHING:
+            continue
+        if cells[thing[Object.Y], thing[Object.X], Thing.ITEM] != Item.NONE:
+            continue
+        moves = distance_to(thing, paths)
+        if moves != NOTHING and moves < best_moves:
+            best, best_moves = slot, moves
+    return best
+
+
+# ------------------------------------------------------------------------------------------- what is possible
+
+
+@kernel
+def judge_directive(row, objects, times, player, cells, is_nearest, params, paths):
+    """Decide whether a directive is possible for a player whose surroundings are known."""
+    verb, thing = row[Row.VERB], objects[row[Row.SLOT]]
+    if thing[Object.X] == NOTHING:
+        return Reason.ABSENT
+    here, hand, moves = cells[thing[Object.Y], thing[Object.X]], player[Player.HAND :], distance_to(thing, paths)
+    if moves == NOTHING:
+        return Reason.INACCESSIBLE
+    if verb == Verb.TAKE or verb == Verb.OPEN or verb == Verb.START:
+        return judge_empty_hand(verb, thing, here, hand, params)
+    if hand[Thing.ITEM] == Item.NONE:
+        return Reason.HANDS_EMPTY
+    if verb == Verb.DELIVER:
+        return Reason.OK if hand[Thing.ITEM] == Item.SOUP else Reason.WRONG_ITEM
+    if verb == Verb.LOAD:
+        return judge_load(here, hand, moves, times, params)
+    if thing[Object.KIND] == Kind.POT:
+        return judge_potting(here, hand, params)
+    return judge_putting_down(thing, here, hand, is_nearest, params)
+
+
+@kernel
+def judge_empty_hand(verb, thing, here, hand, params):
+    """Taking, opening and starting need an empty hand, and something to take, a closed gate or a soup to start.
+
+    Where anyone may open gates, hands can be full for that.
+    """
+    if hand[Thing.ITEM] != Item.NONE and (verb != Verb.OPEN or params[Param.GATE_ANYONE] == 0):
+        return Reason.HANDS_FULL
+    if verb == Verb.OPEN:
+        return Reason.OPEN if here[Thing.ITEM] == Item.OPEN else Reason.OK
+    on_counter = thing[Object.KIND] == Kind.COUNTER or thing[Object.KIND] == Kind.SHARED
+    if verb == Verb.TAKE:
+        return Reason.EMPTY if on_counter and here[Thing.ITEM] == Item.NONE else Reason.OK
+    if here[Thing.ITEM] == Item.NONE:
+        return Reason.EMPTY
+    return Reason.OK if is_idle(here) else Reason.REFUSES
+
+
+@kernel
+def judge_load(here, hand, moves, times, params):
+    """Soup needs a dish; strictly, it must be ready by the time its player arrives."""
+    if hand[Thing.ITEM] != Item.DISH:
+        return Reason.WRONG_ITEM
+    if params[Param.RULES] == Rules.ORIGINAL:
+        return Reason.OK
+    if here[Thing.ITEM] != Item.SOUP or is_idle(here):
+        return Reason.NOT_READY
+    walk = moves - BLOCKED if moves >= BLOCKED else moves
+    left = times[here[Thing.ONIONS], here[Thing.TOMATOES]] - here[Thing.TICK]
+    return Reason.OK if left <= walk else Reason.NOT_READY
+
+
+@kernel
+def judge_potting(here, hand, params):
+    """Pots take ingredients (the original knows onions only); strictly, they must have room and not be cooking."""
+    if hand[Thing.ITEM] != Item.ONION and hand[Thing.ITEM] != Item.TOMATO:
+        return Reason.WRONG_ITEM
+    if params[Param.RULES] == Rules.ORIGINAL or not is_full(here):
+        return Reason.OK
+    return Reason.REFUSES
+
+
+@kernel
+def judge_putting_down(thing, here, hand, is_nearest, params):
+    """Things are put on empty shared counters, or on the nearest empty one of the others.
+
+    The original lists soup for shared counters on one layout only.
+    """
+    if here[Thing.ITEM] != Item.NONE:
+        return Reason.TAKEN
+    original = params[Param.RULES] == Rules.ORIGINAL
+    if original and thing[Object.KIND] == Kind.SHARED and hand[Thing.ITEM] == Item.SOUP and thing[Object.SOUP] == 0:
+        return Reason.WRONG_ITEM
+    if thing[Object.KIND] == Kind.COUNTER:
+        return Reason.OK if is_nearest else Reason.FARTHER
+    return Reason.OK
+
+
+@kernel
+def mask_directives(seat, objects, catalogue, times, players, macro, cells, params, paths, mask):
+    """A running directive leaves nothing but to continue; otherwise all possible ones can be chosen.
+
+    Mutates: paths, mask (A,).
+    """
+    mask[:] = 0
+    if is_running(macro):
+        mask[CONTINUE] = 1
+        return
+    mask[WAIT] = 1
+    mask[AWAY] = 1
+    measure_distances(seat, players, paths)
+    nearest = nearest_counter(objects, cells, paths)
+    for action in range(len(FIRST_ROWS), catalogue.shape[0]):
+        row = catalogue[action]
+        is_nearest = row[Row.SLOT] == nearest
+        reason = judge_directive(row, objects, times, players[seat], cells, is_nearest, params, paths)
+        mask[action] = 1 if reason == Reason.OK else 0

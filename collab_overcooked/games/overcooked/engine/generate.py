@@ -1,0 +1,247 @@
+"""Procedural kitchens: layouts drawn from a seed, each with a proof that soup can be served in it.
+
+A layout is drawn at random, within what ``Wishes`` allow, and thrown away unless it can be proved solvable (see
+``proof.py``). Layout ``i`` of a seed is the same however many are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
+from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, prove
+from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup, load_kitchen
+from collab_overcooked.io.checks import near_matches, shown, whole_number
+from collab_overcooked.io.options import option
+from collab_overcooked.kernels.grid import OFFSETS
+
+LARGEST = 40  # cells in a row or column
+MOST_LAYOUTS = 10_000  # of one pool
+TRIES = 2_000  # draws for one layout before giving up
+STATIONS = {"pots": "P", "onions": "O", "tomatoes": "T", "dishes": "D", "servings": "S"}
+LEAST = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishes": 1, "servings": 1}
+SHARE = 0.9  # of the inner cells that may be counters at most
+
+Range = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """What drawn layouts shall be like; a pair is the least and the most, drawn anew for each layout."""
+
+    seed: int = option(0, "Seed of the drawing.")
+    count: int = option(64, "Number of layouts.")
+    players: int = option(2, "Start cells, 1 to 4.")
+    width: Range = option((5, 9), "Columns of the grid, edge included.")
+    height: Range = option((4, 6), "Rows of the grid, edge included.")
+    counters: tuple[float, float] = option((0.0, 0.3), "Share of inner cells that are counters, before rooms.")
+    rooms: Range = option((1, 1), "Parts of the floor that no one can leave, at most as many as players.")
+    pots: Range = option((1, 2), "Pots.")
+    onions: Range = option((1, 2), "Onion dispensers.")
+    tomatoes: Range = option((0, 0), "Tomato dispensers; 0 for the classic onion soup.")
+    dishes: Range = option((1, 2), "Dish dispensers.")
+    servings: Range = option((1, 2), "Serving cells.")
+
+
+def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
+    """Read options; a single number stands for a pair of it.
+
+    Raises:
+        ValueError: For an unknown name or a value outside what is possible.
+    """
+    if not isinstance(given or {}, Mapping):
+        raise ValueError(f"generator must be a mapping, not {shown(given)}")
+    given = dict(given or {})
+    names = [field.name for field in fields(Wishes)]
+    for name in given:
+        if name not in names:
+            raise ValueError(near_matches("generator option", name, names))
+    for name in ("seed", "count", "players"):
+        if name in given:
+            most = {"players": MAX_PLAYERS, "count": MOST_LAYOUTS}.get(name)
+            given[name] = whole_number(name, given[name], 0 if name == "seed" else 1, most=most)
+    players = given.get("players", Wishes.players)
+    limits = {name: (low, LARGEST) for name, low in LEAST.items()} | {"rooms": (1, players)}
+    for name, (low, high) in limits.items():
+        if name in given:
+            given[name] = _pair(name, given[name], low, high)
+    if "counters" in given:
+        given["counters"] = _shares(given["counters"])
+    wishes = Wishes(**given)
+    if wishes.onions[1] + wishes.tomatoes[1] == 0:
+        raise ValueError("onions and tomatoes are both 0; a soup needs one of them")
+    return wishes
+
+
+def _ends(value: Any) -> tuple[Any, ...]:
+    """Return least and most; a single value stands for both."""
+    ends = tuple(value) if isinstance(value, (list, tuple)) else (value,)
+    return ends * 2 if len(ends) == 1 else ends
+
+
+def _pair(name: str, value: Any, low: int, high: int) -> Range:
+    ends = _ends(value)
+    if len(ends) != 2:
+        raise ValueError(f"{name} must be a number or a pair [least, most], not {shown(value)}")
+    first, last = (whole_number(name, end, low, most=high) for end in ends)
+    if first > last:
+        raise ValueError(f"{name} must be [least, most], not {shown(value)}")
+    return first, last
+
+
+def _shares(value: Any) -> tuple[float, float]:
+    ends = _ends(value)
+    good = len(ends) == 2 and all(type(end) in (int, float) and 0 <= end <= SHARE for end in ends)
+    if not good or ends[0] > ends[1]:
+        raise ValueError(f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {shown(value)}")
+    return float(ends[0]), float(ends[1])
+
+
+def generate(wishes: Wishes) -> list[Layout]:
+    """Draw the layouts of a seed.
+
+    Raises:
+        ValueError: If the wishes leave no room for as many different layouts.
+    """
+    layouts: list[Layout] = []
+    known: set[str] = set()
+    for i in range(wishes.count):
+        rng = np.random.default_rng([wishes.seed, i])
+        for _ in range(TRIES):
+            grid = _draw(rng, wishes)
+            if grid is not None and grid not in known:
+                break
+        else:
+            raise ValueError(
+                f"no layout number {i} found in {TRIES} tries; allow a larger grid, fewer counters or fewer stations"
+            )
+        known.add(grid)
+        layouts.append(load_kitchen(_values(grid, f"procedural_{wishes.seed}_{i}", wishes)))
+    return layouts
+
+
+def _values(grid: str, name: str, wishes: Wishes) -> dict[str, Any]:
+    """Return a layout file's keys."""
+    orders = [list(names_of(soup)) for soup in _recipes(grid)]
+    given = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(Wishes, key))
+    return {
+        "name": name,
+        "description": f"Drawn by the generator{f' with {given}' if given else ''}.",
+        "grid": grid,
+        "orders": orders,
+    }
+
+
+def _recipes(grid: str) -> list[Soup]:
+    """Return the soups of three ingredients that a grid's dispensers allow."""
+    missing = {name for name, symbol in zip(INGREDIENTS, "OT", strict=True) if symbol not in grid}
+    full = [soup for soup in SOUPS if sum(soup) == MAX_INGREDIENTS]
+    return [soup for soup in full if missing.isdisjoint(names_of(soup))]
+
+
+def names_of(soup: Soup) -> tuple[str, ...]:
+    """Return the ingredients of a soup."""
+    return tuple(name for name, count in zip(INGREDIENTS, soup, strict=True) for _ in range(count))
+
+
+def prove_layout(layout: Layout) -> Proof | None:
+    """Return a proof that one of a layout's orders can be served, None if there is none; see ``proof.prove``."""
+    return prove(layout.grid, layout.starts, orders_to_prove(layout))
+
+
+def orders_to_prove(layout: Layout) -> list[tuple[str, ...]]:
+    """Return the ingredients of each order that can be cooked."""
+    orders = [soup for soup in layout.orders if sum(soup) == MAX_INGREDIENTS or not layout.cooks_by_itself]
+    return [names_of(soup) for soup in orders]
+
+
+def layout_text(layout: Layout, par: int | None = None) -> str:
+    """Return a generated layout as the text of a layout file, with a par score if there is one."""
+    values = layout.document.content
+    lines = [f"name: {values['name']}", f"description: {values['description']}", "grid: |"]
+    lines += [f"  {row}" for row in values["grid"].split("\n")]
+    lines += ["orders:", *(f"  - [{', '.join(order)}]" for order in values["orders"])]
+    return "\n".join([*lines, *([] if par is None else [f"par: {par}"]), ""])
+
+
+# ------------------------------------------------------------------------------------------- drawing
+
+
+def _draw(rng: np.random.Generator, wishes: Wishes) -> str | None:
+    """Draw one layout; None if it is not what was wished for, or cannot be proved solvable."""
+    width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
+    floor = np.zeros((height, width), bool)
+    floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*wishes.counters)
+    if not _divide(rng, floor, rooms):
+        return None
+    parts = _parts(floor)
+    if len(parts) != rooms:
+        return None
+    starts = _start_cells(rng, parts, wishes.players)
+    stations = [symbol for name, symbol in STATIONS.items() for _ in range(_between(rng, getattr(wishes, name)))]
+    edge = _edge(floor)
+    if not starts or len(stations) > len(edge) or not {"O", "T"} & set(stations):
+        return None
+    grid = np.where(floor, " ", "X")
+    for symbol, place in zip(stations, rng.permutation(len(edge)), strict=False):
+        x, y = edge[place]
+        grid[y, x] = symbol
+    rows = ["".join(row) for row in grid]
+    if any(prove(rows, starts, [names_of(soup)]) is None for soup in _recipes("".join(rows))):
+        return None
+    for seat, (x, y) in enumerate(starts, start=1):
+        grid[y, x] = str(seat)
+    return "\n".join("".join(row) for row in grid)
+
+
+def _between(rng: np.random.Generator, pair: Range) -> int:
+    return int(rng.integers(pair[0], pair[1] + 1))
+
+
+def _divide(rng: np.random.Generator, floor: np.ndarray, rooms: int) -> bool:
+    """Put lines of counters across the longer side, one fewer than rooms; whether there is room for them."""
+    long = floor if floor.shape[0] > floor.shape[1] else floor.T
+    inner = np.arange(2, long.shape[0] - 2)
+    if rooms == 1:
+        return True
+    lines = np.sort(rng.choice(inner, rooms - 1, replace=False)) if len(inner) >= rooms - 1 else inner[:0]
+    long[lines] = False
+    return len(lines) == rooms - 1 and bool((np.diff(lines) > 1).all())
+
+
+def _parts(floor: np.ndarray) -> list[list[Cell]]:
+    """Return the connected parts of the floor, cells in reading order."""
+    left = {(x, y) for y, x in np.argwhere(floor).tolist()}
+    parts = []
+    while left:
+        queue = [min(left, key=lambda cell: (cell[1], cell[0]))]
+        left.remove(queue[0])
+        for x, y in queue:
+            near = [(x + dx, y + dy) for dx, dy in OFFSETS if (x + dx, y + dy) in left]
+            left.difference_update(near)
+            queue += near
+        parts.append(sorted(queue, key=lambda cell: (cell[1], cell[0])))
+    return parts
+
+
+def _start_cells(rng: np.random.Generator, parts: Sequence[Sequence[Cell]], players: int) -> list[Cell]:
+    """Draw start cells, at least one in every part; none if there are fewer players or cells than that takes."""
+    cells = [part[int(rng.integers(len(part)))] for part in parts]
+    free = [cell for part in parts for cell in part if cell not in cells]
+    more = players - len(cells)
+    if more < 0 or more > len(free):
+        return []
+    cells += [free[k] for k in rng.choice(len(free), more, replace=False)] if more else []
+    return [cells[k] for k in rng.permutation(players)]
+
+
+def _edge(floor: np.ndarray) -> list[Cell]:
+    """Return the cells beside the floor, in reading order: where stations can be used."""
+    near = np.zeros_like(floor)
+    for dx, dy in OFFSETS:
+        near |= np.roll(floor, (dy, dx), axis=(0, 1))  # the outermost cells are never floor, so nothing wraps round
+    return [(x, y) for y, x in np.argwhere(near & ~floor).tolist()]

@@ -1,0 +1,367 @@
+"""How directives are carried out: a directive becomes one primitive action a step, until it ends.
+
+With ``original`` rules this is the action manager of LLM-Co's public code (paper section 4, appendix A; verified on its
+recorded decisions). With ``strict`` ones players walk to the nearest side of an object instead of the first one, every
+directive ends, and either player gives way.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.engine.constants import (
+    AWAY,
+    AWAY_ORDER,
+    BLOCKED,
+    EAST,
+    FIRST_ROWS,
+    FREE,
+    INTERACT,
+    MACRO_COLUMNS,
+    NORTH,
+    NOTHING,
+    PATIENCE,
+    SIDES,
+    SOUTH,
+    STAY,
+    TAKEN,
+    WAIT,
+    WEST,
+    Action,
+    EventColumn,
+    Item,
+    Kind,
+    Object,
+    Param,
+    Past,
+    Path,
+    Player,
+    Reason,
+    Row,
+    Rules,
+    Thing,
+    Verb,
+)
+from collab_overcooked.games.overcooked.engine.directives import (
+    judge_directive,
+    mark_floor,
+    measure_distances,
+    nearest_counter,
+    side_of,
+)
+from collab_overcooked.games.overcooked.engine.rules import is_ready
+from collab_overcooked.kernels.grid import OFFSETS
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import (
+    CONTINUE,
+    Level,
+    Macro,
+    Outcome,
+    clear_macros,
+    end_macro,
+    is_running,
+    start_macro,
+    tick_macro,
+)
+from collab_overcooked.kernels.rng import draw_below
+
+# ------------------------------------------------------------------------------------------- carrying out
+
+
+@kernel
+def step_macro_actions(tables, k, players, macros, cells, rng, actions, paths, events):
+    """Every player with directives follows its own for a step; all of them decide from the same moment.
+
+    Mutates: macros, rng, paths, events.
+    """
+    mark_floor(tables.terrain[k], cells, paths[Path.FLOOR])
+    objects, times = tables.objects[k], tables.times[k]
+    catalogue, params, levels = tables.catalogue, tables.params, tables.levels
+    for seat in range(players.shape[0]):
+        if levels[seat] != Level.MEDIUM:
+            continue
+        macro, event = macros[seat], events[seat]
+        measure_distances(seat, players, paths)
+        event[EventColumn.REASON] = start_directive(
+            seat, actions[seat], objects, catalogue, times, players, macro, cells, params, paths
+        )
+        if params[Param.RULES] == Rules.STRICT:
+            event[EventColumn.ENDED] = drop_directive(
+                seat, objects, catalogue, times, players, macro, cells, params, paths
+            )
+        row = macro[Macro.ACTION] if is_running(macro) else WAIT
+        event[EventColumn.PRIMITIVE] = step_macro_action(
+            seat, row, objects, catalogue, times, players, macro, cells, rng, params, paths, event
+        )
+
+
+@kernel
+def step_macro_action(seat, row, objects, catalogue, times, players, macro, cells, rng, params, paths, event):
+    """A directive becomes a primitive action, unless its player is stuck and gives way. Mutates: macro, rng, event."""
+    move = next_move(seat, objects, catalogue[row], times, players, macro, cells, params, paths, event)
+    if params[Param.RULES] == Rules.STRICT:
+        if is_stuck(seat, row, move, players, macro):
+            move = step_aside(seat, rng, players, move, paths[Path.FLOOR])
+    else:
+        move = resolve_standoff(seat, row, move, players, macro, paths[Path.FLOOR])
+    record_step(seat, players, macro, row, move)
+    return move
+
+
+@kernel
+def start_directive(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
+    """A running directive goes on whatever is asked for; otherwise a possible one starts, and else nothing is done.
+
+    Mutates: macro.
+
+    Returns:
+        ``Reason``.
+    """
+    if is_running(macro):
+        return Reason.OK if action == CONTINUE else Reason.RUNNING
+    reason = judge_action(seat, action, objects, catalogue, times, players, cells, params, paths)
+    if reason == Reason.OK:
+        for column in range(MACRO_COLUMNS - 1, Past.LAST, -1):
+            macro[column] = macro[column - 1]
+        macro[Past.LAST] = action
+        start_macro(macro, action, paths.shape[1] * paths.shape[2])
+    return reason
+
+
+@kernel
+def judge_action(seat, action, objects, catalogue, times, players, cells, params, paths):
+    """Decide whether an idle player can choose an action; its surroundings must be known to ``paths``."""
+    if action >= catalogue.shape[0]:
+        return Reason.NO_SUCH_ACTION
+    if action < len(FIRST_ROWS):
+        return Reason.NOT_RUNNING if action == CONTINUE else Reason.OK
+    slot = catalogue[action, Row.SLOT]
+    is_nearest = objects[slot, Object.KIND] == Kind.COUNTER and slot == nearest_counter(objects, cells, paths)
+    return judge_directive(catalogue[action], objects, times, players[seat], cells, is_nearest, params, paths)
+
+
+@kernel
+def drop_directive(seat, objects, catalogue, times, players, macro, cells, params, paths):
+    """A strict directive ends when it has become impossible, lasts too long, or its player stands still too long.
+
+    A player that walks never needs more steps than the map has cells. Mutates: macro.
+
+    Returns:
+        ``Outcome``.
+    """
+    row = macro[Macro.ACTION]
+    if row < len(FIRST_ROWS):
+        return Outcome.RUNNING
+    tick_macro(macro, not (has_stood(players[seat], macro) and macro[Past.DIRECTIVE] == row))
+    if judge_directive(catalogue[row], objects, times, players[seat], cells, True, params, paths) != Reason.OK:
+        end_macro(macro)
+        return Outcome.FAILED
+    if macro[Macro.STILL] > PATIENCE or macro[Macro.TIMER] < 0:
+        end_macro(macro)
+        return Outcome.INTERRUPTED
+    return Outcome.RUNNING
+
+
+@kernel
+def next_move(seat, objects, row, times, players, macro, cells, params, paths, event):
+    """Turn a directive into this step's primitive action; one that is done ends. Mutates: macro, event."""
+    if row[Row.VERB] == Verb.WAIT:
+        end_directive(macro, event)
+        return STAY
+    if row[Row.VERB] == Verb.AWAY:
+        end_directive(macro, event)
+        return move_away(seat, players, NOTHING, paths[Path.FLOOR])
+    thing = objects[row[Row.SLOT]]
+    side = choose_side(thing, params, paths)
+    if side == NOTHING:
+        if params[Param.RULES] == Rules.ORIGINAL and not has_free_side(thing, paths[Path.FLOOR]):
+            end_directive(macro, event)
+        return STAY
+    width = paths.shape[2]
+    cell = side_of(thing, side, paths[Path.FLOOR])
+    if paths[Path.DISTANCE, cell // width, cell % width] > 0:
+        return paths[Path.FIRST, cell // width, cell % width]
+    if players[seat, Player.FACING] != side ^ 1:  # north of it one faces south
+        return side ^ 1
+    here, hand = cells[thing[Object.Y], thing[Object.X]], players[seat, Player.HAND :]
+    return act_in_place(row[Row.VERB], here, hand, times, macro, event)
+
+
+@kernel
+def has_free_side(thing, floor):
+    """Return whether an object has a side on which no other player stands."""
+    for direction in SIDES:
+        cell = side_of(thing, direction, floor)
+        if cell != NOTHING and floor[cell // floor.shape[1], cell % floor.shape[1]] == FREE:
+            return True
+    return False
+
+
+@kernel
+def choose_side(thing, params, paths):
+    """One goes to the side one stands at, else to the nearest free side; in the original to the first, N, S, W, E.
+
+    Returns:
+        Direction from the object, NOTHING where no free side can be reached.
+    """
+    floor, distance = paths[Path.FLOOR], paths[Path.DISTANCE]
+    width = floor.shape[1]
+    best, fewest = NOTHING, BLOCKED
+    for direction in SIDES:
+        cell = side_of(thing, direction, floor)
+        if cell == NOTHING or floor[cell // width, cell % width] == TAKEN:
+            continue
+        moves = distance[cell // width, cell % width]
+        if moves == NOTHING:
+            continue
+        if moves == 0:
+            return direction
+        if best == NOTHING or (params[Param.RULES] == Rules.STRICT and moves < fewest):
+            best, fewest = direction, moves
+    return best
+
+
+@kernel
+def act_in_place(verb, here, hand, times, macro, event):
+    """In place, one interacts and the directive ends, whatever comes of it.
+
+    With wrongly filled hands nobody interacts: the original then never ends but for loading, the strict rules have
+    ended it before. Mutates: macro, event.
+    """
+    if verb == Verb.LOAD:
+        end_directive(macro, event)
+        return INTERACT if hand[Thing.ITEM] == Item.DISH and is_ready(here, times) else STAY
+    if verb != Verb.OPEN and (hand[Thing.ITEM] != Item.NONE) != (verb == Verb.PUT or verb == Verb.DELIVER):
+        return STAY
+    end_directive(macro, event)
+    return INTERACT
+
+
+@kernel
+def end_directive(macro, event):
+    """A directive is done once its last primitive action is chosen. Mutates: macro, event."""
+    if is_running(macro):
+        end_macro(macro)
+        event[EventColumn.ENDED] = Outcome.DONE
+
+
+# ------------------------------------------------------------------------------------------- giving way
+
+
+@kernel
+def has_stood(player, macro):
+    """Return whether a player stands as it stood one step ago, neither moved nor turned."""
+    return (
+        player[Player.X] == macro[Past.X]
+        and player[Player.Y] == macro[Past.Y]
+        and player[Player.FACING] == macro[Past.FACING]
+    )
+
+
+@kernel
+def is_stuck(seat, row, move, players, macro):
+    """A player is stuck if its directive runs on, it did not wait, and it neither moved, turned nor interacts."""
+    if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
+        return False
+    return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
+
+
+@kernel
+def resolve_standoff(seat, row, move, players, macro, floor):
+    """In the original, a player that is stuck moves away unless it is the first, and not twice the same way.
+
+    A mark tells that the player has moved away, by itself or as its directive: it lasts until a wait or an interaction,
+    and a directive to move away right after one of these leaves none. Mutates: macro.
+
+    Returns:
+        Primitive action.
+    """
+    waited = macro[Past.DIRECTIVE] == WAIT and macro[Past.AWAY] == 0
+    if waited or row == WAIT or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
+        macro[Past.AWAY] = 0
+    elif row == AWAY:
+        macro[Past.AWAY] = 1
+    elif seat > 0 and is_running(macro) and has_stood(players[seat], macro):
+        move = move_away(seat, players, macro[Past.MOVE] if macro[Past.AWAY] else NOTHING, floor)
+        macro[Past.AWAY] = 1
+    return move
+
+
+@kernel
+def step_aside(seat, rng, players, move, floor):
+    """Strictly, each player that is stuck gives way on the toss of a coin, to a free neighbour cell drawn evenly.
+
+    Mutates: rng.
+    """
+    if draw_below(rng, 2) == 0:
+        return move
+    free = 0
+    for direction in range(4):
+        free += is_free(players[seat], direction, floor)
+    if free == 0:
+        return move
+    chosen = draw_below(rng, free)
+    for direction in range(4):
+        if is_free(players[seat], direction, floor):
+            if chosen == 0:
+                return direction
+            chosen -= 1
+    return move
+
+
+@kernel
+def is_free(player, direction, floor):
+    """Return whether the cell next to a player is floor on which nobody stands."""
+    y, x = player[Player.Y] + OFFSETS[direction][1], player[Player.X] + OFFSETS[direction][0]
+    return floor[y, x] == FREE
+
+
+@kernel
+def move_away(seat, players, excluded, floor):
+    """One moves away from the nearest other player: first along x, then along y, then west, north, south or east.
+
+    Returns:
+        Primitive action; staying where no neighbour cell is free.
+    """
+    me, other = players[seat], nearest_player(seat, players)
+    if other != NOTHING:
+        dx, dy = me[Player.X] - players[other, Player.X], me[Player.Y] - players[other, Player.Y]
+        along_x = EAST if dx > 0 else WEST
+        if dx != 0 and along_x != excluded and is_free(me, along_x, floor):
+            return along_x
+        along_y = SOUTH if dy > 0 else NORTH
+        if dy != 0 and along_y != excluded and is_free(me, along_y, floor):
+            return along_y
+    for direction in AWAY_ORDER:
+        if direction != excluded and is_free(me, direction, floor):
+            return direction
+    return STAY
+
+
+@kernel
+def nearest_player(seat, players):
+    """Return the other player that fewest rows and columns lie between, the first of several; NOTHING if alone."""
+    best, fewest = NOTHING, BLOCKED
+    for j in range(players.shape[0]):
+        apart = abs(players[j, Player.X] - players[seat, Player.X]) + abs(
+            players[j, Player.Y] - players[seat, Player.Y]
+        )
+        if j != seat and apart < fewest:
+            best, fewest = j, apart
+    return best
+
+
+@kernel
+def record_step(seat, players, macro, before, move):
+    """The next step knows this step's directive, primitive action and pose. Mutates: macro."""
+    macro[Past.DIRECTIVE] = before
+    macro[Past.MOVE] = move
+    macro[Past.X] = players[seat, Player.X]
+    macro[Past.Y] = players[seat, Player.Y]
+    macro[Past.FACING] = players[seat, Player.FACING]
+
+
+@kernel
+def clear_past(macros):
+    """Nobody starts an episode with a directive or a past. Mutates: macros."""
+    clear_macros(macros)
+    macros[:, Past.DIRECTIVE] = WAIT
+    macros[:, Past.X : Past.FACING + 1] = NOTHING

@@ -1,0 +1,424 @@
+"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+
+Rows passed in are views of one environment's arrays: ``player`` (7,), ``hand``, ``cell`` and ``pot`` (4,) as in
+``constants.Thing``. ``pots`` and ``gates`` are cells (x, y) of one layout, ``values``, ``best`` and ``times`` its
+tables of soups, by onions and tomatoes.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.engine.constants import (
+    DISPENSED,
+    DROPS,
+    HAND_END,
+    IDLE,
+    MAX_INGREDIENTS,
+    PICKUPS,
+    STAY,
+    Action,
+    Event,
+    EventColumn,
+    Frame,
+    Item,
+    Param,
+    Player,
+    Reason,
+    Shaping,
+    Terrain,
+    Thing,
+)
+from collab_overcooked.kernels.grid import cell_ahead, resolve_moves_together
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.kernels.rng import draw_below
+
+# ------------------------------------------------------------------------------------------- objects and soups
+
+
+@kernel
+def put(thing, item):
+    """A hand or cell gets an object other than soup, or nothing. Mutates: thing."""
+    thing[Thing.ITEM] = item
+    thing[Thing.ONIONS] = 0
+    thing[Thing.TOMATOES] = 0
+    thing[Thing.TICK] = 0
+
+
+@kernel
+def move_thing(source, target):
+    """An object goes from one place to another as it is. Mutates: source, target."""
+    for column in range(target.shape[0]):
+        target[column] = source[column]
+        source[column] = 0
+
+
+@kernel
+def ingredients_in(pot):
+    """A soup has as many ingredients as onions and tomatoes."""
+    return pot[Thing.ONIONS] + pot[Thing.TOMATOES]
+
+
+@kernel
+def is_idle(soup):
+    """A soup is idle until it is started."""
+    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] == IDLE
+
+
+@kernel
+def is_ready(soup, times):
+    """A soup is ready once it has cooked for its time, and stays so."""
+    time = times[soup[Thing.ONIONS], soup[Thing.TOMATOES]]
+    return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] != IDLE and soup[Thing.TICK] >= time
+
+
+@kernel
+def is_full(pot):
+    """A pot is full if it holds three ingredients, and with fewer too once it is started."""
+    return pot[Thing.ITEM] == Item.SOUP and (pot[Thing.TICK] != IDLE or ingredients_in(pot) == MAX_INGREDIENTS)
+
+
+@kernel
+def count_full_pots(pots, n_pots, cells):
+    """Pots are counted as full whether they cook, are ready, or wait for their start with three ingredients."""
+    count = 0
+    for p in range(n_pots):
+        count += is_full(cells[pots[p, 1], pots[p, 0]])
+    return count
+
+
+@kernel
+def count_dish_pots(pots, n_pots, cells):
+    """A dish will be wanted at every pot with food in it, save one that waits for its start with three ingredients."""
+    count = 0
+    for p in range(n_pots):
+        pot = cells[pots[p, 1], pots[p, 0]]
+        waiting = is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS
+        count += pot[Thing.ITEM] == Item.SOUP and not waiting
+    return count
+
+
+# ------------------------------------------------------------------------------------------- what is useful
+
+
+@kernel
+def held_by_others(item, i, players):
+    """Teammates hold an item if any of them does."""
+    for j in range(players.shape[0]):
+        if j != i and players[j, Player.HAND] == item:
+            return True
+    return False
+
+
+@kernel
+def lies_on_counter(item, cells, terrain):
+    """An object lies on a counter somewhere; pots do not count."""
+    for y in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            if cells[y, x, Thing.ITEM] == item and terrain[y, x] == Terrain.COUNTER:
+                return True
+    return False
+
+
+@kernel
+def is_dish_wanted(dish_pots, players, cells, terrain):
+    """One more dish is useful if none lies about and hands hold fewer than there are pots that will want one."""
+    held = 0
+    for j in range(players.shape[0]):
+        held += players[j, Player.HAND] == Item.DISH
+    return held < dish_pots and not lies_on_counter(Item.DISH, cells, terrain)
+
+
+@kernel
+def is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full):
+    """Ingredients are useful unless all pots are full and no teammate comes with a dish; dishes if wanted."""
+    if item == Item.DISH:
+        return is_dish_wanted(dish_pots, players, cells, terrain)
+    if item == Item.SOUP:
+        return False
+    return not all_full or held_by_others(Item.DISH, i, players)
+
+
+@kernel
+def is_drop_useful(item, i, players, all_full, none_full):
+    """Putting ingredients away helps if all pots are full and no teammate has a dish; dishes the other way round."""
+    if item == Item.DISH:
+        return none_full and not held_by_others(Item.ONION, i, players)
+    if item == Item.SOUP:
+        return False
+    return all_full and not held_by_others(Item.DISH, i, players)
+
+
+@kernel
+def event_bits(event, useful):
+    """Events of a kind come in pairs: what happened, and that it was useful."""
+    return (3 if useful else 1) << event
+
+
+@kernel
+def potting_bits(item, before, after):
+    """Potting is judged by the best soup that could be made before and can be made after it."""
+    other = 1 if item == Item.TOMATO else 0
+    bits = 1 << (Event.POTTING_TOMATO if item == Item.TOMATO else Event.POTTING_ONION)
+    if before == after:
+        bits |= 1 << (Event.OPTIMAL_ONION_POTTING + other)
+    if after > 0:
+        bits |= 1 << (Event.VIABLE_ONION_POTTING + other)
+    if before > 0 and after == 0:
+        bits |= 1 << (Event.CATASTROPHIC_ONION_POTTING + other)
+    if before == 0:
+        bits |= 1 << (Event.USELESS_ONION_POTTING + other)
+    return bits
+
+
+# ------------------------------------------------------------------------------------------- what an interact does
+
+
+@kernel
+def can_interact(hand, cell, kind, times, auto_start, anyone):
+    """An interact is possible where it changes something: what masks allow, and what is not refused.
+
+    Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
+    soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
+    they start by themselves. A closed gate opens to empty hands. Floor and walls do nothing.
+    """
+    held, there = hand[Thing.ITEM], cell[Thing.ITEM]
+    if kind == Terrain.COUNTER:
+        return (held == Item.NONE) != (there == Item.NONE)
+    if kind == Terrain.SERVING:
+        return held == Item.SOUP
+    if kind == Terrain.GATE:
+        return there == Item.NONE and (anyone == 1 or held == Item.NONE)
+    if kind != Terrain.POT:
+        return held == Item.NONE and DISPENSED[kind] != Item.NONE
+    if held == Item.NONE:
+        return auto_start == 0 and is_idle(cell)
+    return is_ready(cell, times) if held == Item.DISH else held != Item.SOUP and not is_full(cell)
+
+
+@kernel
+def add_ingredient(hand, pot):
+    """An onion or tomato goes into a pot; the first one makes it an idle soup. Mutates: hand, pot."""
+    if pot[Thing.ITEM] == Item.NONE:
+        pot[Thing.ITEM] = Item.SOUP
+        pot[Thing.TICK] = IDLE
+    pot[Thing.ONIONS if hand[Thing.ITEM] == Item.ONION else Thing.TOMATOES] += 1
+    put(hand, Item.NONE)
+
+
+@kernel
+def use_pot(hand, pot, best):
+    """At a pot empty hands start it, a dish becomes the soup, and an ingredient goes in.
+
+    Mutates: hand, pot. Returns: bits of the events.
+    """
+    item = hand[Thing.ITEM]
+    if item == Item.NONE:
+        pot[Thing.TICK] = 0
+        return 0
+    if item == Item.DISH:
+        move_thing(pot, hand)
+        return 1 << Event.SOUP_PICKUP
+    before = best[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
+    add_ingredient(hand, pot)
+    return potting_bits(item, before, best[pot[Thing.ONIONS], pot[Thing.TOMATOES]])
+
+
+@kernel
+def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full):
+    """At a counter an object changes between hand and cell; how useful that is, is judged before.
+
+    Mutates: hand, cell. Returns: bits of the events.
+    """
+    held, lying = hand[Thing.ITEM], cell[Thing.ITEM]
+    if held != Item.NONE:
+        useful = is_drop_useful(held, i, players, all_full, none_full)
+        move_thing(hand, cell)
+        return event_bits(DROPS[held], useful)
+    useful = is_pickup_useful(lying, i, players, cells, terrain, dish_pots, all_full)
+    move_thing(cell, hand)
+    return event_bits(PICKUPS[lying], useful)
+
+
+@kernel
+def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
+    """A dispenser hands out one more object; of tomatoes nobody takes note. Mutates: hand. Returns: event bits."""
+    useful = is_pickup_useful(given, i, players, cells, terrain, dish_pots, all_full)
+    put(hand, given)
+    return 0 if given == Item.TOMATO else event_bits(PICKUPS[given], useful)
+
+
+@kernel
+def deliver(hand, values):
+    """Delivered soup is gone; it pays what it is worth, which is nothing if nobody ordered it. Mutates: hand."""
+    paid = values[hand[Thing.ONIONS], hand[Thing.TOMATOES]]
+    put(hand, Item.NONE)
+    return paid
+
+
+@kernel
+def shaped_pay(bits, kind, shaping):
+    """Potting pays whatever it is worth, a dish if it is wanted, soup where it leaves the pot."""
+    if bits & (1 << Event.POTTING_ONION | 1 << Event.POTTING_TOMATO):
+        return shaping[Shaping.POTTING]
+    if kind == Terrain.DISHES and bits & (1 << Event.USEFUL_DISH_PICKUP):
+        return shaping[Shaping.DISH]
+    if kind == Terrain.POT and bits & (1 << Event.SOUP_PICKUP):
+        return shaping[Shaping.SOUP]
+    return shaping[0] * 0
+
+
+@kernel
+def interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse):
+    """A player uses the cell it faces, which must answer.
+
+    Mutates: cell (a view of cells), players, sparse. Returns: bits of the events.
+    """
+    terrain, n_pots = tables.terrain[k], tables.frames[k, Frame.POTS]
+    hand, all_full = players[i, Player.HAND : HAND_END], n_full == n_pots
+    if kind == Terrain.POT:
+        return use_pot(hand, cell, tables.best[k])
+    if kind == Terrain.COUNTER:
+        return use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, n_full == 0)
+    if kind == Terrain.SERVING:
+        sparse[i] += deliver(hand, tables.values[k])
+        return 1 << Event.SOUP_DELIVERY
+    if kind == Terrain.GATE:
+        put(cell, Item.OPEN)
+        return 0
+    return use_dispenser(i, hand, DISPENSED[kind], players, cells, terrain, dish_pots, all_full)
+
+
+@kernel
+def interact_in_turn(tables, k, players, cells, events, sparse, shaped):
+    """Interactions come first, in seat order, each seeing the earlier ones; only the pots are counted before them all.
+
+    Mutates: players, cells, events, sparse, shaped.
+    """
+    params, pots, n_pots = tables.params, tables.pots[k], tables.frames[k, Frame.POTS]
+    dish_pots, n_full = count_dish_pots(pots, n_pots, cells), count_full_pots(pots, n_pots, cells)
+    for i in range(players.shape[0]):
+        if events[i, EventColumn.PRIMITIVE] != Action.INTERACT:
+            continue
+        x, y = cell_ahead(players[i, Player.X], players[i, Player.Y], players[i, Player.FACING])
+        cell, kind, hand = cells[y, x], tables.terrain[k, y, x], players[i, Player.HAND : HAND_END]
+        if can_interact(hand, cell, kind, tables.times[k], params[Param.AUTO_START], params[Param.GATE_ANYONE]):
+            bits = interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse)
+            events[i, EventColumn.CODE] = bits
+            shaped[i] = shaped_pay(bits, kind, tables.shaping[k])
+        elif tables.levels[i] == Level.PRIMITIVE:
+            events[i, EventColumn.REASON] = Reason.NO_EFFECT
+
+
+@kernel
+def choose_primitives(actions, levels, events):
+    """A primitive action is a move, a stay or an interact; any other number is refused. Mutates: events."""
+    for i in range(actions.shape[0]):
+        if levels[i] == Level.PRIMITIVE:
+            known = actions[i] <= Action.INTERACT
+            events[i, EventColumn.PRIMITIVE] = actions[i] if known else STAY
+            events[i, EventColumn.REASON] = Reason.OK if known else Reason.NO_SUCH_ACTION
+
+
+# ------------------------------------------------------------------------------------------- moving
+
+
+@kernel
+def can_enter(x, y, terrain, cells):
+    """Floor can be walked on, and so can an open gate, by anybody with anything in hand."""
+    kind = terrain[y, x]
+    return kind == Terrain.FLOOR or (kind == Terrain.GATE and cells[y, x, Thing.ITEM] == Item.OPEN)
+
+
+@kernel
+def move_players(terrain, players, cells, events, moves):
+    """A direction always turns a player and walks where it can; if any two collide, nobody walks.
+
+    Mutates: players, moves (2, N), which gets the cells before the step and the wanted ones.
+    """
+    before, wanted, width = moves[0], moves[1], terrain.shape[1]
+    walking = False
+    for i in range(players.shape[0]):
+        x, y = players[i, Player.X], players[i, Player.Y]
+        before[i] = y * width + x
+        wanted[i] = before[i]
+        direction = events[i, EventColumn.PRIMITIVE]
+        if direction < Action.STAY:
+            players[i, Player.FACING] = direction
+            ahead_x, ahead_y = cell_ahead(x, y, direction)
+            if can_enter(ahead_x, ahead_y, terrain, cells):
+                wanted[i] = ahead_y * width + ahead_x
+                walking = True
+    if not walking:
+        return
+    resolve_moves_together(before, wanted)
+    for i in range(players.shape[0]):
+        players[i, Player.X] = wanted[i] % width
+        players[i, Player.Y] = wanted[i] // width
+
+
+# ------------------------------------------------------------------------------------------- what goes on by itself
+
+
+@kernel
+def cook(pot, times, auto_start):
+    """A full pot may start by itself; a started soup cooks on until it is ready. Mutates: pot."""
+    if auto_start == 1 and is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS:
+        pot[Thing.TICK] = 0
+    if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
+        pot[Thing.TICK] += 1
+
+
+@kernel
+def is_occupied(x, y, players):
+    """A cell is occupied while a player stands on it."""
+    for j in range(players.shape[0]):
+        if players[j, Player.X] == x and players[j, Player.Y] == y:
+            return True
+    return False
+
+
+@kernel
+def age_gate(gate, occupied, limit, pause):
+    """An open gate counts the steps, not those in which it is stood on, and closes at its limit once it is free.
+
+    Mutates: gate.
+    """
+    if gate[Thing.ITEM] != Item.OPEN:
+        return
+    if gate[Thing.TICK] < limit:
+        if not occupied or pause == 0:
+            gate[Thing.TICK] += 1
+    elif not occupied:
+        put(gate, Item.NONE)
+
+
+# ------------------------------------------------------------------------------------------- starting
+
+
+@kernel
+def is_free_start(x, y, i, region, regions, players):
+    """A random start lies on the same floor as the player's own, where no earlier player stands."""
+    return regions[y, x] == region and not is_occupied(x, y, players[:i])
+
+
+@kernel
+def start_anywhere(i, regions, players, rng):
+    """A random start keeps a player on its own floor, so that a kitchen that can be played stays so; it faces anywhere.
+
+    Mutates: players, rng.
+    """
+    region = regions[players[i, Player.Y], players[i, Player.X]]
+    free = 0
+    for y in range(regions.shape[0]):
+        for x in range(regions.shape[1]):
+            free += is_free_start(x, y, i, region, regions, players)
+    ticket = draw_below(rng, free)
+    players[i, Player.FACING] = draw_below(rng, 4)
+    for y in range(regions.shape[0]):
+        for x in range(regions.shape[1]):
+            if is_free_start(x, y, i, region, regions, players):
+                if ticket == 0:
+                    players[i, Player.X] = x
+                    players[i, Player.Y] = y
+                    return
+                ticket -= 1

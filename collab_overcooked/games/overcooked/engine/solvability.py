@@ -1,0 +1,186 @@
+"""Proof that a kitchen can be worked in: who carries what from where to where until a soup is served.
+
+The proof counts on little. Players who are not needed stay where they start and are in the way; those who act have
+parts of the floor to themselves, so that nobody can block anybody, and hand things over on counters between the parts.
+Each soup's ingredients, dish and soup go one after the other. A kitchen without such a proof may still be workable,
+by players who step aside for each other. Gates count as open floor: a proof does not time them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from collab_overcooked.kernels.grid import OFFSETS
+
+Cell = tuple[int, int]  # x, y
+FLOOR = " G"
+COUNTER, POT, SERVING = "X", "P", "S"
+DISPENSERS = {"onion": "O", "tomato": "T", "dish": "D"}
+STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {POT: "pot", SERVING: "serving station"}
+
+
+@dataclass(frozen=True)
+class Carry:
+    """One errand: take a thing at one cell and put it at another; at a pot a dish becomes soup in the hand.
+
+    Attributes:
+        seat: Who goes.
+        thing: ``onion``, ``tomato``, ``dish`` or ``soup``.
+        source: Cell of dispenser, counter or pot.
+        target: Cell of counter, pot or serving.
+    """
+
+    seat: int
+    thing: str
+    source: Cell
+    target: Cell
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return f"player {self.seat} carries {self.thing} from {self.source} to {self.target}"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Errands that serve one soup when carried out in this order.
+
+    Attributes:
+        recipe: Ingredients of the soup.
+        errands: In order; the soup has to cook before the first errand that carries it.
+        zones: Floor of each acting player.
+    """
+
+    recipe: tuple[str, ...]
+    errands: tuple[Carry, ...]
+    zones: Mapping[int, frozenset[Cell]]
+
+
+def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[str, ...]]) -> Proof | None:
+    """Return a proof that one of the recipes can be served, with as few acting players as possible; None without one.
+
+    Args:
+        grid: Rows of terrain, with floor where players start.
+        starts: Start cells by seat.
+        recipes: Ingredients of each soup that is worth something.
+    """
+    alone = {seat: flood(grid, start, {*starts} - {start}) for seat, start in enumerate(starts)}
+    for team in _teams(alone):
+        hands = _Hands(grid, {seat: alone[seat] for seat in team})
+        for recipe in recipes:
+            errands = hands.serve(recipe)
+            if errands is not None:
+                return Proof(recipe, tuple(errands), hands.zones)
+    return None
+
+
+def flood(grid: Sequence[str], start: Cell, taken: set[Cell], floor: str = FLOOR) -> frozenset[Cell]:
+    """Return the floor that can be walked to from a start.
+
+    Args:
+        grid: Rows of terrain.
+        start: Where to start.
+        taken: Cells of players who stay where they are.
+        floor: Signs of what can be walked on.
+    """
+    reached, queue = {start}, [start]
+    for cell in queue:
+        for near in neighbours(cell):
+            if near not in reached and near not in taken and _at(grid, near) in floor:
+                reached.add(near)
+                queue.append(near)
+    return frozenset(reached)
+
+
+def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[str, Cell]]:
+    """Return kind and cell of the dispensers, pots and serving stations that no player can ever stand beside."""
+    floor = frozenset().union(*(flood(grid, start, set()) for start in starts))
+    stations = [(x, y) for y, row in enumerate(grid) for x, sign in enumerate(row) if sign in STATIONS]
+    return [(STATIONS[_at(grid, cell)], cell) for cell in stations if floor.isdisjoint(neighbours(cell))]
+
+
+def _teams(zones: Mapping[int, frozenset[Cell]]) -> Iterator[tuple[int, ...]]:
+    """Yield the sets of players whose zones do not overlap, small ones first."""
+    for size in range(1, len(zones) + 1):
+        for team in combinations(zones, size):
+            if sum(len(zones[seat]) for seat in team) == len(frozenset().union(*(zones[seat] for seat in team))):
+                yield team
+
+
+def neighbours(cell: Cell) -> list[Cell]:
+    """Return the four cells around a cell."""
+    return [(cell[0] + dx, cell[1] + dy) for dx, dy in OFFSETS]
+
+
+def _at(grid: Sequence[str], cell: Cell) -> str:
+    x, y = cell
+    return grid[y][x] if 0 <= y < len(grid) and 0 <= x < len(grid[y]) else "?"
+
+
+class _Hands:
+    """What players can reach from their zones, and chains of errands from hand to hand."""
+
+    def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]]) -> None:
+        self.zones = zones
+        self.grid = grid
+        self.reach = {
+            seat: sorted({near for cell in zone for near in neighbours(cell)} - zone) for seat, zone in zones.items()
+        }
+
+    def serve(self, recipe: tuple[str, ...]) -> list[Carry] | None:
+        """Return the errands of one soup, None if there is no way."""
+        cells = sorted({cell for reach in self.reach.values() for cell in reach})
+        for pot in (cell for cell in cells if _at(self.grid, cell) == POT):
+            chains = [self._chain(thing, DISPENSERS[thing], POT, pot) for thing in recipe]
+            soup = self._fetch(pot)
+            if soup is not None and None not in chains:
+                return [errand for chain in chains for errand in chain or ()] + soup
+        return None
+
+    def _fetch(self, pot: Cell) -> list[Carry] | None:
+        """Return the errands that bring a dish to a pot and its soup to a serving."""
+        for seat, reach in self.reach.items():
+            if pot not in reach:
+                continue
+            dish = self._chain("dish", DISPENSERS["dish"], POT, pot, last=seat)
+            soup = self._chain("soup", POT, SERVING, None, first=(seat, pot))
+            if dish is not None and soup is not None:
+                return dish + soup
+        return None
+
+    def _chain(
+        self,
+        thing: str,
+        source: str,
+        target: str,
+        place: Cell | None,
+        first: tuple[int, Cell] | None = None,
+        last: int | None = None,
+    ) -> list[Carry] | None:
+        """Return the fewest errands that bring a thing from a kind of terrain to another, over counters.
+
+        Args:
+            thing: What is carried.
+            source: Terrain to start from.
+            target: Terrain to end at.
+            place: The one cell of that terrain that will do, any if None.
+            first: The one player and cell to start with, any if None.
+            last: The one player to end with, any if None.
+        """
+        ways: dict[Cell, list[Carry]] = {}
+        queue = [cell for reach in self.reach.values() for cell in reach if _at(self.grid, cell) == source]
+        queue = list(dict.fromkeys(queue)) if first is None else [first[1]]
+        for cell in queue:
+            for seat, reach in self.reach.items():
+                if cell not in reach or (first is not None and cell == first[1] and seat != first[0]):
+                    continue
+                so_far = ways.get(cell, [])
+                for goal in reach:
+                    errands = [*so_far, Carry(seat, thing, cell, goal)]
+                    if _at(self.grid, goal) == target and place in (None, goal) and last in (None, seat):
+                        return errands
+                    if _at(self.grid, goal) == COUNTER and goal not in ways and goal not in queue:
+                        ways[goal] = errands
+                        queue.append(goal)
+        return None

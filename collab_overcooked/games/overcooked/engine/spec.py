@@ -1,0 +1,396 @@
+"""Layouts in words: a frozen dataclass read from YAML, from the public ``.layout`` format, or a mapping."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
+from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.documents import Document, LayoutError, load_layout, shipped
+
+MOST_PAY = 10**6  # of shaped reward, which is float32
+FOLDER = "overcooked"
+DIGITS = "123456789"
+DEFAULT_VALUE = 20
+DEFAULT_COOK_TIME = 20
+DEFAULT_GATE_LIMIT = 10
+DEFAULT_ORDER_BONUS = 2
+DEFAULT_SHAPING = {"potting": 3.0, "dish": 3.0, "soup": 5.0}
+KEYS = (
+    "name",
+    "description",
+    "grid",
+    "orders",
+    "bonus_orders",
+    "order_bonus",
+    "value",
+    "cook_time",
+    "shaping",
+    "gate_limit",
+    "shared_counters",
+    "share_soup",
+    "par",
+)
+SOUP_LIST = "soups such as [onion, onion, onion]"
+NEEDED = (("D", "dish dispenser D"), ("S", "serving cell S"), ("P", "pot P"), ("OT", "dispenser O or T"))
+
+Soup = tuple[int, int]
+"""Onions and tomatoes of a soup."""
+
+SOUPS: tuple[Soup, ...] = tuple(
+    (total - tomatoes, tomatoes) for total in range(1, MAX_INGREDIENTS + 1) for tomatoes in range(total + 1)
+)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """All that a file says of a kitchen; ``compile_layouts`` turns it into arrays.
+
+    Attributes:
+        document: Where it was read.
+        name: For example ``"cramped_room"``.
+        description: One line.
+        grid: Rows of ``constants.SYMBOLS``; start cells are floor.
+        starts: Start cell (x, y) of each seat that the grid numbers.
+        orders: Soups that pay.
+        bonus_orders: Those of them that pay ``order_bonus`` times as much.
+        order_bonus: Factor.
+        values: Worth of each soup if ordered, without bonus.
+        cook_times: Steps of cooking of each soup.
+        shaping: Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot.
+        gate_limit: Unoccupied steps after which an open gate closes.
+        shared_counters: Cells (x, y) of counters that directives name apart, as places for handing over.
+        share_soup: Whether the original's directives put soup there too.
+        par: Score that a good team reaches in 400 steps, if somebody worked it out.
+    """
+
+    document: Document
+    name: str
+    description: str
+    grid: tuple[str, ...]
+    starts: tuple[tuple[int, int], ...]
+    orders: tuple[Soup, ...]
+    bonus_orders: tuple[Soup, ...]
+    order_bonus: int
+    values: Mapping[Soup, int]
+    cook_times: Mapping[Soup, int]
+    shaping: Mapping[str, float]
+    gate_limit: int
+    shared_counters: tuple[tuple[int, int], ...] = ()
+    share_soup: bool = False
+    par: int | None = None
+
+    @property
+    def width(self) -> int:
+        """Columns of the grid."""
+        return len(self.grid[0])
+
+    @property
+    def height(self) -> int:
+        """Rows of the grid."""
+        return len(self.grid)
+
+    @property
+    def cooks_by_itself(self) -> bool:
+        """Whether pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
+        # No list of orders at all means whatever can be made.
+        return self.orders == SOUPS or all(sum(soup) == MAX_INGREDIENTS for soup in self.orders)
+
+    def cells(self, symbol: str) -> list[tuple[int, int]]:
+        """Return the cells (x, y) of a symbol, row by row."""
+        return [(x, y) for y, row in enumerate(self.grid) for x, found in enumerate(row) if found == symbol]
+
+
+def layouts() -> list[str]:
+    """Return the names of the shipped layouts."""
+    return shipped(FOLDER)
+
+
+def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Layout:
+    """Read a layout.
+
+    Args:
+        source: A shipped name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
+            extend a shipped layout.
+
+    Raises:
+        LayoutError: If the layout cannot work; the message names file, line or cell, and a remedy.
+    """
+    if not isinstance(source, Mapping) and str(source).endswith(".layout"):
+        return read_layout(read_public_layout(Path(source)))
+    return read_layout(load_layout(source, FOLDER))
+
+
+def read_layout(doc: Document) -> Layout:
+    """Check the values of a document, key by key.
+
+    Raises:
+        LayoutError: If a key is unknown, a value is wrong or the grid cannot be played.
+    """
+    doc.mapping(only=KEYS)
+    grid, starts = _grid(doc)
+    values = _by_soup(doc, "value", DEFAULT_VALUE)
+    times = _by_soup(doc, "cook_time", DEFAULT_COOK_TIME)
+    orders = _orders(doc, values, times)
+    entries = doc.listed(SOUP_LIST, "bonus_orders", default=[])
+    bonus = tuple(dict.fromkeys(_soup(doc, entry, ("bonus_orders", i)) for i, entry in enumerate(entries)))
+    for i, soup in enumerate(bonus):
+        if soup not in orders:
+            raise doc.error("a bonus order must be one of the orders too; add it there", "bonus_orders", i)
+    return Layout(
+        document=doc,
+        name=doc.text("name", default="unnamed"),
+        description=doc.text("description", default=""),
+        grid=grid,
+        starts=starts,
+        orders=orders,
+        bonus_orders=bonus,
+        order_bonus=doc.integer("order_bonus", default=DEFAULT_ORDER_BONUS),
+        values=values,
+        cook_times=times,
+        shaping=check_shaping(doc.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
+        gate_limit=doc.integer("gate_limit", default=DEFAULT_GATE_LIMIT, low=1),
+        shared_counters=_shared_counters(doc, grid),
+        share_soup=doc.flag("share_soup"),
+        par=doc.integer("par", default=None),
+    )
+
+
+def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueError) -> dict[str, float]:
+    """Return what shaped reward pays, with the default where nothing is given.
+
+    Args:
+        given: None or a mapping of ``potting``, ``dish`` and ``soup`` to numbers; those left out stay as they are.
+        default: What it pays otherwise.
+        error: Makes the exception from a message.
+
+    Raises:
+        ValueError: For an unknown name or something that is no number.
+    """
+    if given is None:
+        return dict(default)
+    if not isinstance(given, Mapping):
+        raise error(f"shaping must map {', '.join(default)} to numbers, not {shown(given)}")
+    for name, value in given.items():
+        if name not in default:
+            raise error(near_matches("shaped reward", name, default))
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MOST_PAY:
+            raise error(f"shaping of {name} must be a number from -{MOST_PAY} to {MOST_PAY}, not {shown(value)}")
+    return {name: float(given.get(name, value)) for name, value in default.items()}
+
+
+def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
+    """Read cells such as [[2, 1], [2, 2]]; all must be counters."""
+    counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
+    cells = []
+    for i, cell in enumerate(doc.listed("cells such as [2, 1]", "shared_counters", default=[])):
+        good = isinstance(cell, list) and all(type(value) is int for value in cell)
+        if not good or tuple(cell) not in counters:
+            raise doc.error(f"{cell!r} is no counter; name cells [x, y] of symbol X", "shared_counters", i)
+        cells.append((cell[0], cell[1]))
+    return tuple(dict.fromkeys(cells))
+
+
+# ------------------------------------------------------------------------------------------- the grid
+
+
+def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
+    rows = doc.rows("grid", remedy="close every row with a station, counter X or wall W")
+    width = len(rows[0])
+    starts: dict[str, tuple[int, int]] = {}
+    for y, row in enumerate(rows):
+        for x, symbol in enumerate(row):
+            edge = x in (0, width - 1) or y in (0, len(rows) - 1)
+            _check_cell(f"{doc.row_of('grid', y)}, cell ({x}, {y})", symbol, edge, starts)
+            if symbol in DIGITS:
+                starts[symbol] = (x, y)
+    _check_starts(doc, starts)
+    for symbols, what in NEEDED:
+        if not any(symbol in row for row in rows for symbol in symbols):
+            raise LayoutError(f"{doc.row_of('grid', 0)}: the grid has no {what}; nothing could ever be served")
+    grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
+    return grid, tuple(starts[digit] for digit in sorted(starts))
+
+
+def _check_cell(where: str, symbol: str, edge: bool, starts: Mapping[str, Any]) -> None:
+    if symbol in starts:
+        raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
+    if symbol not in SYMBOLS + DIGITS:
+        raise LayoutError(f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {SYMBOLS.strip()}")
+    if edge and symbol in DIGITS + " G":
+        what = "a gate" if symbol == "G" else "floor"
+        raise LayoutError(
+            f"{where}: {what} at the edge of the grid; close the edge with counters X, walls W or stations"
+        )
+
+
+def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
+    if not starts:
+        raise LayoutError(f"{doc.row_of('grid', 0)}: nobody starts in the grid; put the digit 1 on a floor cell")
+    for k, digit in enumerate(sorted(starts), start=1):
+        if digit != str(k):
+            raise LayoutError(f"{doc.row_of('grid', 0)}: the grid starts player {digit} but not player {k}")
+
+
+# ------------------------------------------------------------------------------------------- soups
+
+
+def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
+    """Read a soup: a list of one to three ingredients, in any order."""
+    if not isinstance(entry, list) or not 1 <= len(entry) <= MAX_INGREDIENTS:
+        raise doc.error(f"a soup is a list of 1 to {MAX_INGREDIENTS} ingredients, not {entry!r}", *path)
+    for name in entry:
+        if name not in INGREDIENTS:
+            raise doc.error(near_matches("ingredient", name, INGREDIENTS), *path)
+    return entry.count("onion"), entry.count("tomato")
+
+
+def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
+    """Read a number for all soups, or one for each onion and each tomato in them."""
+    given = doc.at(key)
+    if not isinstance(given, dict):
+        return dict.fromkeys(SOUPS, doc.integer(key, default=default))
+    if set(given) != set(INGREDIENTS):
+        raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {shown(given)}", key)
+    onion, tomato = (doc.integer(key, name) for name in INGREDIENTS)
+    return {(onions, tomatoes): onion * onions + tomato * tomatoes for onions, tomatoes in SOUPS}
+
+
+def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> tuple[Soup, ...]:
+    """Read the soups that pay, all if none is listed; an entry may set its soup's value and cook time."""
+    orders: list[Soup] = []
+    for i, entry in enumerate(doc.listed(SOUP_LIST, "orders", default=[])):
+        path = ("orders", i)
+        own = doc.mapping(*path, only=("soup", "value", "cook_time")) if isinstance(entry, dict) else {"soup": entry}
+        soup = _soup(doc, own.get("soup"), path)
+        if soup in orders:
+            raise doc.error("this soup is ordered a second time; keep one of them", *path)
+        orders.append(soup)
+        if "value" in own:
+            values[soup] = doc.integer(*path, "value")
+        if "cook_time" in own:
+            times[soup] = doc.integer(*path, "cook_time")
+    return tuple(orders) or SOUPS
+
+
+# ------------------------------------------------------------------------------------------- the public format
+
+RENAMED = {"layout_name": "name", "order_bonus": "order_bonus", "delivery_reward": "value", "cook_time": "cook_time"}
+PAIRED = {"value": ("onion_value", "tomato_value"), "cook_time": ("onion_time", "tomato_time")}
+LISTED = {"value": "recipe_values", "cook_time": "recipe_times"}
+SHAPED = {"PLACEMENT_IN_POT_REW": "potting", "DISH_PICKUP_REWARD": "dish", "SOUP_PICKUP_REWARD": "soup"}
+UNPAID = ("DISH_DISP_DISTANCE_REW", "POT_DISTANCE_REW", "SOUP_DISTANCE_REW")  # the original never pays these
+ORDERS = {"start_all_orders": "orders", "start_bonus_orders": "bonus_orders"}
+PUBLIC_KEYS = (
+    "grid",
+    "rew_shaping_params",
+    "num_items_for_soup",
+    "start_order_list",
+    *RENAMED,
+    *ORDERS,
+    *LISTED.values(),
+    *(name for pair in PAIRED.values() for name in pair),
+)
+
+
+def read_public_layout(path: Path) -> Document:
+    """Read a file of the public ``.layout`` format, one Python dictionary of literals, into the keys of our files.
+
+    The text is parsed as literals and never run. ``num_items_for_soup`` is ignored, as in the original.
+
+    Raises:
+        LayoutError: If the file cannot be read, holds anything but literals, or asks for what is not supported.
+    """
+    try:
+        tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
+        given = ast.literal_eval(tree)
+    except (OSError, UnicodeDecodeError) as error:
+        raise LayoutError(f"cannot read layout file {path}: {getattr(error, 'strerror', None) or error}") from None
+    except SyntaxError as error:
+        raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
+    except (ValueError, TypeError, MemoryError, RecursionError):
+        raise LayoutError(
+            f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, None"
+        ) from None
+    if not isinstance(given, dict) or not isinstance(tree.body, ast.Dict):
+        raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(given).__name__}")
+    lines = {
+        key.value: value.lineno
+        for key, value in zip(tree.body.keys, tree.body.values, strict=True)
+        if isinstance(key, ast.Constant)
+    }
+    doc = Document(path.name, given, {(key,): (path.name, line) for key, line in lines.items()})
+    values = {"name": path.stem, **_translate(doc)}
+    marks = {(key,): doc.marks.get((_public_key(key),), (path.name, 1)) for key in values}
+    if "grid" in lines:
+        marks["grid",] = (path.name, lines["grid"] - 1)  # the first row stands beside the key, not below it
+    return Document(path.name, values, marks)
+
+
+def _public_key(key: str) -> str:
+    """Return the public name of a key, for the line of a complaint."""
+    names = {ours: public for table in (RENAMED, ORDERS) for public, ours in table.items()}
+    return names.get(key, "rew_shaping_params" if key == "shaping" else key)
+
+
+def _translate(doc: Document) -> dict[str, Any]:
+    given = doc.content
+    doc.mapping(only=PUBLIC_KEYS)
+    if given.get("start_order_list") is not None:
+        key = "start_order_list"
+        raise doc.error(f"{key} must be None: orders one after the other are not supported", key)
+    values: dict[str, Any] = {RENAMED[key]: value for key, value in given.items() if key in RENAMED}
+    if isinstance(given.get("grid"), str):
+        values["grid"] = "\n".join(row.strip() for row in given["grid"].strip("\n").split("\n"))
+    for public, ours in ORDERS.items():
+        entries = doc.listed("orders such as {'ingredients': ['onion']}", public, default=[])
+        values[ours] = [_public_soup(doc, entry, public) for entry in entries]
+    for ours, names in PAIRED.items():
+        if any(name in given for name in names):
+            _pair(doc, values, ours, names)
+    for ours, name in LISTED.items():
+        if name in given:
+            _spread(doc, values, ours, name)
+    if given.get("rew_shaping_params") is not None:
+        values["shaping"] = _public_shaping(doc, given["rew_shaping_params"])
+    return values
+
+
+def _pair(doc: Document, values: dict[str, Any], ours: str, names: tuple[str, str]) -> None:
+    """Give each onion and each tomato its own number."""
+    if ours in values or not all(name in doc for name in names):
+        raise doc.error(f"give both {' and '.join(names)}, and no one number for all soups beside", *names[:1])
+    values[ours] = dict(zip(INGREDIENTS, (doc[name] for name in names), strict=True))
+
+
+def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
+    if not isinstance(entry, dict) or set(entry) != {"ingredients"} or not isinstance(entry["ingredients"], list):
+        raise doc.error(f"an order looks like {{'ingredients': ['onion']}}, not {entry!r}", key)
+    return entry["ingredients"]
+
+
+def _spread(doc: Document, values: dict[str, Any], ours: str, name: str) -> None:
+    """Give each order its own number of a list."""
+    numbers, orders = doc[name], values["orders"]
+    if ours in values or not isinstance(numbers, list) or len(numbers) != len(orders):
+        raise doc.error(f"{name} needs one number for each of start_all_orders, and none for all soups beside", name)
+    values["orders"] = [
+        {**(order if isinstance(order, dict) else {"soup": order}), ours: number}
+        for order, number in zip(orders, numbers, strict=True)
+    ]
+
+
+def _public_shaping(doc: Document, given: Any) -> dict[str, Any]:
+    """Translate shaped rewards; those that a file leaves out pay nothing, as in the original."""
+    if not isinstance(given, dict):
+        raise doc.error(f"rew_shaping_params must be None or a dictionary, not {shown(given)}", "rew_shaping_params")
+    for name, value in given.items():
+        if name not in (*SHAPED, *UNPAID):
+            raise doc.error(near_matches("shaped reward", name, (*SHAPED, *UNPAID)), "rew_shaping_params")
+        if name in UNPAID and value != 0:
+            raise doc.error(f"{name} must be 0: the original never pays it either", "rew_shaping_params")
+    return {ours: given.get(name, 0) for name, ours in SHAPED.items()}

@@ -1,0 +1,183 @@
+"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Clock,
+    Event,
+    EventColumn,
+    Frame,
+    Param,
+    Path,
+    Player,
+    Terrain,
+)
+from collab_overcooked.games.overcooked.engine.directives import mark_floor, mask_directives
+from collab_overcooked.games.overcooked.engine.macro_actions import clear_past, step_macro_actions
+from collab_overcooked.games.overcooked.engine.observe import observe_env
+from collab_overcooked.games.overcooked.engine.rewards import pay
+from collab_overcooked.games.overcooked.engine.rules import (
+    age_gate,
+    choose_primitives,
+    cook,
+    interact_in_turn,
+    is_occupied,
+    move_players,
+    start_anywhere,
+)
+from collab_overcooked.kernels.events import clear_events
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.macro_actions import Level
+from collab_overcooked.kernels.rng import draw_below
+
+
+@kernel
+def clear_pay(sparse, shaped):
+    """Clear what each player's own deeds paid. Mutates: all."""
+    for i in range(sparse.shape[0]):
+        sparse[i] = 0
+        shaped[i] = 0
+
+
+@kernel
+def step_env(tables, players, cells, clock, actions, events, sparse, shaped, moves):
+    """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions.
+
+    Where there are directives, ``macro_batch`` has cleared the events and written the primitive actions they come to.
+    """
+    k, params = clock[Clock.LAYOUT], tables.params
+    if params[Param.MACROS] == 0:
+        clear_events(events, FIRST_ID)
+    clear_pay(sparse, shaped)
+    choose_primitives(actions, tables.levels, events)
+    interact_in_turn(tables, k, players, cells, events, sparse, shaped)
+    move_players(tables.terrain[k], players, cells, events, moves)
+    clock[Clock.T] += 1
+    for p in range(tables.frames[k, Frame.POTS]):
+        x, y = tables.pots[k, p, 0], tables.pots[k, p, 1]
+        cook(cells[y, x], tables.times[k], params[Param.AUTO_START])
+    for g in range(tables.frames[k, Frame.GATES]):
+        x, y = tables.gates[k, g, 0], tables.gates[k, g, 1]
+        limit, pause = tables.frames[k, Frame.GATE_LIMIT], params[Param.GATE_PAUSE]
+        age_gate(cells[y, x], is_occupied(x, y, players), limit, pause)
+    for i in range(players.shape[0]):
+        if events[i, EventColumn.CODE] & (1 << Event.SOUP_DELIVERY):
+            clock[Clock.SERVED] += 1
+            clock[Clock.SCORE] += int(sparse[i])
+
+
+@kernel
+def clear_cells(cells, terrain, reset_gates):
+    """Counters and pots are empty at the start; gates are closed, unless they stay as they are. Mutates: cells."""
+    for y in range(cells.shape[0]):
+        for x in range(cells.shape[1]):
+            if reset_gates == 1 or terrain[y, x] != Terrain.GATE:
+                cells[y, x] = 0
+
+
+@kernel
+def reset_env(tables, players, cells, clock, rng, forced, limit):
+    """A layout is forced or drawn from the pool; players face north at their starts, or stand anywhere, hands empty.
+
+    Mutates: all but tables.
+    """
+    params = tables.params
+    k, pool = max(forced, 0), tables.terrain.shape[0]
+    if forced == NOTHING and pool > 1:
+        k = draw_below(rng, pool)
+    clear_cells(cells, tables.terrain[k], params[Param.GATE_RESET])
+    clock[:] = 0
+    clock[Clock.LAYOUT] = k
+    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.HORIZON]
+    players[:] = 0
+    for i in range(players.shape[0]):
+        players[i, Player.X] = tables.starts[k, i, 0]
+        players[i, Player.Y] = tables.starts[k, i, 1]
+    for i in range(players.shape[0] if params[Param.RANDOM_START] == 1 else 0):
+        start_anywhere(i, tables.regions[k], players, rng)
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    players, cells, clock = state.players, state.cells, state.clock
+    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
+    truncated, moves, fresh = out.truncated, out.moves, out.fresh
+    for b in range(players.shape[0]):
+        fresh[b] = clock[b, Clock.OVER] == 0
+        if not fresh[b]:
+            clear_events(events[b], FIRST_ID)
+            clear_pay(sparse[b], shaped[b])
+            rewards[b] = 0
+            continue
+        step_env(tables, players[b], cells[b], clock[b], actions[b], events[b], sparse[b], shaped[b], moves[b])
+        pay(sparse[b], shaped[b], tables.params[Param.SHAPED], rewards[b])
+        truncated[b] = clock[b, Clock.T] >= clock[b, Clock.LIMIT]
+        clock[b, Clock.OVER] = 1 if truncated[b] else 0
+
+
+@kernel
+def reset_batch(tables, state, out, which, forced, limit):
+    """Start new episodes where `which` says so. Mutates: state, out."""
+    players, cells, clock, rng, macros = state.players, state.cells, state.clock, state.rng, state.macro_state
+    events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
+    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
+    for b in range(players.shape[0]):
+        fresh[b] = which[b]
+        if not which[b]:
+            continue
+        reset_env(tables, players[b], cells[b], clock[b], rng[b], forced, limit)
+        clear_past(macros[b])
+        clear_events(events[b], FIRST_ID)
+        clear_pay(sparse[b], shaped[b])
+        rewards[b] = 0
+        terminated[b] = False
+        truncated[b] = False
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Show the players what is new; a kernel of its own, as in every game here, for shorter compile times.
+
+    Mutates: out.
+    """
+    players, cells, clock = state.players, state.cells, state.clock
+    observations, masks, fresh = out.observations, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if fresh[b]:
+            observe_env(tables, players[b], cells[b], clock[b], observations[b], masks[b])
+
+
+@kernel
+def macro_batch(tables, state, actions, out):
+    """Clear the events, and turn directives into the primitive actions that ``step_batch`` carries out.
+
+    Mutates: state, out.
+    """
+    players, macros, cells, clock, rng = state.players, state.macro_state, state.cells, state.clock, state.rng
+    paths, events = out.paths, out.events
+    for b in range(players.shape[0]):
+        clear_events(events[b], FIRST_ID)
+        if clock[b, Clock.OVER] == 0:
+            k = clock[b, Clock.LAYOUT]
+            step_macro_actions(tables, k, players[b], macros[b], cells[b], rng[b], actions[b], paths[b], events[b])
+
+
+@kernel
+def mask_batch(tables, state, out):
+    """Show players with directives which of them are possible, instead of primitive actions. Mutates: out."""
+    players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
+    paths, masks, fresh = out.paths, out.masks, out.fresh
+    for b in range(players.shape[0]):
+        if not fresh[b]:
+            continue
+        k = clock[b, Clock.LAYOUT]
+        objects, catalogue, times, params = tables.objects[k], tables.catalogue, tables.times[k], tables.params
+        mark_floor(tables.terrain[k], cells[b], paths[b, Path.FLOOR])
+        for i in range(players.shape[1]):
+            if tables.levels[i] == Level.MEDIUM:
+                mask_directives(
+                    i, objects, catalogue, times, players[b], macros[b, i], cells[b], params, paths[b], masks[b, i]
+                )

@@ -1,0 +1,34 @@
+"""Registry entry of Overcooked; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+RECORDS = (
+    GameRecord(
+        id="Overcooked-v0",
+        module="collab_overcooked.envs.overcooked_v0",
+        game="collab_overcooked.games.overcooked.env:Overcooked",
+        metrics="collab_overcooked.games.overcooked.suite.scoring:METRICS",
+        summary="Overcooked-AI's onion soup kitchens, and kitchens whose gates need a helping hand; 12 layouts.",
+        suites={
+            "overcooked": SuiteRecord(
+                "collab_overcooked.games.overcooked.suite.suite:OvercookedSuite",
+                "Soups for 400 steps on many layouts, both ways to seat a team; scores beside published ones.",
+            )
+        },
+        policies={
+            "greedy": "collab_overcooked.games.overcooked.policies.greedy:GreedyPolicy",
+            "planner": "collab_overcooked.games.overcooked.policies.planner:PlannerPolicy",
+            "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
+            "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
+        },
+        prompts="games/overcooked/text/prompts",
+        presets={"llmco": "collab_overcooked.games.overcooked.policies.presets:PRESET"},
+        documents=("collab_overcooked.games.overcooked.suite.documents:LAYOUT",),
+        generator="collab_overcooked.games.overcooked.suite.documents:LayoutGenerator",
+        human_games="collab_overcooked.games.overcooked.suite.human_games",
+        questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
+        subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
+    ),
+)

@@ -1,0 +1,106 @@
+"""The check of layout files, and the command that draws new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.overcooked.engine.generate import (
+    Wishes,
+    generate,
+    layout_text,
+    orders_to_prove,
+    prove_layout,
+    read_wishes,
+)
+from collab_overcooked.games.overcooked.engine.solvability import list_untouched
+from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, load_kitchen
+from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.options import option
+
+NO_POLICY = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutOptions:
+    """How a layout is tried out."""
+
+    par: str = option("greedy", f"Policy that plays it, or {NO_POLICY}.")
+
+
+def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
+    """Prove that soup can be served in each layout, and play it.
+
+    Raises:
+        LayoutError: If a layout cannot be read.
+        ValueError: For an unknown policy.
+    """
+    found = [_check_layout(source, options.par) for source in sources]
+    return Finding("\n".join(one.text for one in found), [one.values for one in found], all(one.ok for one in found))
+
+
+def _check_layout(source: str, policy: str) -> Finding:
+    from collab_overcooked.games.overcooked.suite.par_score import STEPS, par_score
+
+    layout = load_kitchen(source)
+    proof = prove_layout(layout)
+    errands = [] if proof is None else [str(errand) for errand in proof.errands]
+    score = None if policy == NO_POLICY else par_score(layout, policy)
+    lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
+    untouched = [f"{kind} at {cell}" for kind, cell in list_untouched(layout.grid, layout.starts)]
+    lines += [f"  {line}" for line in errands or _tried(layout)]
+    lines += [f"  {station}: no player can stand beside it; take it out or give it floor" for station in untouched]
+    if score is not None:
+        lines.append(f"{policy} serves {score} points in {STEPS} steps")
+    values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
+    values["unreachable"] = untouched
+    return Finding("\n".join(lines), values, not untouched and (proof is not None or bool(score)))
+
+
+def _tried(layout: Layout) -> list[str]:
+    """Say what a search for a proof has tried in vain."""
+    players, soups = len(layout.starts), [" + ".join(soup) for soup in orders_to_prove(layout)]
+    return [
+        "could not prove the layout solvable: players may have to make way for each other",
+        f"tried every team of 1 to {players} players, each on floor of its own, with hand-overs on counters",
+        f"tried the orders {', '.join(soups)}",
+    ]
+
+
+LAYOUT = DocumentKind(
+    "layout",
+    FOLDER,
+    KEYS,
+    check_layouts,
+    "Proves that soup can be served, and plays it.",
+    LayoutOptions,
+    endings=(".yaml", ".yml", ".layout"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LayoutGenerator(Wishes):
+    """Layouts in which soup can be served, each in a file of its own, with a par score."""
+
+    count: int = option(8, "Number of layouts.")
+    par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")
+
+    def write(self, out: Path, command: str) -> Finding:
+        """Draw layouts and write each to a file of the folder ``out``.
+
+        Raises:
+            ValueError: For a wish that cannot be, or an unknown policy.
+        """
+        from collab_overcooked.games.overcooked.suite.par_score import par_score
+
+        layouts = generate(read_wishes({own.name: getattr(self, own.name) for own in fields(Wishes)}))
+        out.mkdir(parents=True, exist_ok=True)
+        lines, values = [], []
+        for layout in layouts:
+            score = None if self.par == NO_POLICY else par_score(layout, self.par)
+            (out / f"{layout.name}.yaml").write_text(layout_text(layout, score), "utf-8")
+            lines.append(layout.name + ("" if score is None else f", par {score}"))
+            values.append({"name": layout.name, "par": score})
+        return Finding("\n".join(lines), values)

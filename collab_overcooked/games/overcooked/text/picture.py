@@ -1,0 +1,168 @@
+"""The scene model of a kitchen: what a picture shows of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked.games.overcooked.engine.constants import IDLE
+from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup
+from collab_overcooked.render.model import (
+    FLOORS,
+    GOOD,
+    GREY,
+    INK,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Icon,
+    Line,
+    Progress,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    held_spans,
+    initials,
+)
+
+SHOWN_ORDERS = 4  # orders with a line of their own; the others are counted
+PANEL = 24  # width, font sizes
+SPRITES = {"X": "counter", "W": "wall", "G": "gate", "P": "pot", "D": "dishes", "S": "serving"}
+TEXTS = {"X": "##", "W": "%%"}
+CRATES = {"O": "onion", "T": "tomato"}
+FOODS = {"onion": "yellow_onion", "tomato": "tomato"}
+
+Scene = Mapping[str, Any]
+Thing = Mapping[str, Any]
+
+
+def icon_of(thing: Thing) -> Icon:
+    """Return what an object looks like."""
+    if thing["item"] == "dish":
+        return Icon("dish")
+    if thing["item"] == "soup":
+        return Icon("soup", tuple(FOODS[name] for name in thing["ingredients"]), garnish=True)
+    return Icon(foods=(FOODS[thing["item"]],))
+
+
+# ------------------------------------------------------------------------------------------- the board
+
+
+@lru_cache(maxsize=64)
+def _plain_cell(symbol: str, shade: int) -> Cell:
+    """Return a cell as it is at the start: floor, a station, a closed gate."""
+    if symbol == " ":
+        return Cell(FLOORS[shade], ".", walkable=True)
+    if symbol in CRATES:
+        return Cell("counter", symbol, (Icon(foods=(FOODS[CRATES[symbol]],)),) * 3, front="crate")
+    return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol))
+
+
+def _object_cell(layout: Layout, thing: Thing) -> Cell:
+    """Return a counter with what lies on it, or a pot with what it holds and how far it is."""
+    x, y = thing["position"]
+    if layout.grid[y][x] != "P":
+        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),))
+    if thing["ready"]:
+        return Cell("pot", "P!", (icon_of(thing),), ready=True)
+    contents = tuple(Icon(foods=(FOODS[name],)) for name in thing["ingredients"])
+    if thing["tick"] == IDLE:
+        return Cell("pot", f"P+{len(contents)}", contents)
+    left = thing["time"] - thing["tick"]
+    return Cell("pot", f"P~{left}", contents, progress=Progress(thing["tick"], thing["time"], str(left)))
+
+
+def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook]) -> Board:
+    cells = {
+        (x, y): _plain_cell(symbol, (x + y) % 2) for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)
+    }
+    for gate in scene["gates"]:
+        if gate["open"]:  # with the steps until it closes, unless somebody stands in it longer
+            words = str(gate["limit"] - gate["counter"] + 1)
+            cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(words,))
+    cells |= {tuple(thing["position"]): _object_cell(layout, thing) for thing in scene["objects"]}
+    standing = tuple((tuple(player["position"]), cook) for player, cook in zip(scene["players"], cooks, strict=True))
+    return Board((layout.width, layout.height), tuple(cells.items()), standing)
+
+
+def _cooks(scene: Scene, names: Sequence[str]) -> list[Cook]:
+    letters = initials(names)
+    cooks = []
+    for seat, player in enumerate(scene["players"]):
+        held = player["holding"]
+        icon, mark = (icon_of(held), held["item"][0]) if held else (None, "")
+        cooks.append(Cook(seat, letters[seat], player["facing"], chef=False, held=icon, mark=mark))
+    return cooks
+
+
+# ------------------------------------------------------------------------------------------- words
+
+
+def soup_words(soup: Soup) -> str:
+    """Return what is in a soup, in words."""
+    parts = [
+        f"{count} {name}{'es' if name == 'tomato' and count > 1 else 's' if count > 1 else ''}"
+        for count, name in zip(soup, ("onion", "tomato"), strict=True)
+        if count
+    ]
+    return " and ".join(parts)
+
+
+def held_words(thing: Thing | None) -> str:
+    """Return what a hand or a counter holds, in words."""
+    if thing is None:
+        return "nothing"
+    if thing["item"] != "soup":
+        return str(thing["item"])
+    names = thing["ingredients"]
+    return f"soup of {soup_words((names.count('onion'), names.count('tomato')))}"
+
+
+def order_lines(layout: Layout) -> list[str]:
+    """Return a line for each order with what it pays; one line where every soup pays the same."""
+    pays = {soup: layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1) for soup in SOUPS}
+    if layout.orders == SOUPS and len(set(pays.values())) == 1:
+        return [f"any soup: {pays[SOUPS[0]]}"]
+    return [
+        f"{soup_words(soup)}: {pays[soup]}{' with bonus' if soup in layout.bonus_orders else ''}"
+        for soup in layout.orders
+    ]
+
+
+def _orders(layout: Layout) -> Card:
+    lines = order_lines(layout)
+    rest = len(lines) - SHOWN_ORDERS
+    shown = lines[:SHOWN_ORDERS] + ([f"and {rest} more"] if rest > 0 else [])
+    return Card((Line((Text("Orders", GREY),)), *(Line((Text(words),)) for words in shown)), kind="order")
+
+
+def _object_words(layout: Layout, thing: Thing) -> str:
+    """Return what lies on a counter, or how far a pot is, in words."""
+    x, y = thing["position"]
+    words = f"({x}, {y}) "
+    if layout.grid[y][x] != "P":
+        return words + held_words(thing)
+    if thing["tick"] == IDLE:
+        return f"{words}pot with {held_words(thing).removeprefix('soup of ')}"
+    state = "ready" if thing["ready"] else f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
+    return f"{words}{held_words(thing)}, {state}"
+
+
+def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the scene model of a moment."""
+    cooks = _cooks(scene, names)
+    score = (f"Score {scene['score']} ({scene['served']} served)", GOOD if scene["score"] else INK)
+    time = clock(f"Step {scene['timestep']} of {scene['limit']}", [score], scene["timestep"], scene["limit"])
+    players = [
+        agent_card(cook, name, f"facing {player['facing']}", held_spans(cook.held, held_words(player["holding"])))
+        for cook, name, player in zip(cooks, names, scene["players"], strict=True)
+    ]
+    orders = _orders(layout)
+    lines = 2.5 + 2.5 * len(players) + orders.height
+    listing = [f"order: {words}" for words in order_lines(layout)[SHOWN_ORDERS:]]
+    listing += [_object_words(layout, thing) for thing in scene["objects"]]
+    return Sheet((_board(layout, scene, cooks), Column((time, *players, orders), PANEL, lines)), listing=tuple(listing))

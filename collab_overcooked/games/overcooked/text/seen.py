@@ -1,0 +1,17 @@
+"""Knowledge of a player of Overcooked: everything."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.overcooked.text.text import MENU
+
+
+class LayoutView(SeatView):
+    """What one player knows."""
+
+    @cached_property
+    def surroundings(self) -> str:
+        """The moment in words, without the list of directives."""
+        return self.text.partition(self._say(MENU))[0].rstrip()

@@ -1,0 +1,436 @@
+"""Words for language agents: names of directives, how answers are read, why actions are refused, and what a seat sees.
+
+What a description says, and in which order, is that of LLM-Co's state extractor; the sentences are our own. Distances
+count moves; turning and acting are not counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.games.overcooked.engine.compile import Compiled
+from collab_overcooked.games.overcooked.engine.constants import (
+    BLOCKED,
+    FIRST_ROWS,
+    HAND_END,
+    LETTERS,
+    MAX_INGREDIENTS,
+    MEMORY,
+    NOTHING,
+    Action,
+    Clock,
+    Event,
+    EventColumn,
+    Frame,
+    Item,
+    Kind,
+    Object,
+    Past,
+    Path,
+    Player,
+    Reason,
+    Row,
+    Thing,
+    Verb,
+)
+from collab_overcooked.games.overcooked.engine.directives import (
+    distance_to,
+    mark_floor,
+    mask_directives,
+    measure_distances,
+    nearest_counter,
+)
+from collab_overcooked.games.overcooked.engine.macro_actions import judge_action
+from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
+
+Array = np.ndarray
+MENU = "You can:"  # before the directives that are possible
+NAMES = ("Alice", "Bob", "Carol", "Dave")  # of the seats; the paper names the first two
+TAKEN = {Kind.ONIONS: "onion", Kind.TOMATOES: "tomato", Kind.DISHES: "dish"}
+TITLES = {
+    Kind.ONIONS: "onion dispensers",
+    Kind.TOMATOES: "tomato dispensers",
+    Kind.DISHES: "dish dispensers",
+    Kind.POT: "pots",
+    Kind.SERVING: "serving cells",
+    Kind.GATE: "gates",
+    Kind.SHARED: "shared counters",
+    Kind.COUNTER: "counters",
+}
+THINGS = (*TAKEN.values(), "soup", "plate", "pot", "gate", "counter", "serving", "dispenser", "ingredient", "order")
+DISTANCE_ORDER = (Kind.ONIONS, Kind.TOMATOES, Kind.DISHES, Kind.POT, Kind.SERVING, Kind.SHARED, Kind.GATE)
+
+NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {example!r}."
+REASONS = {
+    Reason.OK: "Accepted.",
+    Reason.RUNNING: "{me} is still busy with {current!r}; only `continue` is possible until it ends.",
+    Reason.NOT_RUNNING: "{me} is not carrying anything out that could be continued; choose a directive.",
+    Reason.ABSENT: "There is no {object} in this kitchen.",
+    Reason.INACCESSIBLE: "{me} cannot get to {object} from here.",
+    Reason.HANDS_FULL: "{me} holds {held}; that takes an empty hand.",
+    Reason.HANDS_EMPTY: "{me} holds nothing.",
+    Reason.WRONG_ITEM: "{me} holds {held}, which does not go there.",
+    Reason.EMPTY: "There is nothing on or in {object}.",
+    Reason.TAKEN: "Something lies on {object} already.",
+    Reason.FARTHER: "Things are put down on the nearest empty counter; {object} is another one.",
+    Reason.REFUSES: "{object} takes nothing now: it is full, cooking or done.",
+    Reason.NOT_READY: "The soup in {object} will not be ready when {me} arrives.",
+    Reason.OPEN: "{object} is open already.",
+    Reason.NO_SUCH_ACTION: "No action of this player has that number.",
+    Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) changes nothing now.",
+}
+
+
+# ------------------------------------------------------------------------------------------- names of actions
+
+
+def primitive_texts() -> list[str]:
+    """Return the names of the primitive actions, by id."""
+    return [action.name.lower() for action in Action]
+
+
+def object_name(thing: Array) -> str:
+    """Return the name of a numbered object, for example ``"c0"``."""
+    return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
+
+
+@lru_cache(maxsize=64)
+def directive_texts(compiled: Compiled) -> tuple[str, ...]:
+    """Return the texts of all directives, by id."""
+    tables = compiled.tables
+    texts = ["continue", "wait", "move away"]
+    for verb, slot in tables.catalogue[len(FIRST_ROWS) :].tolist():
+        thing = tables.objects[0, slot]
+        texts.append(directive_text(Verb(verb), Kind(thing[Object.KIND]), object_name(thing)))
+    return tuple(texts)
+
+
+def directive_text(verb: Verb, kind: Kind, name: str) -> str:
+    """Return the text of a directive: what is done with an object of a kind, by its name."""
+    if verb == Verb.TAKE:
+        return f"take {TAKEN[kind]} from {name}" if kind in TAKEN else f"take from {name}"
+    if verb == Verb.PUT:
+        return f"put in {name}" if kind == Kind.POT else f"put on {name}"
+    words = {Verb.LOAD: "load soup from", Verb.DELIVER: "deliver at", Verb.OPEN: "open", Verb.START: "start"}
+    return f"{words[verb]} {name}"
+
+
+def list_number(line: str) -> str:
+    """Return a line without a list number or bullet before it."""
+    return re.sub(r"^\s*(?:\d+[.)]|[-*])\s*", "", line)
+
+
+ANSWER = re.compile(r"action\s*:\s*(.+)", re.IGNORECASE)
+SYNONYMS = {
+    "pick up": Verb.TAKE,
+    "pick": Verb.TAKE,
+    "take": Verb.TAKE,
+    "put": Verb.PUT,
+    "place": Verb.PUT,
+    "drop": Verb.PUT,
+    "load": Verb.LOAD,
+    "deliver": Verb.DELIVER,
+    "serve": Verb.DELIVER,
+    "open": Verb.OPEN,
+    "start": Verb.START,
+    "cook": Verb.START,
+}
+CALL = re.compile(rf"({'|'.join(SYNONYMS)})\b(?:[a-z ]*\b)?([{LETTERS}]\d+)")
+
+
+def read_answer(answer: str) -> list[str]:
+    """Return the actions of an answer: what follows the last ``Action:``, or all of it; lines and semicolons part them.
+
+    Explanations before the word are dropped, so that a model can think aloud.
+    """
+    found = ANSWER.findall(answer)
+    text = found[-1] if found else answer
+    parts = [piece for line in text.splitlines() for piece in list_number(line).split(";")]
+    return [part.strip() for part in parts if part.strip()]
+
+
+def parse_directive(compiled: Compiled, text: str) -> int:
+    """Read one directive: the text of the list, or any order of words with the same verb and object.
+
+    Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
+
+    Raises:
+        ActionError: If the text names none; the message names near matches.
+    """
+    texts = directive_texts(compiled)
+    plain = " ".join(list_number(text).lower().strip(" .`'\"").split())
+    if plain in texts:
+        return texts.index(plain)
+    call = CALL.fullmatch(plain)
+    slots = {object_name(thing): slot for slot, thing in enumerate(compiled.tables.objects[0])}
+    if not call or call[2] not in slots:
+        near = near_matches("directive", plain, texts)
+        raise ActionError("F_NO_DIRECTIVE", f"{NO_DIRECTIVE.format(text=text, example=texts[3])} {near}")
+    wanted = SYNONYMS[call[1]]
+    kind = compiled.tables.objects[0, slots[call[2]], Object.KIND]
+    if wanted == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
+        wanted = Verb.DELIVER
+    for action, (verb, slot) in enumerate(compiled.tables.catalogue.tolist()):
+        if verb == wanted and slot == slots[call[2]]:
+            return action
+    raise ActionError(
+        "F_WRONG_OBJECT", f"{text!r}: one cannot do that with {call[2]}, one of the {TITLES[Kind(kind)]}."
+    )
+
+
+# ------------------------------------------------------------------------------------------- refusals
+
+
+def explain(
+    compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
+) -> str:
+    """Say why an action is refused and what would help."""
+    tables, player = compiled.tables, state.players[i, seat]
+    has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
+    slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
+    running = int(state.macro_state[i, seat, Macro.ACTION])
+    return REASONS[Reason(reason)].format(
+        me=NAMES[seat],
+        current=directive_texts(compiled)[running] if running != NOTHING else "",
+        object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
+        held=thing_words(player[Player.HAND : HAND_END]),
+        x=cell[0],
+        y=cell[1],
+    )
+
+
+def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int:
+    """Judge a directive as a step would, ``constants.Reason``."""
+    running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
+    if running or action == CONTINUE:
+        return int(Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING)
+    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
+    paths = _surroundings(compiled, state, i, seat)
+    return int(
+        judge_action(
+            seat,
+            action,
+            tables.objects[k],
+            tables.catalogue,
+            tables.times[k],
+            state.players[i],
+            state.cells[i],
+            tables.params,
+            paths,
+        )
+    )
+
+
+def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
+    """Return ``Path`` layers as a seat finds them."""
+    terrain = compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
+    paths = np.zeros((len(Path), *terrain.shape), np.int32)
+    mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
+    measure_distances(seat, state.players[i], paths)
+    return paths
+
+
+# ------------------------------------------------------------------------------------------- events
+
+
+LABELS = {
+    Event.TOMATO_PICKUP: "take tomato",
+    Event.TOMATO_DROP: "put tomato down",
+    Event.POTTING_TOMATO: "put tomato in pot",
+    Event.ONION_PICKUP: "take onion",
+    Event.ONION_DROP: "put onion down",
+    Event.POTTING_ONION: "put onion in pot",
+    Event.DISH_PICKUP: "take dish",
+    Event.DISH_DROP: "put dish down",
+    Event.SOUP_PICKUP: "take soup",
+    Event.SOUP_DELIVERY: "deliver soup",
+    Event.SOUP_DROP: "put soup down",
+}
+
+
+def event_names(bits: int) -> list[str]:
+    """Return the original's names of a player's events in a step."""
+    return [event.name.lower() for event in Event if bits >> event & 1]
+
+
+def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
+    """Return what a player did in words, None if none of the 25 events happened.
+
+    Returns:
+        ``event`` (the one that the others qualify), ``events`` (all of them), ``label`` (as histories list it),
+        ``sparse`` and ``shaped`` (what they paid).
+    """
+    bits = int(row[EventColumn.CODE])
+    main = next((event for event in LABELS if bits >> event & 1), None)
+    if main is None:
+        return None
+    return {
+        "event": main.name.lower(),
+        "events": event_names(bits),
+        "label": LABELS[main],
+        "sparse": float(sparse),
+        "shaped": float(shaped),
+    }
+
+
+# ------------------------------------------------------------------------------------------- descriptions
+
+
+def thing_words(thing: Array) -> str:
+    """Return what a hand holds or a counter carries."""
+    item = Item(thing[Thing.ITEM])
+    if item == Item.SOUP:
+        tomatoes = f" and {thing[Thing.TOMATOES]} tomatoes" if thing[Thing.TOMATOES] else ""
+        return f"a soup of {thing[Thing.ONIONS]} onions{tomatoes} in a dish"
+    return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
+
+
+def distance_words(moves: int) -> str:
+    """Return a distance as ``directives.distance_to`` has it, in words."""
+    if moves == NOTHING:
+        return "out of reach"
+    return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
+
+
+def look(compiled: Compiled, state: Any, i: int, seat: int) -> dict[str, Any]:
+    """Return all that a description says as words and numbers: the interface of scripted and language policies.
+
+    Returns:
+        ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the own one first
+        (object name -> moves, see ``directives.distance_to``), ``objects`` (name -> what is there, see ``Thing``),
+        ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible`` (texts).
+    """
+    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
+    objects = [thing for thing in tables.objects[k] if thing[Object.X] != NOTHING]
+    texts = directive_texts(compiled)
+    seats = [seat, *(j for j in range(len(state.players[i])) if j != seat)]
+    distances = {}
+    for j in seats:
+        paths = _surroundings(compiled, state, i, j)
+        distances[j] = {object_name(thing): int(distance_to(thing, paths)) for thing in objects}
+    paths = _surroundings(compiled, state, i, seat)
+    slot = nearest_counter(tables.objects[k], state.cells[i], paths)
+    return {
+        "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
+        "holding": {j: thing_words(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
+        "distances": distances,
+        "objects": {object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects},
+        "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
+        "feasible": [texts[action] for action in np.flatnonzero(_feasible(compiled, state, i, seat))],
+    }
+
+
+def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
+    tables, k = compiled.tables, state.clock[i, Clock.LAYOUT]
+    mask = np.zeros(len(tables.catalogue), np.int8)
+    paths = _surroundings(compiled, state, i, seat)
+    mark_floor(tables.terrain[k], state.cells[i], paths[Path.FLOOR])
+    mask_directives(
+        seat,
+        tables.objects[k],
+        tables.catalogue,
+        tables.times[k],
+        state.players[i],
+        state.macro_state[i, seat],
+        state.cells[i],
+        tables.params,
+        paths,
+        mask,
+    )
+    return mask
+
+
+def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
+    """Describe a moment as one seat sees it, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
+    seen, tables = look(compiled, state, i, seat), compiled.tables
+    clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
+    own = seen["distances"][seat]
+    lines = [
+        f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; earned so far: {clock[Clock.SCORE]}.",
+        "Your last directives: " + (", ".join(seen["history"]) or "none") + ".",
+        " ".join(f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()),
+    ]
+    for j, distances in seen["distances"].items():
+        names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
+        who = "Your" if j == seat else f"{NAMES[j]}'s"
+        lines.append(
+            f"{who} distances: " + ", ".join(f"{name} {distance_words(distances[name])}" for name in names) + "."
+        )
+    lines += [
+        f"{name}: {pot_words(np.array(seen['objects'][name]), tables.times[k])}." for name in _of_kind(own, Kind.POT)
+    ]
+    lines += _counter_lines(seen, own)
+    lines += [
+        f"{name}: {gate_words(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}." for name in _reachable(own)
+    ]
+    if seen["put_down"]:
+        lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
+    if compiled.levels[seat] != MEDIUM:
+        lines[1:2] = _map_lines(compiled, state, i, seat)
+    else:
+        lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
+    return "\n".join(lines)
+
+
+def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
+    """Say where players stand and what they face, and draw the kitchen with them in it, for who walks by itself."""
+    players = state.players[i]
+    rows = [list(row) for row in compiled.layouts[state.clock[i, Clock.LAYOUT]].grid]
+    lines = []
+    for j, player in enumerate(players):
+        x, y = int(player[Player.X]), int(player[Player.Y])
+        rows[y][x] = str(j + 1)
+        facing = Direction(int(player[Player.FACING])).name.lower()
+        lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
+    return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
+
+
+def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
+    return [name for name in names if name[0] == LETTERS[kind]]
+
+
+def _reachable(own: Mapping[str, int]) -> list[str]:
+    return [name for name in _of_kind(own, Kind.GATE) if own[name] != NOTHING]
+
+
+def _counter_lines(seen: Mapping[str, Any], own: Mapping[str, int]) -> list[str]:
+    """List what lies on counters in reach, name those out of reach or blocked, and list the shared ones."""
+    objects = seen["objects"]
+    near, far = [], []
+    for name in _of_kind(own, Kind.COUNTER):
+        if own[name] == NOTHING or own[name] >= BLOCKED:
+            far.append(f"{name} {'out of reach' if own[name] == NOTHING else 'blocked'}")
+        elif objects[name][Thing.ITEM] != Item.NONE:
+            near.append(f"{name} (distance {own[name]}) has {thing_words(np.array(objects[name]))}")
+    shared = [f"{name} has {thing_words(np.array(objects[name]))}" for name in _of_kind(own, Kind.SHARED)]
+    return [
+        "Counters: " + ("; ".join(near) or "nothing lies on those in reach") + ".",
+        *(["Other counters: " + ", ".join(far) + "."] if far else []),
+        *(["Shared counters: " + "; ".join(shared) + "."] if shared else []),
+    ]
+
+
+def pot_words(pot: Array, times: Array) -> str:
+    """Describe a pot: what is in it, and whether it cooks or is done; not how long it still takes."""
+    if pot[Thing.ITEM] == Item.NONE:
+        return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
+    tomatoes = f" ({pot[Thing.TOMATOES]} of them tomatoes)" if pot[Thing.TOMATOES] else ""
+    stage = "off, not cooking" if is_idle(pot) else "off, done" if is_ready(pot, times) else "on, still cooking"
+    return f"{ingredients_in(pot)} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
+
+
+def gate_words(gate: Sequence[int], limit: int) -> str:
+    """Describe a gate: closed, or for how much longer it stays open."""
+    if gate[Thing.ITEM] != Item.OPEN:
+        return "closed"
+    left = int(limit - gate[Thing.TICK])
+    return f"open for {left} more step{'s' * (left != 1)}"

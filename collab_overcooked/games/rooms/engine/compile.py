@@ -1,0 +1,229 @@
+"""The border between words and numbers: a map and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.rooms.engine import rules
+from collab_overcooked.games.rooms.engine.config import RANDOM, RoomsConfig
+from collab_overcooked.games.rooms.engine.constants import (
+    FREE,
+    NOTHING,
+    STAY,
+    UNREACHABLE,
+    Adversary,
+    Exchange,
+    Goal,
+    Param,
+    Reward,
+    RoomColumn,
+    Sight,
+)
+from collab_overcooked.games.rooms.engine.observe import observation_length
+from collab_overcooked.games.rooms.engine.spec import RoomMap, load_map
+from collab_overcooked.games.rooms.engine.state import Tables
+from collab_overcooked.io.checks import near_matches
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A map ready to play.
+
+    Attributes:
+        level: The map in words.
+        config: The options, those of the preset included.
+        goal: What is to be done.
+        tables: Its arrays.
+        n_players: N.
+        n_rooms: R.
+        length: L, numbers in one player's observation.
+    """
+
+    level: RoomMap
+    config: Any
+    goal: Goal
+    tables: Tables
+    n_players: int
+    n_rooms: int
+    length: int
+
+
+def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
+    """Turn a map into tables.
+
+    Raises:
+        LayoutError: For a map that cannot be read, or is one of the other game.
+        ValueError: For an option value that does not fit the map.
+    """
+    config: Any = given.resolved()
+    level = load_map(config.map)
+    if level.game != goal.name.lower():
+        raise level.document.error(f"a map of the game {level.game}, not of {goal.name.lower()}", "game")
+    _check_adversary(goal, config.adversary)
+    n_players = config.players or len(level.players)
+    starts = _starts(level, n_players)
+    generators, is_random = _generators(level, config)
+    doors = _open_doors(level, config)
+    params = _params(goal, config, level, n_players, doors)
+    params[Param.RANDOM_GENERATORS] = is_random
+    candidates = [
+        room
+        for room in range(len(level.rooms))
+        if room not in level.exits and all(room != door.button for door in level.doors)
+    ]
+    if is_random and len(candidates) < len(generators):
+        raise ValueError(f"generators: {len(generators)} need a room each, but the map has {len(candidates)}")
+    ways, rooms = _ways(level), _rooms(level)
+    distances = _distances(ways)
+    tables = Tables(
+        params=params,
+        passages=_passages(level),
+        ways=ways,
+        rooms=rooms,
+        distances=distances,
+        legal=_legal(ways, rooms),
+        door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
+        starts=np.array(starts, np.int32),
+        generators=np.array(generators, np.int32),
+        candidates=np.array(candidates, np.int32),
+        keys=np.zeros(0, np.int64),
+        values=np.zeros(0, np.int32),
+    )
+    for array in tables:
+        array.setflags(write=False)
+    length = observation_length(n_players, len(level.rooms), len(level.doors), len(generators))
+    return Compiled(level, config, goal, tables, n_players, len(level.rooms), length)
+
+
+def _check_adversary(goal: Goal, kind: str) -> None:
+    allowed = [each for each in Adversary if goal == Goal.CAPTURE or each != Adversary.DISTANCE]
+    names = [each.name.lower() for each in allowed]
+    if kind not in names:
+        raise ValueError(f"adversary {kind!r} is a thief's, not a killer's; allowed: {', '.join(names)}")
+
+
+def _starts(level: RoomMap, n_players: int) -> list[int]:
+    """Return where players start: as the map says, then in the first rooms that are free."""
+    starts = list(level.players[:n_players])
+    for room in range(len(level.rooms)):
+        if len(starts) < n_players and room not in starts and room != level.adversary and room not in level.exits:
+            starts.append(room)
+    if len(starts) < n_players:
+        raise ValueError(f"players: the map {level.name} has room for {len(starts)}, not for {n_players}")
+    return starts
+
+
+def _generators(level: RoomMap, config: Any) -> tuple[tuple[int, ...], bool]:
+    """Return the rooms of the generators, and whether others are drawn."""
+    wanted = getattr(config, "generators", "map")
+    if isinstance(wanted, str):
+        if wanted not in ("map", RANDOM):
+            raise ValueError(near_matches("generators", wanted, ("map", RANDOM)))
+        return level.generators, wanted == RANDOM
+    if not isinstance(wanted, (list, tuple)) or not wanted:
+        raise ValueError(f'generators must be "map", "random" or a list of rooms, not {wanted!r}')
+    rooms = []
+    for room in wanted:
+        if isinstance(room, bool) or str(room) not in level.rooms:
+            raise ValueError(f"generators: {near_matches('room', room, level.rooms)}")
+        rooms.append(level.rooms.index(str(room)))
+    if len(set(rooms)) < len(rooms) or any(door.button in rooms for door in level.doors):
+        raise ValueError(f"generators: {wanted!r} names a room twice, or one with a button")
+    return tuple(rooms), False
+
+
+def _open_doors(level: RoomMap, config: Any) -> int:
+    """Return which doors are open at the start, as bits."""
+    changed = getattr(config, "doors", None) or {}
+    if not isinstance(changed, dict):
+        raise ValueError(f"doors must say which doors are open, as {{'1-2': True}}, not {changed!r}")
+    for name, is_open in changed.items():
+        if name not in level.door_names:
+            raise ValueError(f"doors: {near_matches('door', name, level.door_names)}")
+        if not isinstance(is_open, bool):
+            raise ValueError(f"doors: {name} must be True or False, not {is_open!r}")
+    return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
+
+
+def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.GOAL] = goal
+    params[Param.N_PLAYERS] = n_players
+    params[Param.HORIZON] = config.horizon
+    params[Param.ADVERSARY] = Adversary[config.adversary.upper()]
+    params[Param.ADVERSARY_START] = level.adversary
+    params[Param.DOORS_START] = doors
+    params[Param.EXCHANGE] = Exchange[config.catch_on_exchange.upper()]
+    if goal == Goal.ESCAPE:
+        params[Param.FIXES] = config.fixes
+        params[Param.FIX_BY_ONE] = config.fix_by == "player"
+        params[Param.LOSS_BY_ALL] = config.loss == "all"
+    params[Param.REWARD] = Reward[config.reward.upper()]
+    params[Param.SIGHT] = Sight[config.sight.upper()]
+    params[Param.FIX_FLAGS] = config.preset == "code2024"
+    params[Param.N_DOORS] = len(level.doors)
+    return params
+
+
+def _passages(level: RoomMap) -> np.ndarray:
+    n_rooms = len(level.rooms)
+    passages = np.full((n_rooms, n_rooms), NOTHING, np.int32)
+    for room, near in enumerate(level.neighbours):
+        passages[room, list(near)] = FREE
+    for d, door in enumerate(level.doors):
+        for room, other in (door.rooms, door.rooms[::-1]):
+            if passages[room, other] == FREE:
+                passages[room, other] = 1 + d
+    return passages
+
+
+def _ways(level: RoomMap) -> np.ndarray:
+    passages, most = _passages(level), max(map(len, level.neighbours))
+    ways = np.full((1 << len(level.doors), len(level.rooms), most), NOTHING, np.int32)
+    for doors, table in enumerate(ways):
+        for room, near in enumerate(level.neighbours):
+            is_open = [other for other in near if rules.is_open(int(passages[room, other]), doors)]
+            table[room, : len(is_open)] = is_open
+    return ways
+
+
+def _rooms(level: RoomMap) -> np.ndarray:
+    rooms = np.zeros((len(level.rooms), len(RoomColumn)), np.int32)
+    numbered = all(name.isdigit() for name in level.rooms)
+    rooms[:, RoomColumn.BUTTON] = NOTHING
+    for d, door in enumerate(level.doors):
+        rooms[door.button, RoomColumn.BUTTON] = d
+    rooms[list(level.exits), RoomColumn.EXIT] = 1
+    rooms[:, RoomColumn.NUMBER] = [int(name) if numbered else k for k, name in enumerate(level.rooms, start=1)]
+    return rooms
+
+
+def _distances(ways: np.ndarray) -> np.ndarray:
+    """Return passages from room to room for every set of open doors, by breadth-first search."""
+    n_sets, n_rooms, _ = ways.shape
+    distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
+    for table, near in zip(distances, ways.tolist(), strict=True):
+        for start in range(n_rooms):
+            table[start, start] = 0
+            queue = deque([start])
+            while queue:
+                room = queue.popleft()
+                for other in near[room]:
+                    if other != NOTHING and table[start, other] == UNREACHABLE:
+                        table[start, other] = table[start, room] + 1
+                        queue.append(other)
+    return distances
+
+
+def _legal(ways: np.ndarray, rooms: np.ndarray) -> np.ndarray:
+    n_sets, n_rooms, _ = ways.shape
+    legal = np.zeros((n_sets, n_rooms, n_rooms + 2), np.int8)
+    doors, room, k = np.nonzero(ways != NOTHING)
+    legal[doors, room, 1 + ways[doors, room, k]] = 1
+    legal[:, :, STAY] = 1
+    legal[:, :, -1] = rooms[:, RoomColumn.BUTTON] != NOTHING
+    return legal

@@ -1,0 +1,124 @@
+"""New maps of a wanted difficulty, each with a proof of what it claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import cos, pi, sin
+from typing import Any
+
+import numpy as np
+import yaml
+
+from collab_overcooked.games.rooms.engine.constants import MOST_DOORS, Goal
+from collab_overcooked.games.rooms.engine.solvability import Certificate, certify
+from collab_overcooked.io.checks import whole_number
+
+TRIES = 400  # maps that are drawn before giving up
+MOST_GENERATED = 14  # rooms; exact values of more take too long to be looked for
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a map shall be like.
+
+    Attributes:
+        goal: Of the game.
+        rooms: How many.
+        passages: Beyond those that connect all rooms.
+        doors: With a button each; of captures.
+        generators: Of escapes.
+        turns: Expected turns of best play, rounded.
+        helping: Least expected helping turns of it.
+    """
+
+    goal: Goal
+    rooms: int = 9
+    passages: int = 2
+    doors: int = 2
+    generators: int = 2
+    turns: int = 4
+    helping: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least, most in (("rooms", 4, MOST_GENERATED), ("doors", 0, MOST_DOORS), ("generators", 1, 4)):
+            if whole_number(name, getattr(self, name), least) > most:
+                raise ValueError(f"{name} must be a whole number from {least} to {most}, not {getattr(self, name)}")
+        for name, least in (("passages", 0), ("turns", 1)):
+            whole_number(name, getattr(self, name), least)
+        if isinstance(self.helping, bool) or self.helping < 0:
+            raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
+
+
+def generate_map(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], Certificate]:
+    """Draw maps until one is as wished.
+
+    Returns:
+        Values of the file, its claim among them, and the proof.
+
+    Raises:
+        ValueError: If TRIES maps were not.
+    """
+    rng = np.random.default_rng(seed)
+    near: set[int] = set()
+    for _ in range(TRIES):
+        values = _draw(wish, rng, name)
+        found = certify(values)
+        if not found.connected or found.success < 1 or found.turns is None or found.helping_turns is None:
+            continue
+        near.add(round(found.turns))
+        if round(found.turns) == wish.turns and found.helping_turns >= wish.helping:
+            claim = {"turns": round(found.turns, 6), "helping_turns": round(found.helping_turns, 6)}
+            return {**values, "claim": claim}, certify({**values, "claim": claim})
+    seen = ", ".join(map(str, sorted(near))) or "none that can be won for sure"
+    wanted = f"{wish.turns} with {wish.helping:g} helping turns"
+    raise ValueError(f"turns: none of {TRIES} maps takes {wanted}; seen: {seen}")
+
+
+def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
+    """Return the values of a map: a random tree, some passages more, and what stands in the rooms."""
+    n = wish.rooms
+    pairs = {(int(rng.integers(room)), room) for room in range(1, n)}
+    free = [(a, b) for b in range(n) for a in range(b) if (a, b) not in pairs]
+    for k in rng.permutation(len(free))[: wish.passages].tolist():
+        pairs.add(free[k])
+    near: dict[int, list[int]] = {room: [] for room in range(n)}
+    for a, b in sorted(pairs):
+        near[a].append(b)
+        near[b].append(a)
+    order = rng.permutation(n).tolist()
+    values: dict[str, Any] = {
+        "name": name,
+        "game": wish.goal.name.lower(),
+        "rooms": {room + 1: [other + 1 for other in near[room]] for room in range(n)},
+    }
+    if wish.goal == Goal.CAPTURE:
+        chosen = [sorted(pairs)[k] for k in rng.permutation(len(pairs))[: wish.doors].tolist()]
+        values["doors"] = [
+            {"between": [a + 1, b + 1], "button": button + 1, "open": bool(rng.integers(2))}
+            for (a, b), button in zip(chosen, rng.permutation(n).tolist(), strict=False)
+        ]
+    else:
+        values["generators"] = [room + 1 for room in order[3 : 3 + wish.generators]]
+        values["exits"] = [order[3 + wish.generators % (n - 3)] + 1]
+    values["starts"] = {"players": [order[0] + 1, order[1] + 1], "adversary": order[2] + 1}
+    values["places"] = _circle(n)
+    return values
+
+
+def _circle(n: int) -> dict[int, list[float]]:
+    """Return places on a circle, in tiles."""
+    radius = max(1.5, 0.3 * n)
+    angles = [2 * pi * k / n for k in range(n)]
+    return {k: [round(radius * (1 + sin(a)), 2), round(radius * (1 - cos(a)), 2)] for k, a in enumerate(angles, 1)}
+
+
+def map_text(values: Mapping[str, Any], heading: str) -> str:
+    """Return the text of a map file.
+
+    Args:
+        values: Of the map.
+        heading: A comment for its first line.
+    """
+    text: str = yaml.safe_dump(dict(values), sort_keys=False, default_flow_style=None, width=120)
+    return f"# {heading}\n{text}"

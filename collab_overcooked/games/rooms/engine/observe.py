@@ -1,0 +1,158 @@
+"""What a player sees: a vector of rooms, doors, repairs and distances, its memory where sight ends, and its mask."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rooms.engine.constants import (
+    NOTHING,
+    STAY,
+    Clock,
+    Generator,
+    Param,
+    Player,
+    RoomColumn,
+    Sight,
+)
+from collab_overcooked.games.rooms.engine.rules import generator_in
+from collab_overcooked.kernels.arrays import clip_u8, copy_numbers, index
+from collab_overcooked.kernels.jit import kernel
+
+
+def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators: int) -> int:
+    """Return L, the numbers in one player's observation."""
+    entities = (n_players + 1) * n_rooms + n_players  # rooms as one-hot, turns since others were seen
+    flags = 2 * n_players + n_players + 1  # in the game, at work, target
+    things = n_doors + n_generators * (1 + n_rooms) + 1  # doors, generators, gate
+    return entities + flags + things + n_rooms + n_players + 1  # distances, turns left
+
+
+@kernel
+def is_in_sight(room, other, distances):
+    """Players see their own room and those that open passages lead to."""
+    return distances[room, other] <= 1
+
+
+@kernel
+def remember_env(players, generators, clock, sightings, known_doors, known_repairs, tables):
+    """Every player keeps where and when it last saw the others, the doors at its room or its button, and repairs.
+
+    Mutates: sightings, known_doors, known_repairs.
+    """
+    rooms, door_rooms = tables.rooms, tables.door_rooms
+    doors, n_players = clock[Clock.DOORS], players.shape[0]
+    distances = tables.distances[doors]
+    for n in range(n_players):
+        room = players[n, Player.ROOM]
+        for other in range(n_players + 1):
+            at = players[other, Player.ROOM] if other < n_players else clock[Clock.ADVERSARY]
+            if is_in_sight(room, at, distances):
+                sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
+        for d in range(door_rooms.shape[0]):
+            if room == door_rooms[d, 0] or room == door_rooms[d, 1] or rooms[room, RoomColumn.BUTTON] == d:
+                known_doors[n] = (known_doors[n] & ~(1 << d)) | (doors & (1 << d))
+        for g in range(generators.shape[0]):
+            if is_in_sight(room, generators[g, Generator.ROOM], distances):
+                known_repairs[n, g] = generators[g, Generator.PROGRESS]
+
+
+@kernel
+def remember(state, b, tables):
+    """Players that see everything need no memory. Mutates: state."""
+    if tables.params[Param.SIGHT] == Sight.ROOM:
+        remember_env(
+            state.players[b],
+            state.generators[b],
+            state.clock[b],
+            state.sightings[b],
+            state.known_doors[b],
+            state.known_repairs[b],
+            tables,
+        )
+
+
+@kernel
+def forget(state, b, tables):
+    """At the start players know the map, with everybody and everything in place. Mutates: state."""
+    players, clock, sightings = state.players[b], state.clock[b], state.sightings[b]
+    for n in range(players.shape[0]):
+        state.known_doors[b, n] = clock[Clock.DOORS]
+        for other in range(players.shape[0] + 1):
+            at = players[other, Player.ROOM] if other < players.shape[0] else clock[Clock.ADVERSARY]
+            sightings[n, other, 0], sightings[n, other, 1] = at, clock[Clock.T]
+        for g in range(state.known_repairs.shape[2]):
+            state.known_repairs[b, n, g] = state.generators[b, g, Generator.PROGRESS]
+
+
+@kernel
+def encode_players(seat, players, sightings, everything, turn, killer, distances, at, out):
+    """Others follow the player itself by seat; who is out of sight is where it was last seen. Mutates: out."""
+    n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
+    other = seat
+    out[index(players[index(seat), Player.ROOM])] = 1
+    for k in range(n_players):
+        room, ago = players[index(other), Player.ROOM], 0
+        if not everything:
+            room, ago = sightings[index(other), 0], turn - sightings[index(other), 1]
+        if k > 0:
+            out[index(k * slot - 1 + room)] = 1
+            out[index(k * slot + slot - 2)] = clip_u8(ago)
+        out[index(at + k)] = players[index(other), Player.ACTIVE]
+        out[index(at + n_players + k)] = players[index(other), Player.FIXING] if ago == 0 else 0
+        out[index(last - n_players + k)] = distances[index(killer), index(room)]
+        other = other + 1 if other + 1 < n_players else 0
+
+
+@kernel
+def encode_things(generators, doors, repairs, everything, n_rooms, params, at, out):
+    """Doors are open or not, generators have fixes and a room, and the gate is open once all have enough.
+
+    Mutates: out.
+    """
+    for d in range(params[Param.N_DOORS]):
+        out[index(at)] = (doors >> d) & 1
+        at += 1
+    gate = generators.shape[0] > 0
+    for g in range(generators.shape[0]):
+        done = generators[g, Generator.PROGRESS] if everything else repairs[g]
+        out[index(at)] = clip_u8(min(done, params[Param.FIXES]))
+        out[index(at + 1 + generators[g, Generator.ROOM])] = 1
+        gate &= done >= params[Param.FIXES]
+        at += 1 + n_rooms
+    out[index(at)] = gate
+    return at + 1
+
+
+@kernel
+def encode_seat(seat, players, generators, clock, sightings, doors, repairs, everything, tables, out):
+    """Rooms, flags of the players, target, things, distances and turns left, in this order. Mutates: out."""
+    n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
+    distances = tables.distances[index(doors)]
+    killer, ago, target = clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
+    if not everything:
+        killer, ago = sightings[n_players, 0], turn - sightings[n_players, 1]
+    out[:] = 0
+    flags = (n_players + 1) * (n_rooms + 1) - 1
+    encode_players(seat, players, sightings, everything, turn, killer, distances, flags, out)
+    out[index(flags - n_rooms - 1 + killer)] = 1
+    out[index(flags - 1)] = clip_u8(ago)
+    if ago == 0:
+        k = n_players if target == NOTHING else target - seat if target >= seat else target - seat + n_players
+        out[index(flags + 2 * n_players + k)] = 1
+    at = flags + 3 * n_players + 1
+    at = encode_things(generators, doors, repairs, everything, n_rooms, tables.params, at, out)
+    own = distances[index(players[index(seat), Player.ROOM])]
+    for room in range(n_rooms):
+        out[index(at + room)] = own[room]
+    out[index(out.shape[0] - 1)] = clip_u8(clock[Clock.LIMIT] - turn)
+
+
+@kernel
+def write_mask(player, generators, doors, tables, mask):
+    """Players in the game can do what their room allows, and work on a generator that is there. Mutates: mask."""
+    room = player[Player.ROOM]
+    if player[Player.ACTIVE] == 0:
+        mask[:] = 0
+        mask[STAY] = 1
+        return
+    copy_numbers(tables.legal[index(doors), index(room)], mask)
+    if generator_in(room, generators) != NOTHING:
+        mask[mask.shape[0] - 1] = 1

@@ -1,0 +1,351 @@
+"""Every rule of the room games, one function each, on the arrays of one environment.
+
+Within a turn all players choose by the same moment. Their actions are carried out by seat, then thief or killer goes.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rooms.engine.constants import (
+    FREE,
+    NEVER,
+    NOTHING,
+    STAY,
+    UNREACHABLE,
+    Adversary,
+    Clock,
+    Deed,
+    EventColumn,
+    Exchange,
+    Generator,
+    Goal,
+    Outcome,
+    Param,
+    Player,
+    Reason,
+    Reward,
+    RoomColumn,
+)
+from collab_overcooked.kernels.arrays import index
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import draw_below
+
+# ------------------------------------------------------------------------------------------- rooms and doors
+
+
+@kernel
+def is_open(passage, doors):
+    """A passage without a door is always open, one with a door while its bit is set."""
+    return passage == FREE or (passage > FREE and (doors >> (passage - 1)) & 1 == 1)
+
+
+@kernel
+def generator_in(room, generators):
+    """A room has at most one generator; NOTHING if it has none."""
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.ROOM] == room:
+            return g
+    return NOTHING
+
+
+@kernel
+def why_refused(action, player, generators, doors, passages, rooms):
+    """Players stay, go through open passages, and use what is in their room; who was caught can only stay."""
+    n_rooms, room = passages.shape[0], player[Player.ROOM]
+    if action == STAY:
+        return Reason.OK
+    if player[Player.ACTIVE] == 0:
+        return Reason.OUT_OF_GAME
+    if action <= n_rooms:
+        passage = passages[room, action - 1]
+        if passage == NOTHING:
+            return Reason.NO_PASSAGE
+        return Reason.OK if is_open(passage, doors) else Reason.DOOR_CLOSED
+    if rooms[room, RoomColumn.BUTTON] != NOTHING or generator_in(room, generators) != NOTHING:
+        return Reason.OK
+    return Reason.NOTHING_TO_USE
+
+
+@kernel
+def judge_action(action, player, generators, doors, tables):
+    """What the map allows everybody in a room needs no further look; see why_refused for the rest."""
+    if player[Player.ACTIVE] == 1 and tables.legal[index(doors), index(player[Player.ROOM]), index(action)] == 1:
+        return Reason.OK
+    return why_refused(action, player, generators, doors, tables.passages, tables.rooms)
+
+
+@kernel
+def count_ways(ways):
+    """Ways out of a room are its open passages."""
+    count = 0
+    for k in range(ways.shape[0]):
+        count += ways[k] != NOTHING
+    return count
+
+
+# ------------------------------------------------------------------------------------------- what players do
+
+
+@kernel
+def interrupt_repairs(actions, players, generators, params, n_rooms):
+    """A generator that is not yet repaired starts anew when nobody goes on with it, or not who has to.
+
+    Mutates: generators.
+    """
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.PROGRESS] >= params[Param.FIXES]:
+            continue
+        goes_on = False
+        for n in range(players.shape[0]):
+            works = actions[n] > n_rooms and players[n, Player.ACTIVE] == 1
+            if works and players[n, Player.ROOM] == generators[g, Generator.ROOM]:
+                goes_on |= params[Param.FIX_BY_ONE] == 0 or generators[g, Generator.FIXER] == n
+        if not goes_on:
+            generators[g, Generator.PROGRESS], generators[g, Generator.FIXER] = 0, NOTHING
+
+
+@kernel
+def fix(seat, generator, params):
+    """A fix counts one; where one player must do all, those of others do not. Tells whether it was the last one needed.
+
+    Mutates: generator.
+    """
+    if params[Param.FIX_BY_ONE] == 1 and generator[Generator.PROGRESS] < params[Param.FIXES]:
+        if generator[Generator.FIXER] == NOTHING:
+            generator[Generator.FIXER] = seat
+        if generator[Generator.FIXER] != seat:
+            return False
+    generator[Generator.PROGRESS] += 1
+    return generator[Generator.PROGRESS] == params[Param.FIXES]
+
+
+@kernel
+def is_repaired(generators, params):
+    """The gate is open while all generators are repaired."""
+    for g in range(generators.shape[0]):
+        if generators[g, Generator.PROGRESS] < params[Param.FIXES]:
+            return False
+    return True
+
+
+@kernel
+def use(seat, players, generators, clock, tables, event):
+    """What is in a room is used: the button toggles its door, the generator is fixed.
+
+    Mutates: players, generators, clock, event.
+    """
+    room = players[seat, Player.ROOM]
+    door = tables.rooms[index(room), RoomColumn.BUTTON]
+    if door != NOTHING:
+        clock[Clock.DOORS] ^= 1 << door
+        event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.PRESSED, door
+        return
+    g = generator_in(room, generators)
+    event[EventColumn.CODE], event[EventColumn.SUBJECT] = Deed.FIXED, g
+    event[EventColumn.COMPLETED] = fix(seat, generators[g], tables.params)
+    players[seat, Player.FIXING] = 1
+    for other in range(seat if tables.params[Param.FIX_FLAGS] == 1 else 0):
+        if players[other, Player.FIXING] == 1 and players[other, Player.ROOM] == room:
+            players[seat, Player.FIXING] = 0
+
+
+@kernel
+def act(seat, action, reason, players, generators, clock, tables, event):
+    """An accepted action moves the player or uses what is in its room; a refused one is a stay.
+
+    Mutates: players, generators, clock, event.
+    """
+    n_rooms, room = tables.passages.shape[0], players[seat, Player.ROOM]
+    moves = (reason == Reason.OK) & (action != STAY) & (action <= n_rooms)
+    after = action - 1 if moves else room
+    players[seat, Player.ROOM], event[EventColumn.ROOM] = after, after
+    players[seat, Player.BEFORE], players[seat, Player.FIXING] = room, 0
+    event[EventColumn.CODE] = Deed.MOVED if moves else Deed.STAYED
+    event[EventColumn.REASON], event[EventColumn.SUBJECT] = reason, NOTHING
+    event[EventColumn.CAUGHT], event[EventColumn.COMPLETED], event[EventColumn.ESCAPED] = 0, 0, 0
+    if action > n_rooms and reason == Reason.OK:
+        use(seat, players, generators, clock, tables, event)
+
+
+# ------------------------------------------------------------------------------------------- thief and killer
+
+
+@kernel
+def is_unaware(clock, params):
+    """The killer of 2024 wanders at random while it goes for nobody."""
+    coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
+    return coded and clock[Clock.TARGET] == NOTHING
+
+
+@kernel
+def draw_way(rng, clock, tables):
+    """Chance picks a way for a killer that is unaware, NOTHING for one that decides. Mutates: rng."""
+    if not is_unaware(clock, tables.params):
+        return NOTHING
+    ways = count_ways(tables.ways[clock[Clock.DOORS], clock[Clock.ADVERSARY]])
+    return draw_below(rng, ways) if ways > 0 else NOTHING
+
+
+@kernel
+def distance_to_players(room, players, column, distances):
+    """The distance from players is that from the closest one who is not out."""
+    best = UNREACHABLE
+    for n in range(players.shape[0]):
+        if players[n, Player.ACTIVE] == 1:
+            best = min(best, distances[index(players[n, column]), index(room)])
+    return best
+
+
+@kernel
+def difference_to_players(room, players, rooms):
+    """The thief of 2024 takes the difference of room numbers for the distance."""
+    best = NEVER
+    for n in range(players.shape[0]):
+        other = rooms[index(players[n, Player.ROOM]), RoomColumn.NUMBER]
+        best = min(best, abs(rooms[index(room), RoomColumn.NUMBER] - other))
+    return best
+
+
+@kernel
+def flee(players, room, doors, tables):
+    """The thief goes through the open passage that leads farthest from where the players will be, the first of several.
+
+    By the text of 2023 it goes by where the players are now, and stays if no passage leads farther away.
+    """
+    ways, rooms = tables.ways[index(doors), index(room)], tables.rooms
+    kind, distances = tables.params[Param.ADVERSARY], tables.distances[index(doors)]
+    best, chosen = NOTHING, room
+    if kind == Adversary.CLOSEST:
+        best = distance_to_players(room, players, Player.BEFORE, distances)
+    for k in range(ways.shape[0]):
+        other = max(ways[k], 0)
+        if kind == Adversary.CODED:
+            score = difference_to_players(other, players, rooms)
+        elif kind == Adversary.DISTANCE:
+            score = distance_to_players(other, players, Player.ROOM, distances)
+        else:
+            score = distance_to_players(other, players, Player.BEFORE, distances)
+        better = (ways[k] != NOTHING) & (score > best)
+        best, chosen = score if better else best, other if better else chosen
+    return chosen
+
+
+@kernel
+def step_towards(room, goal, doors, tables):
+    """A chase takes the first passage of a shortest way; nobody moves who cannot get nearer."""
+    ways, distances = tables.ways[index(doors), index(room)], tables.distances[index(doors)]
+    best, chosen = distances[room, goal], room
+    for k in range(ways.shape[0]):
+        other = ways[k]
+        if other != NOTHING and distances[index(other), index(goal)] < best:
+            best, chosen = distances[index(other), index(goal)], other
+    return chosen
+
+
+@kernel
+def notice(players, clock, tables):
+    """The killer decides whom to go for: somebody newly in sight, or the old target, or the first one in sight.
+
+    In sight are the rooms next to its own. By the text of 2023 it knows all rooms and goes for the closest player.
+    Mutates: players, clock.
+    """
+    params, doors, room = tables.params, index(clock[Clock.DOORS]), index(clock[Clock.ADVERSARY])
+    distances = tables.distances[doors, room]
+    old = clock[Clock.TARGET]
+    clock[Clock.TARGET] = NOTHING
+    if params[Param.GOAL] != Goal.ESCAPE or params[Param.ADVERSARY] == Adversary.WORST:
+        return
+    if params[Param.ADVERSARY] != Adversary.CODED:
+        best = UNREACHABLE
+        for n in range(players.shape[0]):
+            distance = distances[index(players[n, Player.ROOM])]
+            if players[n, Player.ACTIVE] == 1 and distance < best:
+                best, clock[Clock.TARGET] = distance, n
+        return
+    first, new, keeps = NOTHING, NOTHING, False
+    for n in range(players.shape[0]):
+        is_near = players[n, Player.ACTIVE] == 1 and distances[index(players[n, Player.ROOM])] == 1
+        if is_near:
+            first = n if first == NOTHING else first
+            new = n if new == NOTHING and players[n, Player.SEEN] == 0 else new
+            keeps |= n == old
+        players[n, Player.SEEN] = is_near
+    clock[Clock.TARGET] = new if new != NOTHING else old if keeps else first
+
+
+@kernel
+def chase(players, room, doors, target, tables):
+    """The killer goes to where its target was when the turn began, or one passage nearer to it."""
+    if target == NOTHING:
+        return room
+    return step_towards(room, players[index(target), Player.BEFORE], doors, tables)
+
+
+# ------------------------------------------------------------------------------------------- ends
+
+
+@kernel
+def is_caught(player, before, now, turn, exchange):
+    """A player and the adversary meet in a room, or on the way if they exchange rooms and the rules count that."""
+    if player[Player.ACTIVE] == 0:
+        return False
+    if player[Player.ROOM] == now:
+        return True
+    counts = exchange == Exchange.ALWAYS or (exchange == Exchange.LATER and turn > 0)
+    return counts and before != now and player[Player.ROOM] == before and player[Player.BEFORE] == now
+
+
+@kernel
+def judge_capture(before, players, clock, params, events):
+    """One player who meets the thief is enough. Mutates: events."""
+    caught = False
+    for n in range(players.shape[0]):
+        meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
+        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
+        caught |= meets
+    return Outcome.SUCCESS if caught else Outcome.RUNNING
+
+
+@kernel
+def judge_escape(before, players, generators, clock, tables, events):
+    """Who is caught is out, which loses the game at once or when nobody is left; else one at an open exit wins it.
+
+    Mutates: players, events.
+    """
+    params, rooms = tables.params, tables.rooms
+    caught, left, escaped = False, 0, False
+    gate = is_repaired(generators, params)
+    for n in range(players.shape[0]):
+        meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
+        events[n, EventColumn.CAUGHT], events[n, EventColumn.ADVERSARY] = meets, clock[Clock.ADVERSARY]
+        caught |= meets
+        if meets and params[Param.LOSS_BY_ALL] == 1:
+            players[n, Player.ACTIVE] = 0
+        left += players[n, Player.ACTIVE]
+        out = (
+            gate
+            and not meets
+            and players[n, Player.ACTIVE] == 1
+            and rooms[index(players[n, Player.ROOM]), RoomColumn.EXIT]
+        )
+        events[n, EventColumn.ESCAPED] = out
+        escaped |= out
+    if left == 0 or (caught and params[Param.LOSS_BY_ALL] == 0):
+        events[:, EventColumn.ESCAPED] = 0
+        return Outcome.LOST
+    return Outcome.SUCCESS if escaped else Outcome.RUNNING
+
+
+@kernel
+def team_reward(outcome, params):
+    """Success pays 1 and a loss costs 1, the same for all; where turns are counted, each costs 0.01."""
+    paid = 1.0 if outcome == Outcome.SUCCESS else -1.0 if outcome == Outcome.LOST else 0.0
+    return paid - 0.01 if params[Param.REWARD] == Reward.TIMED else paid
+
+
+@kernel
+def shaped_reward(events):
+    """Training may be helped by half a point, the same for all, for every generator that is repaired."""
+    repaired = 0
+    for n in range(events.shape[0]):
+        repaired += events[n, EventColumn.COMPLETED]
+    return 0.5 * repaired

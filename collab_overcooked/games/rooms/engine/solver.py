@@ -1,0 +1,389 @@
+"""Exact values of room games: every state that play can reach, expanded by the game's own kernels, then solved.
+
+``solve`` follows all joint actions and all that chance, or the adversary, can do. The value of a state is the
+probability of success first, then the expected number of turns until the episode is decided: until success, or until
+success has become impossible. Horizons play no part in it; ``Solution.success_within`` counts turns.
+
+The players may agree on joint actions. Chance is the way of a killer that is unaware of everybody; with ``worst`` the
+adversary chooses every way itself, after the players, against their success and then for more turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.rooms.engine.compile import Compiled
+from collab_overcooked.games.rooms.engine.constants import (
+    NEVER,
+    NOTHING,
+    Clock,
+    Generator,
+    Goal,
+    Outcome,
+    Param,
+    Player,
+)
+from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
+from collab_overcooked.games.rooms.engine.step import expand_batch, reset_batch, settle_batch, survey_batch
+from collab_overcooked.kernels.arrays import Array, allocate
+
+MOST_STATES = 1_000_000  # that a solution may have; one of nine rooms has 2,304
+CHUNK = 20_000  # environments that are expanded at once
+SUCCESS, FAILURE = -1, -2  # in place of the index of a state
+EPSILON = 1e-9  # values nearer than this are the same
+ROUNDS = 100_000  # of value iteration; thousands are rare
+
+
+@dataclass(frozen=True)
+class JointValues:
+    """All legal joint actions of one state.
+
+    Attributes:
+        actions: (J, N) int32.
+        success: (J,) probability of success with best play afterwards.
+        turns: (J,) expected turns until the episode is decided, this one included; inf if success is impossible.
+        best: (J,) whether there is none better: the same success in the same turns.
+    """
+
+    actions: Array
+    success: Array
+    turns: Array
+    best: Array
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The states that play can reach from some roots, with their values.
+
+    Attributes:
+        compiled: The game.
+        worst: Whether the adversary chooses its ways against the players.
+        keys: (S,) int64, sorted; see ``worst.state_key``.
+        states: S moments in the same order.
+        joint_starts: (S + 1,) where the joint actions of each state begin.
+        actions: (J, N) int32 joint actions.
+        outcome_starts: (J + 1,) where the outcomes of each joint action begin.
+        outcomes: (O,) index of the next state, SUCCESS or FAILURE; of one joint action all equally likely.
+        success: (S,) probability of success.
+        turns: (S,) expected turns until the episode is decided; inf if success is impossible.
+    """
+
+    compiled: Compiled
+    worst: bool
+    keys: Array
+    states: State
+    joint_starts: Array
+    actions: Array
+    outcome_starts: Array
+    outcomes: Array
+    success: Array
+    turns: Array
+
+    def index(self, state: State, i: int = 0) -> int:
+        """Return the number of a state.
+
+        Args:
+            state: Batch of the same game.
+            i: Environment.
+
+        Raises:
+            KeyError: If it cannot be reached from the roots.
+        """
+        (key,) = survey(self.compiled, State(*(array[i : i + 1] for array in state))).keys.tolist()
+        at = int(np.searchsorted(self.keys, key))
+        if at == len(self.keys) or self.keys[at] != key:
+            raise KeyError(f"state {key} cannot be reached from where the search began")
+        return at
+
+    def value(self, state: State, i: int = 0) -> tuple[float, float]:
+        """Return probability of success and expected turns of a state."""
+        at = self.index(state, i)
+        return float(self.success[at]), float(self.turns[at])
+
+    def joint_values(self, state: State, i: int = 0) -> JointValues:
+        """Return all legal joint actions of a state with their values."""
+        at = self.index(state, i)
+        low, high = self.joint_starts[at : at + 2]
+        success, turns = self.joint_success_and_turns[0][low:high], self.joint_success_and_turns[1][low:high]
+        best = success >= self.success[at] - EPSILON
+        if self.success[at] > 0:
+            best &= turns <= self.turns[at] + 1e-6
+        return JointValues(self.actions[low:high], success, turns, best)
+
+    @cached_property
+    def joint_success_and_turns(self) -> tuple[Array, Array]:
+        """Success and turns of all joint actions (J,)."""
+        success = _backup(self, np.append(self.success, (0.0, 1.0)), np.minimum)
+        turns = 1 + _backup(self, np.append(np.where(self.success > 0, self.turns, 0.0), (0.0, 0.0)), np.maximum)
+        return success, np.where(success > 0, turns, np.inf)
+
+    def success_within(self, turns: int, uniform: bool = False) -> Array:
+        """Return the probabilities of success (turns + 1, S) within 0, 1, ... turns.
+
+        Args:
+            turns: The most.
+            uniform: Players choose among all legal joint actions alike, instead of for this very number of turns.
+        """
+        table = np.zeros((turns + 1, len(self.keys)))
+        sizes = np.diff(self.joint_starts)
+        for t in range(1, turns + 1):
+            joint = _backup(self, np.append(table[t - 1], (0.0, 1.0)), np.minimum)
+            if uniform:
+                table[t] = np.add.reduceat(joint, self.joint_starts[:-1]) / sizes
+            else:
+                table[t] = np.maximum.reduceat(joint, self.joint_starts[:-1])
+        return table
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the kernels tell of a batch; see ``step.survey_batch``."""
+
+    keys: Array
+    ways: Array
+    unaware: Array
+    legal: Array
+
+
+def survey(compiled: Compiled, state: State) -> Survey:
+    """Return keys, ways out and legal actions of a batch."""
+    size = len(state.clock)
+    found = Survey(
+        np.zeros(size, np.int64),
+        np.zeros(size, np.int32),
+        np.zeros(size, np.bool_),
+        np.zeros((size, compiled.n_players, compiled.n_rooms + 2), np.bool_),
+    )
+    survey_batch(compiled.tables, state, found.keys, found.ways, found.unaware, found.legal)
+    return found
+
+
+def solve(compiled: Compiled, state: State | None = None, everywhere: bool = False, worst: bool = False) -> Solution:
+    """Find and solve all states that play can reach.
+
+    Args:
+        compiled: The game, ``game.compiled``.
+        state: Batch of moments to start from; the start of an episode if None.
+        everywhere: Start from all placements of players and adversary, doors and repairs instead.
+        worst: Let the adversary choose its ways against the players.
+
+    Raises:
+        ValueError: If there are more than MOST_STATES.
+    """
+    roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
+    found = _explore(compiled, roots, worst)
+    return _values(found)
+
+
+# ------------------------------------------------------------------------------------------- roots
+
+
+def start_of(compiled: Compiled) -> State:
+    """Return the start of an episode as a batch of one."""
+    state, out = _alloc(compiled, 1)
+    reset_batch(compiled.tables, state, out, np.ones(1, np.bool_), 0)
+    return state
+
+
+def _alloc(compiled: Compiled, count: int) -> tuple[State, Out]:
+    sizes = {**sizes_of(compiled.tables), "numbers": compiled.length}
+    return allocate(State, sizes, count), allocate(Out, sizes, count)
+
+
+def _running(state: State) -> State:
+    return State(*(array[state.clock[:, Clock.OUTCOME] == Outcome.RUNNING].copy() for array in state))
+
+
+def placements(compiled: Compiled) -> State:
+    """Return every way to place players and adversary in different rooms, to set doors, and to have repaired.
+
+    The killer has seen nobody before. Generators are where they are at the start.
+
+    Raises:
+        ValueError: If there are more than MOST_STATES.
+    """
+    tables, rooms = compiled.tables, range(compiled.n_rooms)
+    fixes, doors = int(tables.params[Param.FIXES]), range(1 << int(tables.params[Param.N_DOORS]))
+    repairs = [range(fixes + 1)] * len(tables.generators)
+    count = compiled.n_rooms ** (compiled.n_players + 1) * len(doors) * (fixes + 1) ** len(repairs)
+    if count > MOST_STATES:
+        raise ValueError(f"map {compiled.level.name}: {count} placements; exact values need at most {MOST_STATES}")
+    if tables.params[Param.RANDOM_GENERATORS]:
+        raise ValueError("generators: exact values for all placements need generators in known rooms, not random ones")
+    every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
+    table = np.array([row for row in every if row[compiled.n_players] not in row[: compiled.n_players]], np.int32)
+    state, out = _alloc(compiled, len(table))
+    reset_batch(tables, state, out, np.ones(len(table), np.bool_), 0)
+    n = compiled.n_players
+    state.players[:, :, Player.ROOM] = state.players[:, :, Player.BEFORE] = table[:, :n]
+    state.players[:, :, Player.SEEN] = 0
+    state.clock[:, Clock.ADVERSARY], state.clock[:, Clock.DOORS] = table[:, n], table[:, n + 1]
+    state.clock[:, Clock.TARGET] = NOTHING
+    state.generators[:, :, Generator.PROGRESS] = table[:, n + 2 :]
+    settle_batch(tables, state, np.ones(len(table), np.bool_))
+    if tables.params[Param.GOAL] == Goal.ESCAPE:
+        over = _is_won(compiled, state)
+        state = State(*(array[~over] for array in state))
+    return state
+
+
+def _is_won(compiled: Compiled, state: State) -> Array:
+    """Tell which moments would have ended before: the gate is open and somebody is at an exit."""
+    gate = (state.generators[:, :, Generator.PROGRESS] >= compiled.tables.params[Param.FIXES]).all(axis=1)
+    return gate & np.isin(state.players[:, :, Player.ROOM], compiled.level.exits).any(axis=1)
+
+
+# ------------------------------------------------------------------------------------------- exploring
+
+
+def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
+    """Expand states breadth first until nothing new comes; values are left at 0."""
+    levels: list[State] = []
+    parts: list[tuple[Array, Array, Array, Array]] = []  # joint actions a state, actions, outcomes an action, keys
+    all_keys: list[Array] = []
+    known = np.zeros(0, np.int64)
+    frontier = _distinct(compiled, roots, known)
+    while len(frontier[0]):
+        keys, state = frontier
+        known = np.union1d(known, keys)
+        if len(known) > MOST_STATES:
+            raise ValueError(f"map {compiled.level.name}: more than {MOST_STATES} states; exact values need fewer")
+        fresh: list[State] = []
+        for start in range(0, len(keys), CHUNK // 50):
+            rows = State(*(array[start : start + CHUNK // 50] for array in state))
+            part, after = _expand(compiled, rows, worst)
+            parts.append(part)
+            fresh.append(_distinct(compiled, after, known)[1])
+        all_keys.append(keys)
+        levels.append(state)
+        frontier = _distinct(compiled, _joined(fresh), known)
+    return _assembled(compiled, worst, np.concatenate(all_keys), _joined(levels), parts)
+
+
+def _joined(states: list[State]) -> State:
+    return State(*map(np.concatenate, zip(*states, strict=True)))
+
+
+def _distinct(compiled: Compiled, state: State, known: Array) -> tuple[Array, State]:
+    """Return running states with new keys, each once, by key."""
+    state = _running(state)
+    keys, at = np.unique(survey(compiled, state).keys, return_index=True)
+    new = ~np.isin(keys, known)
+    return keys[new], State(*(array[at[new]] for array in state))
+
+
+def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
+    """Return joint actions and outcomes of a few states, and the states after them."""
+    told, size = survey(compiled, state), len(state.clock)
+    joint = told.legal[:, 0]
+    for n in range(1, compiled.n_players):
+        joint = (joint[:, :, None] & told.legal[:, n][:, None, :]).reshape(size, -1)
+    where, code = np.nonzero(joint)
+    actions = np.stack(np.unravel_index(code, (compiled.n_rooms + 2,) * compiled.n_players), axis=1).astype(np.int32)
+    chooses = (np.ones(size, np.bool_) if worst else told.unaware) & (told.ways > 0)
+    counts = np.where(chooses, told.ways, 1)[where]
+    last = np.cumsum(counts)
+    picks = (np.arange(last[-1]) - np.repeat(last - counts, counts)).astype(np.int32)
+    picks[~np.repeat(chooses[where], counts)] = NOTHING
+    after = State(*(array[np.repeat(where, counts)] for array in state))
+    after.clock[:, Clock.LIMIT] = NEVER
+    out = allocate(Out, {**sizes_of(compiled.tables), "numbers": 0}, len(picks))
+    expand_batch(compiled.tables, after, np.repeat(actions, counts, axis=0), picks, out)
+    after.clock[:, Clock.T] = 1
+    outcome = after.clock[:, Clock.OUTCOME]
+    keys = survey(compiled, after).keys
+    keys = np.where(outcome == Outcome.SUCCESS, SUCCESS, np.where(outcome == Outcome.LOST, FAILURE, keys))
+    return (np.bincount(where, minlength=size), actions, counts, keys), after
+
+
+def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, parts: list[Any]) -> Solution:
+    """Put the parts of all levels together, in the order of the keys."""
+    sizes, actions, counts, after = map(np.concatenate, zip(*parts, strict=True))
+    order = np.argsort(keys)
+    joint_first, outcome_first = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
+    joint = _ranges(joint_first[order], sizes[order])
+    outcomes = after[_ranges(outcome_first[joint], counts[joint])]
+    keys = keys[order]
+    return Solution(
+        compiled=compiled,
+        worst=worst,
+        keys=keys,
+        states=State(*(array[order] for array in states)),
+        joint_starts=np.append(0, np.cumsum(sizes[order])),
+        actions=actions[joint],
+        outcome_starts=np.append(0, np.cumsum(counts[joint])),
+        outcomes=np.where(outcomes < 0, outcomes, np.searchsorted(keys, outcomes)),
+        success=np.zeros(len(keys)),
+        turns=np.zeros(len(keys)),
+    )
+
+
+def _ranges(starts: Array, sizes: Array) -> Array:
+    """Return the numbers from every start on, one range after the other."""
+    last = np.cumsum(sizes)
+    found: Array = np.arange(last[-1]) - np.repeat(last - sizes - starts, sizes)
+    return found
+
+
+# ------------------------------------------------------------------------------------------- values
+
+
+def _backup(found: Solution, values: Array, worst: np.ufunc) -> Array:
+    """Return what each joint action leads to (J,): the mean over its outcomes, or the worst.
+
+    Args:
+        found: The states.
+        values: (S + 2,) of all states, then of FAILURE and SUCCESS.
+        worst: What is worst for the players: the smallest or the largest.
+    """
+    starts, after = found.outcome_starts, values[found.outcomes]
+    joint: Array
+    if found.worst:
+        joint = worst.reduceat(after, starts[:-1])
+    else:
+        joint = np.add.reduceat(after, starts[:-1]) / np.diff(starts)
+    return joint
+
+
+def _values(found: Solution) -> Solution:
+    """Return a solution with its values, by value iteration."""
+    first = found.joint_starts[:-1]
+    success = np.zeros(len(found.keys))
+    for _ in range(ROUNDS):
+        joint = _backup(found, np.append(success, (0.0, 1.0)), np.minimum)
+        better = np.maximum.reduceat(joint, first)
+        change, success = np.abs(better - success).max(), better
+        if change < 1e-13:
+            break
+    success[success > 1 - EPSILON] = 1.0
+    joint = _backup(found, np.append(success, (0.0, 1.0)), np.minimum)
+    allowed = joint >= np.repeat(success, np.diff(found.joint_starts)) - EPSILON
+    hopeless = success == 0
+    turns = np.zeros(len(found.keys))
+    for _ in range(ROUNDS):
+        joint = np.where(allowed, 1 + _backup(found, np.append(turns, (0.0, 0.0)), np.maximum), np.inf)
+        more = np.where(hopeless, 0.0, np.minimum.reduceat(joint, first))
+        change, turns = np.abs(more - turns).max(), more
+        if change < 1e-10:
+            break
+    return replace(found, success=success, turns=np.where(hopeless, np.inf, turns))
+
+
+def worst_case_values(compiled: Compiled) -> Compiled:
+    """Return a game whose adversary knows the turns that the players need in every state.
+
+    Raises:
+        ValueError: If the map is too large for it.
+    """
+    found = solve(compiled, everywhere=True, worst=True)
+    turns = np.where(found.success > 0, found.turns, NEVER)
+    values = np.round(turns).astype(np.int32)
+    keys = found.keys.copy()
+    for array in (keys, values):
+        array.setflags(write=False)
+    return replace(compiled, tables=compiled.tables._replace(keys=keys, values=values))

@@ -1,0 +1,107 @@
+"""Keys of states, and the adversary that plays against the players' best play by a table of their values."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rooms.engine.constants import (
+    NEVER,
+    NOTHING,
+    Adversary,
+    Clock,
+    Exchange,
+    Generator,
+    Goal,
+    Param,
+    Player,
+    RoomColumn,
+)
+from collab_overcooked.games.rooms.engine.rules import distance_to_players, is_caught, is_repaired
+from collab_overcooked.kernels.jit import kernel
+
+
+@kernel
+def state_key(players, generators, clock, params, n_rooms, is_first):
+    """Everything that the coming turns depend on, as one number below 2**62."""
+    coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
+    n_players, fixes, key = players.shape[0], params[Param.FIXES], 0
+    for n in range(n_players):
+        at = players[n, Player.ROOM] if players[n, Player.ACTIVE] == 1 else n_rooms
+        key = key * (n_rooms + 1) + at
+        if coded:
+            key = key * 2 + players[n, Player.SEEN]
+    key = key * n_rooms + clock[Clock.ADVERSARY]
+    if coded:
+        key = key * (n_players + 1) + clock[Clock.TARGET] + 1
+    for g in range(generators.shape[0]):
+        key = key * n_rooms + generators[g, Generator.ROOM]
+        key = key * (fixes + 1) + min(generators[g, Generator.PROGRESS], fixes)
+        if params[Param.FIX_BY_ONE] == 1:
+            key = key * (n_players + 1) + generators[g, Generator.FIXER] + 1
+    key = (key << params[Param.N_DOORS]) + clock[Clock.DOORS]
+    return key * 2 + (1 if is_first and params[Param.EXCHANGE] == Exchange.LATER else 0)
+
+
+@kernel
+def find_key(keys, key):
+    """Return the place of a key in a sorted row, NOTHING if it is not there."""
+    low, high = 0, keys.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if keys[middle] < key:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < keys.shape[0] and keys[low] == key else NOTHING
+
+
+@kernel
+def value_after(now, players, generators, clock, tables):
+    """Return how many turns the players need once the adversary has gone to a room, NEVER if they cannot force it.
+
+    Everything is as it was afterwards.
+    """
+    params, before, turn = tables.params, clock[Clock.ADVERSARY], clock[Clock.T]
+    active, caught, left, escaped = 0, 0, 0, False
+    gate = is_repaired(generators, params)
+    for n in range(players.shape[0]):
+        active |= players[n, Player.ACTIVE] << n
+        meets = is_caught(players[n], before, now, turn, params[Param.EXCHANGE])
+        caught += meets
+        if players[n, Player.ACTIVE] == 1 and not meets:
+            left += 1
+            escaped |= gate and tables.rooms[players[n, Player.ROOM], RoomColumn.EXIT] == 1
+        elif params[Param.LOSS_BY_ALL] == 1:
+            players[n, Player.ACTIVE] = 0
+    clock[Clock.ADVERSARY] = now
+    key = state_key(players, generators, clock, params, tables.passages.shape[0], False)
+    clock[Clock.ADVERSARY] = before
+    for n in range(players.shape[0]):
+        players[n, Player.ACTIVE] = (active >> n) & 1
+    if params[Param.GOAL] == Goal.CAPTURE and caught > 0:
+        return 0
+    if params[Param.GOAL] == Goal.ESCAPE and (left == 0 or (caught > 0 and params[Param.LOSS_BY_ALL] == 0)):
+        return NEVER
+    if escaped:
+        return 0
+    at = find_key(tables.keys, key)
+    return tables.values[at] if at != NOTHING else NEVER
+
+
+@kernel
+def worst_way(players, generators, clock, doors, tables):
+    """Return the room next door from which the players need longest; of several, the nearest to them for a killer.
+
+    A thief takes the farthest from them.
+    """
+    room, distances = clock[Clock.ADVERSARY], tables.distances[doors]
+    ways = tables.ways[doors, room]
+    sign = -1 if tables.params[Param.GOAL] == Goal.ESCAPE else 1
+    best, best_distance, chosen = NOTHING, 0, room
+    for k in range(ways.shape[0]):
+        other = ways[k]
+        if other == NOTHING:
+            break
+        value = value_after(other, players, generators, clock, tables)
+        distance = sign * distance_to_players(other, players, Player.ROOM, distances)
+        if value > best or (value == best and distance > best_distance):
+            best, best_distance, chosen = value, distance, other
+    return chosen

@@ -1,0 +1,1 @@
+"""Questions about positions of the game."""

@@ -1,0 +1,52 @@
+"""Registry entries of CollabCapture and CollabEscape; imports nothing of the games."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord
+
+_ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
+    "metrics": "collab_overcooked.games.rooms.suite.scoring:METRICS",
+    "policies": {
+        "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
+        "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
+        "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
+    },
+    "prompts": "games/rooms/text/prompts",
+    "documents": ("collab_overcooked.games.rooms.suite.documents:MAP",),
+}
+
+RECORDS = (
+    GameRecord(
+        id="CollabCapture-v0",
+        questions="collab_overcooked.games.rooms.questions.source:CAPTURE_QUESTIONS",
+        module="collab_overcooked.envs.collab_capture_v0",
+        game="collab_overcooked.games.rooms.env:CollabCapture",
+        suites={
+            "collab-capture": SuiteRecord(
+                "collab_overcooked.games.rooms.suite.suite:CaptureSuite",
+                "Turns until a thief is caught, against several kinds of thieves.",
+            )
+        },
+        summary="Players catch a thief on a graph of rooms, where buttons open doors far away.",
+        generator="collab_overcooked.games.rooms.suite.documents:CaptureGenerator",
+        **_ROOMS,
+    ),
+    GameRecord(
+        id="CollabEscape-v0",
+        questions="collab_overcooked.games.rooms.questions.source:ESCAPE_QUESTIONS",
+        module="collab_overcooked.envs.collab_escape_v0",
+        game="collab_overcooked.games.rooms.env:CollabEscape",
+        suites={
+            "collab-escape": SuiteRecord(
+                "collab_overcooked.games.rooms.suite.suite:EscapeSuite",
+                "Escapes from a killer, and the turns that they take.",
+            )
+        },
+        summary="Survivors repair generators and escape, with a killer after one of them.",
+        generator="collab_overcooked.games.rooms.suite.documents:EscapeGenerator",
+        **_ROOMS,
+    ),
+)

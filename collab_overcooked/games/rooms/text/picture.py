@@ -1,0 +1,191 @@
+"""The scene model of a room game: the map with passages and doors, and a panel with time, doors and generators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import cos, pi, sin
+from typing import Any
+
+from collab_overcooked.games.rooms.engine.compile import Compiled
+from collab_overcooked.games.rooms.engine.constants import Goal
+from collab_overcooked.games.rooms.text.text import ADVERSARIES
+from collab_overcooked.render.model import (
+    BAD,
+    FLOOR,
+    GOOD,
+    GREY,
+    INK,
+    SHADE,
+    WORKING,
+    Board,
+    Card,
+    Cell,
+    Column,
+    Cook,
+    Dot,
+    Icon,
+    Line,
+    Link,
+    Point,
+    Sheet,
+    Text,
+    agent_card,
+    clock,
+    initials,
+)
+
+COOK = 0.52  # tiles
+NEARER = 0.72  # of the map's distances, so that rooms and who is in them are large
+SLOTS = ((0.0, 0.0), (0.48, 0.0), (0.24, 0.0), (0.0, 0.3), (0.48, 0.3), (0.24, 0.3), (0.0, 0.46), (0.48, 0.46))
+WORDS = {"success": ("success", GOOD), "lost": ("lost", BAD), "time_out": ("no turn left", BAD)}
+PANEL = 24  # font sizes
+
+Scene = Mapping[str, Any]
+
+
+def places(compiled: Compiled) -> tuple[Point, ...]:
+    """Return the upper left corners of the rooms in tiles: the map's own, or a circle."""
+    level = compiled.level
+    if level.places:
+        return tuple((round(NEARER * x, 2), round(NEARER * y, 2)) for x, y in level.places)
+    count = len(level.rooms)
+    radius = max(1.5, 0.3 * count)
+    angles = [2 * pi * k / count - pi / 2 for k in range(count)]
+    return tuple((round(radius * (1 + cos(a)), 2), round(radius * (1 + sin(a)), 2)) for a in angles)
+
+
+def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
+    """Return the scene model of a moment.
+
+    Args:
+        compiled: The game.
+        scene: The moment, see ``state.decode``, or what one player knows of it.
+        names: Of the players.
+    """
+    corners, letters = places(compiled), initials(names)
+    size = (max(x for x, _ in corners) + 1, max(y for _, y in corners) + 1)
+    cells = tuple((corner, _cell(compiled, scene, room)) for room, corner in enumerate(corners))
+    board = Board(size, cells, _cooks(compiled, scene, corners, letters), COOK, links=_links(compiled, scene, corners))
+    cards = _panel(compiled, scene, names, letters)
+    lines = sum(card.height for card in cards) + 1
+    listing = tuple(_room_line(compiled, scene, room, names) for room in range(len(corners)))
+    return Sheet((board, Column(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
+
+
+# ------------------------------------------------------------------------------------------- the map
+
+
+def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
+    level, name = compiled.level, compiled.level.rooms[room]
+    items = []
+    if scene["adversary"]["room"] == name:
+        items.append(Icon(ADVERSARIES[compiled.goal], faded=bool(scene["adversary"].get("seen_ago"))))
+    items += [
+        Icon("generator_on" if each["progress"] >= each["needed"] else "generator")
+        for each in scene["generators"]
+        if each["room"] == name
+    ]
+    if any(door.button == room for door in level.doors):
+        items.append(Icon("button"))
+    seen = scene.get("in_sight")
+    if seen is not None and name not in seen:
+        return Cell("unseen", items=tuple(items), labels=(name,), targets=_targets(compiled, room))
+    sprite = ("open_exit" if scene["gate"] else "exit") if room in level.exits else "room"
+    return Cell(sprite, items=tuple(items), labels=(name,), targets=_targets(compiled, room))
+
+
+def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
+    """Return what actions at a room are called by: its name, and what is done with what stands there."""
+    level = compiled.level
+    button = any(door.button == room for door in level.doors)
+    return level.title(room), *(("the button",) if button else ("the generator",))
+
+
+def _cooks(
+    compiled: Compiled, scene: Scene, corners: Sequence[Point], letters: Sequence[str]
+) -> tuple[tuple[Point, Cook], ...]:
+    found = []
+    taken: dict[str, int] = {}
+    for seat, player in enumerate(scene["players"]):
+        if player["active"]:
+            slot = taken.get(player["room"], 0)
+            taken[player["room"]] = slot + 1
+            x, y = corners[compiled.level.rooms.index(player["room"])]
+            dx, dy = SLOTS[slot % len(SLOTS)]
+            found.append(((x + dx, y + dy), Cook(seat, letters[seat], chef=False)))
+    return tuple(found)
+
+
+def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[Link, ...]:
+    """Return every passage once: with an arrow where it leads one way, crossed where its door is closed."""
+    level, links = compiled.level, []
+    doors = {frozenset(door.rooms): name for door, name in zip(level.doors, level.door_names, strict=True)}
+    for room, near in enumerate(level.neighbours):
+        for other in near:
+            back = room in level.neighbours[other]
+            if back and other < room:
+                continue
+            ends = [(corners[k][0] + 0.5, corners[k][1] + 0.5) for k in (room, other)]
+            name = doors.get(frozenset((room, other)))
+            colour = SHADE if name is None else GOOD if scene["doors"][name] else BAD
+            links.append(Link(ends[0], ends[1], colour, arrow=not back, crossed=colour == BAD))
+    return tuple(links)
+
+
+# ------------------------------------------------------------------------------------------- the panel
+
+
+def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:
+    words, colour = WORDS.get(scene["outcome"], ("", INK))
+    title = f"turn {scene['turn']} of {scene['limit']}"
+    cards = [clock(title, [(words, colour)] if words else [], scene["turn"], scene["limit"], above=scene["map"])]
+    for seat, player in enumerate(scene["players"]):
+        cards.append(agent_card(Cook(seat, letters[seat], chef=False), names[seat], _state_of(compiled, player)))
+    cards.append(_adversary_card(compiled, scene, names))
+    for name, is_open in scene["doors"].items():
+        state = Text("open" if is_open else "closed", GOOD if is_open else BAD)
+        cards.append(Card((Line((Text(f"door {name}", GREY), state)),)))
+    for generator in scene["generators"]:
+        done, needed = min(generator["progress"], generator["needed"]), generator["needed"]
+        dots = tuple(Dot(WORKING if k < done else FLOOR) for k in range(needed)) if needed < 9 else ()
+        label = Text(f"generator {generator['room']}", GREY)
+        cards.append(Card((Line((label, *dots, Text(f"{done} of {needed}", GOOD if done == needed else INK))),)))
+    if scene["generators"]:
+        state = Text("open" if scene["gate"] else "closed", GOOD if scene["gate"] else BAD)
+        cards.append(Card((Line((Text("gate", GREY), state)),)))
+    return tuple(cards)
+
+
+def _state_of(compiled: Compiled, player: Mapping[str, Any]) -> str:
+    if not player["active"]:
+        return "caught"
+    words = compiled.level.title(compiled.level.rooms.index(player["room"]))
+    ago = player.get("seen_ago", 0)
+    return words + (", at work" if player["fixing"] else "") + (f", seen {ago} turns ago" if ago else "")
+
+
+def _adversary_card(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Card:
+    name, adversary = ADVERSARIES[compiled.goal], scene["adversary"]
+    words = compiled.level.title(compiled.level.rooms.index(adversary["room"]))
+    if adversary.get("seen_ago"):
+        words += f", seen {adversary['seen_ago']} turns ago"
+    elif compiled.goal == Goal.ESCAPE and adversary["target"] is not None:
+        words += f", after {names[adversary['target']]}"
+    return Card((Line((Text(name, INK, bold=True), Text(words, GREY))),), Icon(name), size=1.6)
+
+
+def _room_line(compiled: Compiled, scene: Scene, room: int, names: Sequence[str]) -> str:
+    """Return a room as the text picture writes it: who and what is there, and where it leads."""
+    level, name = compiled.level, compiled.level.rooms[room]
+    doors = {frozenset(door.rooms): label for door, label in zip(level.doors, level.door_names, strict=True)}
+    there = [names[k] for k, player in enumerate(scene["players"]) if player["active"] and player["room"] == name]
+    there += [ADVERSARIES[compiled.goal]] if scene["adversary"]["room"] == name else []
+    there += ["generator" for each in scene["generators"] if each["room"] == name]
+    there += [f"button of {level.door_names[d]}" for d, door in enumerate(level.doors) if door.button == room]
+    there += ["exit"] if room in level.exits else []
+    ways = []
+    for other in level.neighbours[room]:
+        label = doors.get(frozenset((room, other)))
+        shut = label is not None and not scene["doors"][label]
+        ways.append(f"[{level.rooms[other]}]" if shut else level.rooms[other])
+    return f"{name:>3} -> {', '.join(ways)}" + (f"   {', '.join(there)}" if there else "")

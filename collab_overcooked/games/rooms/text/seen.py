@@ -1,0 +1,198 @@
+"""What one player knows where sight ends at the next rooms: what it sees, what it saw last, and what it may believe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.rooms.engine.compile import Compiled
+from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
+from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.state import State
+from collab_overcooked.games.rooms.engine.step import settle_batch
+from collab_overcooked.games.rooms.text.text import MENU
+from collab_overcooked.kernels.arrays import Array
+
+
+class RoomView(SeatView):
+    """A seat's knowledge of a moment; what others did is known only to those who see everything."""
+
+    def __init__(self, game: Any, state: Any, seat: int) -> None:
+        super().__init__(game, state, seat)
+        self.public_history = game.kwargs["sight"] == "all"
+
+    @cached_property
+    def surroundings(self) -> str:
+        """The moment in words, without the menu."""
+        return self.text.partition(f"\n{self._say(MENU)}")[0]
+
+
+# ------------------------------------------------------------------------------------------- memory in scenes
+
+
+def decode_memory(level: RoomMap, state: State, i: int, seen: Array) -> list[dict[str, Any]]:
+    """Return what every player knows by sight and memory.
+
+    Args:
+        level: The map.
+        state: Arrays of a batch.
+        i: Environment.
+        seen: bool (N, R), which rooms each player sees.
+
+    Returns:
+        For each player ``players`` and ``adversary`` with ``room`` and turns ``ago``, ``doors`` by name, the fixes of
+        all ``generators``, and the rooms ``in_sight``.
+    """
+    names, turn, known = level.rooms, int(state.clock[i, Clock.T]), []
+    for n, rooms in enumerate(seen):
+        places = [{"room": names[at], "ago": turn - when} for at, when in state.sightings[i, n].tolist()]
+        known.append(
+            {
+                "players": places[:-1],
+                "adversary": places[-1],
+                "doors": {name: bool(state.known_doors[i, n] >> d & 1) for d, name in enumerate(level.door_names)},
+                "generators": state.known_repairs[i, n].tolist(),
+                "in_sight": [names[room] for room in np.flatnonzero(rooms)],
+            }
+        )
+    return known
+
+
+def encode_memory(level: RoomMap, state: State, i: int, known: Sequence[Mapping[str, Any]]) -> None:
+    """Write what ``decode_memory`` returns into environment ``i``; what is left out is as it is in sight."""
+    turn = int(state.clock[i, Clock.T])
+    for n, own in enumerate(known):
+        places = dict(enumerate(own.get("players", ())))
+        if "adversary" in own:
+            places[len(state.players[i])] = own["adversary"]
+        for k, place in places.items():
+            state.sightings[i, n, k] = level.rooms.index(place["room"]), turn - place["ago"]
+        for d, name in enumerate(level.door_names):
+            if name in own.get("doors", {}):
+                bit = int(own["doors"][name]) << d
+                state.known_doors[i, n] = state.known_doors[i, n] & ~(1 << d) | bit
+        if "generators" in own:
+            state.known_repairs[i, n] = own["generators"]
+
+
+def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
+    """Return a scene without what a player neither sees nor remembers; ``seen_ago`` says what is only remembered."""
+    own = scene["known"][seat]
+    rooms, killer = set(own["in_sight"]), own["adversary"]["ago"] == 0
+    players = []
+    for other, (player, place) in enumerate(zip(scene["players"], own["players"], strict=True)):
+        shown = place["ago"] == 0
+        room = place["room"]
+        players.append(
+            {
+                "room": room,
+                "before": player["before"] if other == seat else room,
+                "active": player["active"],
+                "seen": killer and shown and player["seen"],
+                "fixing": shown and player["fixing"],
+                **({} if shown else {"seen_ago": place["ago"]}),
+            }
+        )
+    adversary = {"room": own["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
+    if not killer:
+        adversary["seen_ago"] = own["adversary"]["ago"]
+    generators = [
+        {**each, "progress": done, "fixer": each["fixer"] if each["room"] in rooms else None}
+        for each, done in zip(scene["generators"], own["generators"], strict=True)
+    ]
+    gate = bool(generators) and all(each["progress"] >= each["needed"] for each in generators)
+    kept = {name: value for name, value in scene.items() if name != "known"}
+    limited = {"players": players, "adversary": adversary, "generators": generators}
+    return kept | limited | {"doors": own["doors"], "gate": gate, "in_sight": own["in_sight"]}
+
+
+# ------------------------------------------------------------------------------------------- beliefs
+
+
+def rooms_in_sight(compiled: Compiled, state: State, i: int) -> Array:
+    """Return which rooms each player sees, bool (N, R): its own and those that open passages lead to."""
+    seen: Array = compiled.tables.distances[state.clock[i, Clock.DOORS], state.players[i, :, Player.ROOM]] <= 1
+    return seen
+
+
+def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Generator) -> None:
+    """Replace what a player does not know by what may be, in every environment of a batch; see ``Simulator``.
+
+    Who is out of sight is in any room that it can have reached since it was last seen, all alike; doors and repairs out
+    of sight are as they were. Nothing that the player does not know has an influence.
+
+    Mutates: state.
+    """
+    if compiled.tables.params[Param.SIGHT] != Sight.ROOM:
+        return
+    n_players, decides = compiled.n_players, np.zeros(len(state.clock), np.bool_)
+    memory = [array[:, seat].copy() for array in (state.sightings, state.known_doors, state.known_repairs)]
+    for b in range(len(state.clock)):
+        seen = rooms_in_sight(compiled, state, b)[seat]
+        ago = state.clock[b, Clock.T] - state.sightings[b, seat, :, 1]
+        _believe_generators(compiled, state, b, seat, seen, rng)
+        state.clock[b, Clock.DOORS] = state.known_doors[b, seat]
+        for other in range(n_players):
+            player = state.players[b, other]
+            if other != seat:
+                player[Player.ROOM] = _believed_room(compiled, state, b, seat, other, seen, (), rng)
+                player[Player.BEFORE] = player[Player.ROOM]
+                player[Player.FIXING] = player[Player.FIXING] if ago[other] == 0 else 0
+        active = state.players[b, state.players[b, :, Player.ACTIVE] == 1, Player.ROOM].tolist()
+        place = _believed_room(compiled, state, b, seat, n_players, seen, active, rng)
+        state.clock[b, Clock.ADVERSARY] = place
+        state.players[b, :, Player.SEEN] = 0
+        decides[b] = ago[n_players] > 0
+        if decides[b]:
+            state.clock[b, Clock.TARGET] = NOTHING
+        else:
+            _believe_seen(compiled, state, b)
+    settle_batch(compiled.tables, state, decides)
+    for array, own in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
+        array[:, seat] = own
+
+
+def _believe_generators(
+    compiled: Compiled, state: State, b: int, seat: int, seen: Array, rng: np.random.Generator
+) -> None:
+    """Repairs are as last seen; who works on one out of sight is one of the others."""
+    others = [other for other in range(compiled.n_players) if other != seat]
+    for g, generator in enumerate(state.generators[b]):
+        if seen[generator[Generator.ROOM]]:
+            continue
+        generator[Generator.PROGRESS] = state.known_repairs[b, seat, g]
+        works = generator[Generator.PROGRESS] > 0 and others and compiled.tables.params[Param.FIX_BY_ONE]
+        generator[Generator.FIXER] = rng.choice(others) if works else NOTHING
+
+
+def _believed_room(
+    compiled: Compiled,
+    state: State,
+    b: int,
+    seat: int,
+    other: int,
+    seen: Array,
+    taken: Sequence[int],
+    rng: np.random.Generator,
+) -> int:
+    """Return where a player, or the adversary, may be."""
+    last, when = state.sightings[b, seat, other].tolist()
+    ago = int(state.clock[b, Clock.T]) - when
+    if ago == 0:
+        return last
+    free = ~seen
+    free[list(taken)] = False
+    reach = free & (compiled.tables.distances[-1][last] <= ago)
+    rooms = np.flatnonzero(reach if reach.any() else free)
+    return int(rng.choice(rooms)) if len(rooms) else last
+
+
+def _believe_seen(compiled: Compiled, state: State, b: int) -> None:
+    """A killer in sight has those in sight that are next to it."""
+    distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
+    for player in state.players[b]:
+        player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

@@ -1,0 +1,171 @@
+"""The border between words and numbers: a scenario and a choice of options become read-only arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.rush.engine.config import RushConfig
+from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
+from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.games.rush.engine.spec import Episode, Scenario
+from collab_overcooked.games.rush.engine.state import Tables
+from collab_overcooked.io.checks import shown, whole_number
+
+
+@dataclass(frozen=True)
+class Names:
+    """Words for the numbers in the tables.
+
+    Attributes:
+        scenario: Name of the scenario.
+        ingredients: The first goods.
+        spices: The other goods.
+        orders: Of each episode, in the order of the slots.
+        areas: Ids of each episode, in the order of the action numbers.
+    """
+
+    scenario: str
+    ingredients: tuple[str, ...]
+    spices: tuple[str, ...]
+    orders: tuple[tuple[str, ...], ...]
+    areas: tuple[tuple[int, ...], ...]
+
+    @property
+    def goods(self) -> tuple[str, ...]:
+        """Ingredients, then spices."""
+        return self.ingredients + self.spices
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A scenario ready to play.
+
+    Attributes:
+        scenario: What it was made from.
+        config: The options.
+        names: Words for its numbers.
+        tables: Its arrays.
+        n_agents: N.
+        workers: Workers of each agent.
+        max_turns: Turns of an episode.
+        n_orders: O, order slots of the largest episode.
+        n_areas: P, areas of the largest episode.
+        n_actions: A.
+        length: L, numbers in one agent's observation.
+    """
+
+    scenario: Scenario
+    config: RushConfig
+    names: Names
+    tables: Tables
+    n_agents: int
+    workers: int
+    max_turns: int
+    n_orders: int
+    n_areas: int
+    n_actions: int
+    length: int
+
+    def action(self, area: int, order: int) -> int:
+        """Return the number of using an area for an order, both counted from 0."""
+        return 1 + area * self.n_orders + order
+
+    def parts(self, action: int) -> tuple[int, int]:
+        """Return area and order of an action, both counted from 0; of NO_ACTION both are NOTHING."""
+        return divmod(action - 1, self.n_orders) if action else (NOTHING, NOTHING)
+
+
+def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Compiled:
+    """Turn a scenario into tables.
+
+    Raises:
+        ValueError: For an option value that cannot be.
+    """
+    config = config or RushConfig()
+    if config.episode is not None:
+        check_episode(config.episode, len(scenario.episodes))
+    agents, workers, max_turns = (
+        whole_number(name, getattr(scenario, name) if getattr(config, name) is None else getattr(config, name), 1)
+        for name in ("agents", "workers", "max_turns")
+    )
+    n_orders = max(len(episode.orders) for episode in scenario.episodes)
+    n_areas = max(len(episode.areas) for episode in scenario.episodes)
+    n_goods = len(scenario.ingredients) + len(scenario.spices)
+    names = Names(
+        scenario=scenario.name,
+        ingredients=scenario.ingredients,
+        spices=scenario.spices,
+        orders=tuple(episode.orders for episode in scenario.episodes),
+        areas=tuple(tuple(area.id for area in episode.areas) for episode in scenario.episodes),
+    )
+    shape = (len(scenario.episodes), n_orders, n_areas)
+    params = _params(scenario, config)
+    params[[Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS]] = agents, workers, max_turns
+    tables = Tables(params, *_episodes(scenario, names, *shape))
+    for array in tables:
+        array.setflags(write=False)
+    return Compiled(
+        scenario=scenario,
+        config=config,
+        names=names,
+        tables=tables,
+        n_agents=agents,
+        workers=workers,
+        max_turns=max_turns,
+        n_orders=n_orders,
+        n_areas=n_areas,
+        n_actions=1 + n_areas * n_orders,
+        length=n_orders * (n_goods + ORDER_FEATURES) + n_areas * (n_goods + AREA_FEATURES) + CLOCK_FEATURES + agents,
+    )
+
+
+def check_episode(value: Any, n_episodes: int) -> int:
+    """Return an episode's number.
+
+    Raises:
+        ValueError: If the scenario has no episode of that number.
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
+        raise ValueError(f"episode must be a whole number from 0 to {n_episodes - 1}, not {shown(value)}")
+    return int(value)
+
+
+def _params(scenario: Scenario, config: RushConfig) -> np.ndarray:
+    params = np.zeros(len(Param), np.int32)
+    params[Param.N_INGREDIENTS] = len(scenario.ingredients)
+    params[Param.N_EPISODES] = len(scenario.episodes)
+    params[Param.EPISODE] = NOTHING if config.episode is None else config.episode
+    params[Param.MASK] = Mask[config.mask.upper()]
+    params[Param.REWARD] = Reward[config.reward.upper()]
+    return params
+
+
+def _episodes(
+    scenario: Scenario, names: Names, n_episodes: int, n_orders: int, n_areas: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return dishes, needs, areas and stock, with unused rows where an episode is smaller than the largest one."""
+    n_goods = len(names.goods)
+    dishes = np.zeros((n_episodes, n_orders, len(Dish)), np.int32)
+    needs = np.zeros((n_episodes, n_orders, n_goods), np.int32)
+    areas = np.zeros((n_episodes, n_areas, len(Area)), np.int32)
+    stock = np.zeros((n_episodes, n_areas, n_goods), np.int32)
+    for e, episode in enumerate(scenario.episodes):
+        _fill_orders(episode, names.goods, dishes[e], needs[e])
+        for at, area in enumerate(episode.areas):
+            areas[e, at, Area.KIND] = Kind[area.kind.upper()]
+            areas[e, at, Area.SPACES] = area.spaces
+            for good, count in area.stock.items():
+                stock[e, at, names.goods.index(good)] = count
+    return dishes, needs, areas, stock
+
+
+def _fill_orders(episode: Episode, goods: tuple[str, ...], dishes: np.ndarray, needs: np.ndarray) -> None:
+    for o, name in enumerate(episode.orders):
+        recipe = episode.recipes[name]
+        dishes[o, Dish.EXISTS] = 1
+        dishes[o, Dish.COOK_TIME] = recipe.cook_time
+        for good, count in (*recipe.ingredients.items(), *recipe.spices.items()):
+            needs[o, goods.index(good)] = count

@@ -1,0 +1,86 @@
+"""Observations of Rush: action masks, and features, all uint8; counts and times stop at 255."""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rush.engine.constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
+from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
+from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.kernels.jit import kernel
+
+ORDER_FEATURES = 7  # beside the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
+AREA_FEATURES = 5  # beside the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
+CLOCK_FEATURES = 4  # beside the seats: turn, turns left, worker, slots left in the turn
+
+
+@kernel
+def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, observations, masks):
+    """Every agent gets its mask and its view, which differ in nothing but the seat. Mutates: observations, masks."""
+    mask_actions(orders, stock, spaces, dishes, needs, areas, params, masks[0])
+    seats = encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, observations[0])
+    for i in range(1, masks.shape[0]):
+        copy_numbers(masks[0], masks[i])
+        copy_numbers(observations[0], observations[i])
+    for i in range(masks.shape[0]):
+        observations[i, seats + i] = 1
+
+
+@kernel
+def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
+    """Allowed is what the rules would carry out now, ruinous actions only if the game wants them. Mutates: mask."""
+    n_orders, safe = orders.shape[0], params[Param.MASK] == Mask.SAFE
+    mask[0] = 1
+    for at in range(areas.shape[0]):
+        for o in range(n_orders):
+            reason = why_invalid(
+                orders[o], stock[at], spaces[at], dishes[o], needs[o], areas[at], params[Param.N_INGREDIENTS]
+            )
+            allowed = reason == Reason.OK and not (safe and would_ruin(orders[o], dishes[o], areas[at]))
+            mask[1 + at * n_orders + o] = 1 if allowed else 0
+
+
+@kernel
+def encode_order(order, dish, need, out, at):
+    """An order is what it asks for and how far it has come. Mutates: out."""
+    for k in range(need.shape[0]):
+        out[at + k] = clip_u8(need[k])
+    at += need.shape[0]
+    out[at] = dish[Dish.EXISTS]
+    out[at + 1] = clip_u8(dish[Dish.COOK_TIME])
+    out[at + 2] = order[Order.INGREDIENTS]
+    out[at + 3] = order[Order.SPICES]
+    out[at + 4] = clip_u8(order[Order.COOKED])
+    out[at + 5] = order[Order.FINISHED]
+    out[at + 6] = order[Order.RUINED]
+    return at + ORDER_FEATURES
+
+
+@kernel
+def encode_area(shelf, space, area, out, at):
+    """An area is its stock, its kind and its action spaces. Mutates: out."""
+    for k in range(shelf.shape[0]):
+        out[at + k] = clip_u8(shelf[k])
+    at += shelf.shape[0]
+    out[at] = area[Area.KIND] == Kind.PANTRY
+    out[at + 1] = area[Area.KIND] == Kind.SPICEBAG
+    out[at + 2] = area[Area.KIND] == Kind.STOVE
+    out[at + 3] = clip_u8(space)
+    out[at + 4] = clip_u8(area[Area.SPACES])
+    return at + AREA_FEATURES
+
+
+@kernel
+def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out):
+    """Flat view: orders, areas, clock, then room for the seats, the place of which is returned. Mutates: out."""
+    at, workers = 0, params[Param.WORKERS]
+    for o in range(orders.shape[0]):
+        at = encode_order(orders[o], dishes[o], needs[o], out, at)
+    for p in range(areas.shape[0]):
+        at = encode_area(stock[p], spaces[p], areas[p], out, at)
+    left = clock[Clock.LIMIT] - clock[Clock.T]
+    out[at] = clip_u8(clock[Clock.TURN])
+    out[at + 1] = clip_u8((left + workers - 1) // workers)
+    out[at + 2] = clip_u8(clock[Clock.WORKER])
+    out[at + 3] = clip_u8(workers - clock[Clock.WORKER])
+    at += CLOCK_FEATURES
+    out[at:] = 0
+    return at

@@ -1,0 +1,240 @@
+"""The rules of Rush, one kernel a rule, for one environment. ``step.py`` has the order of play.
+
+Arguments are views of one environment's arrays and of one episode's tables: ``orders`` (O, 6), ``order`` a row of it,
+``stock`` (P, K), ``spaces`` (P,) action spaces left, ``clock`` (9,), ``dishes`` (O, 2), ``needs`` (O, K), ``areas``
+(P, 2). A search may step ``act`` and ``end_slot`` by itself.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.rush.engine.constants import (
+    FIRST_ID,
+    NO_ACTION,
+    NOTHING,
+    Area,
+    Clock,
+    Dish,
+    EventColumn,
+    Kind,
+    Order,
+    Param,
+    Reason,
+    Verb,
+)
+from collab_overcooked.kernels.events import clear_event
+from collab_overcooked.kernels.jit import kernel
+
+SHAPED_MOST = 9  # tenths of shaped reward that one order pays at most
+
+# ------------------------------------------------------------------------------------------- what is refused, and why
+
+
+@kernel
+def is_in_stock(shelf, need, first, end):
+    """An area can serve an order if it has all of what the recipe asks for."""
+    for k in range(first, end):
+        if shelf[k] < need[k]:
+            return False
+    return True
+
+
+@kernel
+def is_collected(order, kind):
+    """A pantry is of no use to an order that has its ingredients, a spicebag to one that has its spices."""
+    if kind == Kind.PANTRY:
+        return order[Order.INGREDIENTS] == 1
+    return kind == Kind.SPICEBAG and order[Order.SPICES] == 1
+
+
+@kernel
+def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
+    """Actions need an open order, goods not yet collected and in stock, and a free action space; ruining is allowed."""
+    kind = area[Area.KIND]
+    if kind == Kind.NONE:
+        return Reason.NO_SUCH_AREA + 0
+    if dish[Dish.EXISTS] == 0:
+        return Reason.NO_SUCH_ORDER + 0
+    if order[Order.FINISHED] == 1:
+        return Reason.ORDER_FINISHED + 0
+    if order[Order.RUINED] == 1:
+        return Reason.ORDER_RUINED + 0
+    if is_collected(order, kind):
+        return Reason.ALREADY_COLLECTED + 0
+    if space <= 0:
+        return Reason.NO_SPACE + 0
+    if kind == Kind.PANTRY and not is_in_stock(shelf, need, 0, n_ingredients):
+        return Reason.OUT_OF_STOCK + 0
+    if kind == Kind.SPICEBAG and not is_in_stock(shelf, need, n_ingredients, need.shape[0]):
+        return Reason.OUT_OF_STOCK + 0
+    return Reason.OK + 0
+
+
+@kernel
+def would_ruin(order, dish, area):
+    """Cooking ruins an order without its ingredients, and one that has cooked as long as its recipe asks."""
+    if area[Area.KIND] != Kind.STOVE:
+        return False
+    return order[Order.INGREDIENTS] == 0 or order[Order.COOKED] >= dish[Dish.COOK_TIME]
+
+
+# ------------------------------------------------------------------------------------------- what actions do
+
+
+@kernel
+def take_ingredients(order, shelf, need, n_ingredients):
+    """All ingredients of an order are collected at once and leave the stock. Mutates: order, shelf."""
+    for k in range(n_ingredients):
+        shelf[k] -= need[k]
+    order[Order.INGREDIENTS] = 1
+
+
+@kernel
+def take_spices(order, shelf, need, n_ingredients):
+    """All spices of an order are collected at once and leave the stock. Mutates: order, shelf."""
+    for k in range(n_ingredients, need.shape[0]):
+        shelf[k] -= need[k]
+    order[Order.SPICES] = 1
+
+
+@kernel
+def cook(order, dish, area):
+    """A cook counts, and ruins the order if it came too early or once too often. Mutates: order."""
+    order[Order.RUINED] = 1 if would_ruin(order, dish, area) else 0
+    order[Order.COOKED] += 1
+
+
+@kernel
+def finish(order, dish):
+    """An order is finished as soon as ingredients, spices and cook time all match. Mutates: order."""
+    collected = order[Order.INGREDIENTS] == 1 and order[Order.SPICES] == 1
+    if collected and order[Order.COOKED] == dish[Dish.COOK_TIME] and order[Order.RUINED] == 0:
+        order[Order.FINISHED] = 1
+
+
+@kernel
+def shape(order):
+    """Each step towards an order pays a tenth, up to nine tenths an order. Mutates: order."""
+    if order[Order.SHAPED] >= SHAPED_MOST:
+        return 0
+    order[Order.SHAPED] += 1
+    return 1
+
+
+@kernel
+def begin_event(event, clock):
+    """A worker's event says when it acts, whatever it does. Mutates: event."""
+    clear_event(event, FIRST_ID)
+    event[EventColumn.EPISODE] = clock[Clock.EPISODE]
+    event[EventColumn.TURN] = clock[Clock.TURN]
+    event[EventColumn.WORKER] = clock[Clock.WORKER]
+
+
+@kernel
+def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, event):
+    """One worker uses an action space for an order, or is refused and leaves everything as it was; the seat has acted.
+
+    Mutates: orders, stock, spaces, clock, event.
+    """
+    begin_event(event, clock)
+    clock[Clock.SEAT] += 1
+    if action == NO_ACTION:
+        return
+    at, which = (action - 1) // orders.shape[0], (action - 1) % orders.shape[0]
+    order, dish, need, area = orders[which], dishes[which], needs[which], areas[at]
+    kind, n_ingredients = area[Area.KIND], params[Param.N_INGREDIENTS]
+    event[EventColumn.CODE] = kind
+    event[EventColumn.AREA] = at
+    event[EventColumn.ORDER] = which
+    event[EventColumn.REASON] = why_invalid(order, stock[at], spaces[at], dish, need, area, n_ingredients)
+    if event[EventColumn.REASON] != Reason.OK:
+        return
+    spaces[at] -= 1
+    if kind == Verb.TAKE_INGREDIENTS:
+        take_ingredients(order, stock[at], need, n_ingredients)
+    elif kind == Verb.TAKE_SPICES:
+        take_spices(order, stock[at], need, n_ingredients)
+    else:
+        cook(order, dish, area)
+    settle(order, dish, clock, event)
+
+
+@kernel
+def settle(order, dish, clock, event):
+    """What was done to an order has ruined it, or is a step on the way and may finish it.
+
+    Mutates: order, clock, event.
+    """
+    finish(order, dish)
+    event[EventColumn.FINISHED] = order[Order.FINISHED]
+    event[EventColumn.RUINED] = order[Order.RUINED]
+    event[EventColumn.ADVANCED] = 1 - order[Order.RUINED]
+    clock[Clock.FINISHED] += order[Order.FINISHED]
+    clock[Clock.RUINED] += order[Order.RUINED]
+    if order[Order.RUINED] == 0:
+        event[EventColumn.TENTHS] = shape(order)
+
+
+# ------------------------------------------------------------------------------------------- time
+
+
+@kernel
+def count_orders(dishes):
+    """An episode has as many orders as slots in use."""
+    count = 0
+    for o in range(dishes.shape[0]):
+        count += dishes[o, Dish.EXISTS]
+    return count
+
+
+@kernel
+def refill_spaces(spaces, areas):
+    """A new turn frees all action spaces; stock stays as it is. Mutates: spaces."""
+    for at in range(spaces.shape[0]):
+        spaces[at] = areas[at, Area.SPACES]
+
+
+@kernel
+def end_slot(spaces, clock, dishes, areas, params):
+    """The next worker's slot comes, after the last worker's the next turn; nothing comes once all orders are decided.
+
+    Mutates: spaces, clock.
+    """
+    clock[Clock.SEAT] = 0
+    clock[Clock.T] += 1
+    clock[Clock.WORKER] += 1
+    if clock[Clock.WORKER] == params[Param.WORKERS]:
+        clock[Clock.WORKER] = 0
+        clock[Clock.TURN] += 1
+        refill_spaces(spaces, areas)
+    if is_decided(clock, dishes) or clock[Clock.T] >= clock[Clock.LIMIT]:
+        clock[Clock.OVER] = 1
+
+
+@kernel
+def is_decided(clock, dishes):
+    """An episode is decided when every order is finished or ruined."""
+    return clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(dishes)
+
+
+# ------------------------------------------------------------------------------------------- a new episode
+
+
+@kernel
+def next_episode(rng_count, forced, params):
+    """Episodes come one after the other, round and round, unless the game plays one only or a reset asks for one."""
+    if forced != NOTHING:
+        return forced
+    if params[Param.EPISODE] != NOTHING:
+        return params[Param.EPISODE]
+    return rng_count % params[Param.N_EPISODES]
+
+
+@kernel
+def open_orders(orders, needs, n_ingredients):
+    """At first nothing is collected or cooked; where a recipe asks for no spices, none are missing. Mutates: orders."""
+    orders[:] = 0
+    for o in range(orders.shape[0]):
+        orders[o, Order.SPICES] = 1
+        for k in range(n_ingredients, needs.shape[1]):
+            if needs[o, k] > 0:
+                orders[o, Order.SPICES] = 0

@@ -1,0 +1,257 @@
+"""Questions about a Rush episode and the answers that search gives: plans, and what is proved of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, Clock, Dish, EventColumn, Order, Param
+from collab_overcooked.games.rush.engine.search.depth_first import search
+from collab_overcooked.games.rush.engine.search.problem import (
+    BUDGET,
+    FOUND,
+    GAVE_UP,
+    IMPOSSIBLE,
+    ROWS,
+    TRIAL,
+    Array,
+    Problem,
+    Stack,
+    pass_to_own,
+)
+from collab_overcooked.games.rush.engine.state import State, sizes_of
+from collab_overcooked.games.rush.engine.step import reset_env
+from collab_overcooked.kernels.arrays import allocate
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a search found, and what it proved.
+
+    Attributes:
+        finished: Orders that are finished once ``plan`` is played, those finished before included.
+        at_most: Orders of which it is proved that no more can be finished.
+        turns: Turns of the episode that have begun by the end of the plan.
+        at_least: Turns of which it is proved that all orders that are not ruined cannot be finished in fewer; 0 where
+            not all of them can be finished, or where that is not known.
+        plan: A row for each slot from the start on: the action of each seat.
+        states: How many the search looked at.
+    """
+
+    finished: int
+    at_most: int
+    turns: int
+    at_least: int
+    plan: tuple[tuple[int, ...], ...]
+    states: int
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether nothing better exists: more orders, or all of them in fewer turns."""
+        return self.finished == self.at_most and self.at_least in (0, self.turns)
+
+
+class Solver:
+    """Tells what some seats can reach in an episode while the others do nothing.
+
+    Args:
+        tables: Compiled tables of the scenario.
+        episode: Which one.
+        own: (N,) whether a seat is played; at least one is.
+        budget: States to look at for one answer, at most.
+    """
+
+    def __init__(self, tables: Any, episode: int, own: Sequence[bool], budget: int = BUDGET) -> None:
+        needs, n_ingredients = tables.needs[episode], int(tables.params[Param.N_INGREDIENTS])
+        self.problem = Problem(
+            dishes=tables.dishes[episode],
+            needs=needs,
+            areas=tables.areas[episode],
+            params=tables.params,
+            own=np.array(own, np.int32),
+            kinds=np.stack([_kinds(needs[:, :n_ingredients]), _kinds(needs[:, n_ingredients:])], axis=1),
+        )
+        self.budget = budget
+        width = len(needs) + 2 + tables.stock[episode].size
+        self._known, self._slots = np.zeros((ROWS, width), np.int32), np.zeros(ROWS, np.int32)
+        self._room = np.full(1, ROWS * 3 // 4, np.int32)
+        self._spent = np.zeros(1, np.int64)
+
+    def solve(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Solution:
+        """Find a plan that finishes as many orders as can be, and if all of them, in as few turns as can be.
+
+        Args:
+            orders: (O, 6) the moment to start from, see ``state.State``; nothing of it is changed.
+            stock: (P, K).
+            spaces: (P,).
+            clock: (9,).
+        """
+        self._spent[0] = 0
+        self._stack = self._start(orders, stock, spaces, clock)
+        here = self._stack.orders[0]
+        exists, done = self.problem.dishes[:, Dish.EXISTS] == 1, here[:, Order.FINISHED] == 1
+        aims = np.flatnonzero(exists & ~done & (here[:, Order.RUINED] == 0)).tolist()
+        finished = int(np.sum(exists & done))
+        verdict, plan = self._search(aims, int(clock[Clock.LIMIT]), self.budget // 2)
+        if verdict == FOUND:
+            at_least, plan = self._hasten(aims, plan)
+            return self._solution(finished + len(aims), finished + len(aims), at_least, plan)
+        at_most = finished + len(aims) if verdict == GAVE_UP else 0
+        for count in range(len(aims) - 1, 0, -1):
+            verdict, plan = self._some(aims, count)
+            if verdict == GAVE_UP:
+                at_most = at_most or finished + count
+            if verdict == FOUND:
+                return self._solution(finished + count, at_most or finished + count, 0, plan)
+        return self._solution(finished, at_most or finished, 0, [])
+
+    def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
+        """Return a stack whose first moment is the first one from a start on in which an own seat acts."""
+        depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.own.sum()) + 2
+        stack = Stack(
+            orders=np.zeros((depth, *orders.shape), np.int32),
+            stock=np.zeros((depth, *stock.shape), np.int32),
+            spaces=np.zeros((depth, *spaces.shape), np.int32),
+            clock=np.zeros((depth, *clock.shape), np.int32),
+            move=np.zeros(depth, np.int32),
+            action=np.zeros(depth, np.int32),
+            event=np.zeros(len(EventColumn), np.int32),
+            spare=np.zeros(stock.shape, np.int32),
+            placed=np.zeros(len(orders), np.int32),
+            key=np.zeros(self._known.shape[1], np.int32),
+            known=self._known,
+            slots=self._slots,
+            room=self._room,
+        )
+        first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
+        for row, given in zip(first, (orders, stock, spaces, clock), strict=True):
+            row[:] = given
+        pass_to_own(self.problem, *first, stack.event)
+        return stack
+
+    def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
+        """Return a verdict on finishing some orders before a slot begins, and the decisions of own seats."""
+        wanted = np.zeros(len(self.problem.dishes), np.int32)
+        wanted[list(aims)] = 1
+        verdict, length = search(self.problem, self._stack, wanted, end, self._spent[0] + budget, self._spent)
+        return verdict, self._stack.action[:length].tolist()
+
+    def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
+        """Return the least number of turns that is proved for finishing some orders, and the fastest plan known."""
+        clock, workers = self._stack.clock[0].tolist(), int(self.problem.params[Param.WORKERS])
+        at_least = 0
+        for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
+            end = clock[Clock.T] - clock[Clock.WORKER] + (turns - clock[Clock.TURN]) * workers
+            verdict, faster = self._search(aims, end, max(self.budget - int(self._spent[0]), 0))
+            if verdict == FOUND:
+                return at_least or turns, faster
+            if verdict == GAVE_UP:
+                at_least = at_least or turns
+        return at_least or self._turns(plan), plan
+
+    def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
+        """Return a verdict on finishing as many of some orders in time, and the decisions of own seats."""
+        limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._moments())), self._work()
+        verdict, known, effort = IMPOSSIBLE, set(), 0
+        lightest_first = sorted(aims, key=lambda o: work[o])
+        if sum(work[o] for o in lightest_first[:count]) > hands:
+            return IMPOSSIBLE, []
+        for chosen in combinations(lightest_first, count):
+            effort += 1
+            if self._spent[0] + effort > self.budget:
+                return GAVE_UP, []
+            if sum(work[o] for o in chosen) > hands:
+                continue
+            kinds = tuple(sorted(self._kind(o) for o in chosen))
+            if kinds in known:
+                continue
+            known.add(kinds)
+            effort += TRIAL
+            found, plan = self._search(chosen, limit, (self.budget - int(self._spent[0])) // 2)
+            if found == FOUND:
+                return FOUND, plan
+            verdict = min(verdict, found)
+        return verdict, []
+
+    def _work(self) -> list[int]:
+        """Return the actions that each order still needs at the start."""
+        orders, dishes = self._stack.orders[0], self.problem.dishes
+        done = orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
+        return [int(work) for work in dishes[:, Dish.COOK_TIME] + 2 - done]
+
+    def _kind(self, o: int) -> tuple[int, ...]:
+        """Return numbers that are equal for orders that ask for the same from the start on."""
+        row = self._stack.orders[0, o]
+        needs = self.problem.kinds[o] * (1 - row[[Order.INGREDIENTS, Order.SPICES]])
+        return (*row[: Order.FINISHED].tolist(), *needs.tolist(), int(self.problem.dishes[o, Dish.COOK_TIME]))
+
+    # -------------------------------------------------------------------------------------- plans
+
+    def _moments(self) -> Iterator[tuple[int, int]]:
+        """Yield slot, counted from the start, and seat of every decision up to the end of the episode."""
+        clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.own).tolist()
+        for slot in range(clock[Clock.LIMIT] - clock[Clock.T]):
+            yield from ((slot, seat) for seat in seats if slot > 0 or seat >= clock[Clock.SEAT])
+
+    def _turn(self, slot: int) -> int:
+        """Return the turn of a slot counted from the start."""
+        clock = self._stack.clock[0].tolist()
+        return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.params[Param.WORKERS])
+
+    def _turns(self, plan: Sequence[int]) -> int:
+        """Return how many turns of the episode have begun at the end of a plan."""
+        last = 0
+        for (slot, _), _ in zip(self._moments(), plan, strict=False):
+            last = slot
+        return self._turn(last) + 1 if plan else int(self._stack.clock[0, Clock.TURN])
+
+    def _solution(self, finished: int, at_most: int, at_least: int, plan: list[int]) -> Solution:
+        return Solution(finished, at_most, self._turns(plan), at_least, self._share_out(plan), int(self._spent[0]))
+
+    def _share_out(self, plan: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+        """Return a plan as rows of slots, each turn's actions in their order but shared evenly among the seats.
+
+        The search lets the first hands of a turn work and the last ones idle; here the seat that has done least so far
+        works, which changes nothing in the outcome.
+        """
+        length = self._turns(plan)
+        turns: dict[int, list[tuple[int, int]]] = {}
+        for slot, seat in self._moments():
+            turn = self._turn(slot)
+            if turn >= length:
+                break
+            turns.setdefault(turn, []).append((slot, seat))
+        done, rest, rows = np.zeros(len(self.problem.own), int), list(plan), np.zeros((0, len(self.problem.own)), int)
+        for moments in turns.values():
+            actions = [action for action in rest[: len(moments)] if action != NO_ACTION]
+            rest = rest[len(moments) :]
+            rows = np.concatenate([rows, np.zeros((moments[-1][0] + 1 - len(rows), rows.shape[1]), int)])
+            for (slot, seat), action in zip(_fair(moments, len(actions), done), actions, strict=True):
+                rows[slot, seat] = action
+        return tuple(tuple(row) for row in rows.tolist())
+
+
+def _kinds(rows: Array) -> Array:
+    """Return a number from 1 on for each row, the same for equal rows."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32) + 1
+
+
+def _fair(moments: Sequence[tuple[int, int]], count: int, done: Array) -> list[tuple[int, int]]:
+    """Choose the moments in which seats work, one after the other for who has done least. Mutates: done."""
+    chosen: list[tuple[int, int]] = []
+    for _ in range(count):
+        free = [moment for moment in moments if moment not in chosen]
+        chosen.append(min(free, key=lambda moment: (done[moment[1]], moment)))
+        done[chosen[-1][1]] += 1
+    return sorted(chosen)
+
+
+def start_of(tables: Any, episode: int) -> tuple[Array, Array, Array, Array]:
+    """Return orders, stock, spaces and clock at the start of an episode."""
+    state = allocate(State, sizes_of(tables), 1)
+    reset_env(tables, state.orders[0], state.stock[0], state.spaces[0], state.clock[0], state.rng[0], episode, 0)
+    return state.orders[0], state.stock[0], state.spaces[0], state.clock[0]

@@ -1,0 +1,256 @@
+"""Certify scenarios: what a team and what one agent alone can reach, proved by exact search, and what a file claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from collab_overcooked.games.rush.engine.compile import compile_scenario
+from collab_overcooked.games.rush.engine.config import RushConfig
+from collab_overcooked.games.rush.engine.search import BUDGET, Solution, Solver, start_of
+from collab_overcooked.games.rush.engine.spec import Episode, Scenario
+from collab_overcooked.io.checks import near_matches, whole_number
+
+CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What some agents can reach in an episode.
+
+    Attributes:
+        agents: How many play.
+        orders: How many there are.
+        finished: Of them, how many the best plan found finishes.
+        at_most: Of them, more than these cannot be finished.
+        turns: Turns that the plan takes if it finishes all; None otherwise.
+        at_least: In fewer turns all cannot be finished; None where not all can be, or it is not known whether.
+        states: Looked at by the search.
+        proved: Whether the plan is the best there is.
+    """
+
+    agents: int
+    orders: int
+    finished: int
+    at_most: int
+    turns: int | None
+    at_least: int | None
+    states: int
+    proved: bool
+
+
+@dataclass(frozen=True)
+class EpisodeReport:
+    """Proofs for one episode.
+
+    Attributes:
+        episode: Number from 0 on.
+        team: All agents of the scenario together.
+        alone: One of them, while the others do nothing; None if there is only one.
+        exchanged: Goods of the first episode and those that take their place in this one, if these episodes differ in
+            nothing else but names; None otherwise.
+    """
+
+    episode: int
+    team: Proof
+    alone: Proof | None
+    exchanged: Mapping[str, str] | None
+
+
+@dataclass(frozen=True)
+class ScenarioReport:
+    """What is known of a scenario before anybody plays it.
+
+    Attributes:
+        name: Of the scenario.
+        agents: Of the team.
+        workers: Of each agent.
+        max_turns: Of an episode.
+        episodes: Proofs, in the order of play.
+        claim: Figures that the file claims.
+        problems: Where a claim is wrong or is not proved, in sentences.
+    """
+
+    name: str
+    agents: int
+    workers: int
+    max_turns: int
+    episodes: tuple[EpisodeReport, ...]
+    claim: Mapping[str, int]
+    problems: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is proved and all claims hold."""
+        return not self.problems
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report as plain values."""
+        return asdict(self) | {"ok": self.ok}
+
+
+def verify_scenario(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
+    """Certify a scenario: search for the best play of the whole team and of one agent alone, in each episode.
+
+    Args:
+        scenario: As read.
+        budget: States that each search may look at; where that is too little, the report says what is left open.
+
+    Raises:
+        LayoutError: If the file claims a figure that there is not.
+        ValueError: If the budget is below 1.
+    """
+    budget = whole_number("budget", budget, 1)
+    for name in scenario.claim or {}:
+        if name not in CLAIMS:
+            raise scenario.document.error(near_matches("claim", name, CLAIMS), "claim", name)
+    reports = tuple(_episode(scenario, e, budget) for e in range(len(scenario.episodes)))
+    return ScenarioReport(
+        name=scenario.name,
+        agents=scenario.agents,
+        workers=scenario.workers,
+        max_turns=scenario.max_turns,
+        episodes=reports,
+        claim=dict(scenario.claim or {}),
+        problems=tuple(line for report in reports for line in _problems(report, scenario.claim or {}, budget)),
+    )
+
+
+def _episode(scenario: Scenario, e: int, budget: int) -> EpisodeReport:
+    return EpisodeReport(
+        episode=e,
+        team=prove(scenario, e, scenario.agents, budget),
+        alone=prove(scenario, e, 1, budget) if scenario.agents > 1 else None,
+        exchanged=exchanged(scenario, scenario.episodes[0], scenario.episodes[e]),
+    )
+
+
+def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proof:
+    """Find out what a number of agents can reach in an episode."""
+    tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
+    solution: Solution = Solver(tables, e, [True] * agents, budget).solve(*start_of(tables, e))
+    orders = len(scenario.episodes[e].orders)
+    return Proof(
+        agents=agents,
+        orders=orders,
+        finished=solution.finished,
+        at_most=solution.at_most,
+        turns=solution.turns if solution.finished == orders else None,
+        at_least=solution.at_least or None,
+        states=solution.states,
+        proved=solution.is_proved,
+    )
+
+
+def exchanged(scenario: Scenario, first: Episode, other: Episode) -> dict[str, str] | None:
+    """Return which goods take the place of which, if two episodes are alike but for the names of goods and dishes.
+
+    Orders and areas are compared place by place: the same action numbers then do the same in both.
+
+    Args:
+        scenario: That knows all goods.
+        first: Whose goods are the keys.
+        other: Whose goods are the values.
+    """
+    times = [[episode.recipes[name].cook_time for name in episode.orders] for episode in (first, other)]
+    areas = [[(area.kind, area.spaces) for area in episode.areas] for episode in (first, other)]
+    if times[0] != times[1] or areas[0] != areas[1]:
+        return None
+    found: dict[str, str] = {}
+    for goods in (scenario.ingredients, scenario.spices):
+        uses = [sorted((_uses(episode, good), g) for g, good in enumerate(goods)) for episode in (first, other)]
+        for (use, g), (other_use, h) in zip(*uses, strict=True):
+            if use != other_use:
+                return None
+            found[goods[g]] = goods[h]
+    return {good: found[good] for good in (*scenario.ingredients, *scenario.spices)}
+
+
+def _uses(episode: Episode, good: str) -> tuple[int, ...]:
+    """Return how much of a good each order asks for and each area has."""
+    recipes = [episode.recipes[name] for name in episode.orders]
+    asked = [recipe.ingredients.get(good, 0) + recipe.spices.get(good, 0) for recipe in recipes]
+    return (*asked, *(area.stock.get(good, 0) for area in episode.areas))
+
+
+# ------------------------------------------------------------------------------------------- claims and words
+
+
+def claim_of(report: EpisodeReport) -> dict[str, int]:
+    """Return all that an episode's proofs show, as a file would claim it: turns where all orders can be finished."""
+    claim = {}
+    for who, proof in (("team", report.team), ("alone", report.alone)):
+        if proof is not None:
+            name, figure = ("turns", proof.turns) if proof.turns is not None else ("orders", proof.finished)
+            claim[f"{who}_{name}"] = int(figure or 0)
+    return claim
+
+
+def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> list[str]:
+    lines = []
+    for who, proof in (("team", report.team), ("alone", report.alone)):
+        if proof is not None and not proof.proved:
+            subject = "the team" if who == "team" else "one agent alone"
+            lines.append(
+                f"episode {report.episode}: after {budget} states it is not proved what {subject} can reach; "
+                "allow more with --budget"
+            )
+            continue
+        for what, (figure, truth) in _figures(proof).items():
+            said = claim.get(f"{who}_{what}")
+            if said is not None and said != figure:
+                lines.append(f"episode {report.episode}: the file claims {who}_{what} {said}, but {truth}")
+    return lines
+
+
+def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
+    """Return what may be claimed, each with its figure, and in words."""
+    if proof is None:
+        return dict.fromkeys(("turns", "orders"), (None, "the team is one agent"))
+    turns = f"it is {proof.turns}" if proof.turns is not None else "not all orders can be finished in time"
+    return {"turns": (proof.turns, turns), "orders": (proof.finished, f"it is {proof.finished}")}
+
+
+def report_text(report: ScenarioReport) -> str:
+    """Return a report as a table of proofs and a line for each thing to know."""
+    head = ["episode", "who", "orders finished", "turns for all", "states", "proved"]
+    rows = [head]
+    for episode in report.episodes:
+        for proof in (episode.team, episode.alone):
+            if proof is not None:
+                rows.append([str(episode.episode), *_cells(proof)])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = [
+        f"{report.name}: {_many(len(report.episodes), 'episode')}, {_many(report.agents, 'agent')} with "
+        f"{_many(report.workers, 'worker')} each, {_many(report.max_turns, 'turn')}",
+        "",
+        *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
+        "",
+    ]
+    for episode in report.episodes[1:]:
+        lines.append(f"episode {episode.episode} {_likeness(episode.exchanged)}")
+    claims = ", ".join(f"{name} {figure}" for name, figure in report.claim.items())
+    lines.append(f"claimed: {claims or 'nothing'}" + (" (all true)" if claims and report.ok else ""))
+    return "\n".join([*lines, *(f"! {problem}" for problem in report.problems)])
+
+
+def _cells(proof: Proof) -> list[str]:
+    finished = str(proof.finished) if proof.finished == proof.at_most else f"{proof.finished} to {proof.at_most}"
+    if proof.turns is None:
+        turns = "not in time" if proof.at_most < proof.orders else "unknown"
+    else:
+        turns = str(proof.turns) if proof.turns == proof.at_least else f"{proof.at_least} to {proof.turns}"
+    who = "all agents" if proof.agents > 1 else "one agent"
+    return [who, f"{finished} of {proof.orders}", turns, str(proof.states), "yes" if proof.proved else "no"]
+
+
+def _likeness(goods: Mapping[str, str] | None) -> str:
+    if goods is None:
+        return "differs from episode 0 in more than names"
+    pairs = [f"{good} -> {other}" for good, other in goods.items() if good != other]
+    return f"is episode 0 with {', '.join(pairs)}" if pairs else "is episode 0 with the same goods"
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("s" if number != 1 else "")

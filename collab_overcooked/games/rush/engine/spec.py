@@ -1,0 +1,221 @@
+"""Scenarios in words: frozen dataclasses read from YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.rush.engine.constants import MOST_AGENTS, MOST_TURNS, MOST_WORKERS
+from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.documents import Document, load_layout, shipped
+
+FOLDER = "rush"
+INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's
+SPICES = ("green", "black", "white", "yellow", "red")  # the paper's
+KEYS = ("name", "description", "agents", "workers", "max_turns", "ingredients", "spices", "episodes", "claim")
+EPISODE_KEYS = ("recipes", "orders", "pantries", "spicebags", "stoves")
+RECIPE_KEYS = ("ingredients", "spices", "cook_time")
+AREA_KEYS = {"pantries": ("id", "stock", "spaces"), "spicebags": ("id", "stock", "spaces"), "stoves": ("id", "spaces")}
+MOST = 9999  # largest stock, number of action spaces, count in a recipe and cook time
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What an order asks for.
+
+    Attributes:
+        name: For example ``"Mac and Cheese"``.
+        ingredients: Count of each ingredient, at least one in all.
+        spices: Count of each spice; may be empty.
+        cook_time: How often it must be cooked.
+    """
+
+    name: str
+    ingredients: Mapping[str, int]
+    spices: Mapping[str, int]
+    cook_time: int
+
+
+@dataclass(frozen=True)
+class Area:
+    """A place where workers act.
+
+    Attributes:
+        id: Number that actions name, different for all areas of an episode.
+        kind: ``"pantry"``, ``"spicebag"`` or ``"stove"``.
+        stock: Count of each ingredient or spice at first; empty for stoves.
+        spaces: Actions that it takes in a turn.
+    """
+
+    id: int
+    kind: str
+    stock: Mapping[str, int]
+    spaces: int
+
+
+@dataclass(frozen=True)
+class Episode:
+    """One round of a scenario.
+
+    Attributes:
+        recipes: All that are known, by name, ordered or not.
+        orders: Names of the recipes that are ordered, each once.
+        pantries: Areas with ingredients.
+        spicebags: Areas with spices.
+        stoves: Areas for cooking.
+    """
+
+    recipes: Mapping[str, Recipe]
+    orders: tuple[str, ...]
+    pantries: tuple[Area, ...]
+    spicebags: tuple[Area, ...]
+    stoves: tuple[Area, ...]
+
+    @property
+    def areas(self) -> tuple[Area, ...]:
+        """All areas in the order of the action numbers."""
+        return (*self.pantries, *self.spicebags, *self.stoves)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """All that a YAML file says.
+
+    Attributes:
+        document: Where it was read.
+        name: For example ``"easy"``.
+        description: What it is like, in a sentence.
+        agents: Number of agents if none is chosen.
+        workers: Workers of each agent if none is chosen.
+        max_turns: Turns of an episode if no number is chosen.
+        ingredients: All that exist, in the order of lists.
+        spices: All that exist, in the order of lists.
+        episodes: In the order of play.
+        claim: Figures that a certification must find again, by name; None if the file claims nothing.
+    """
+
+    document: Document
+    name: str
+    description: str
+    agents: int
+    workers: int
+    max_turns: int
+    ingredients: tuple[str, ...]
+    spices: tuple[str, ...]
+    episodes: tuple[Episode, ...]
+    claim: Mapping[str, int] | None
+
+
+def scenarios() -> list[str]:
+    """Return the names of the shipped scenarios."""
+    return shipped(FOLDER)
+
+
+def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
+    """Read a scenario.
+
+    Args:
+        source: A shipped name, the path of a YAML file, or the values of such a file.
+
+    Raises:
+        LayoutError: If the scenario cannot work; the message names file, line and remedy.
+    """
+    doc = load_layout(source, FOLDER, "scenario")
+    doc.mapping(only=KEYS)
+    for key in ("name", "episodes"):
+        if key not in doc:
+            raise doc.error(f"{key} is missing")
+    ingredients = doc.names(_check_name, "ingredients", default=INGREDIENTS)
+    spices = doc.names(_check_name, "spices", default=SPICES)
+    for i, name in enumerate(spices):
+        if name in ingredients:
+            raise doc.error(f"{name!r} is an ingredient and a spice; rename one", "spices", i)
+    episodes = doc.listed("at least one episode", "episodes")
+    return Scenario(
+        document=doc,
+        name=doc.text("name").strip(),
+        description=doc.text("description", default="").strip(),
+        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
+        workers=doc.integer("workers", default=2, low=1, high=MOST_WORKERS),
+        max_turns=doc.integer("max_turns", default=10, low=1, high=MOST_TURNS),
+        ingredients=ingredients,
+        spices=spices,
+        episodes=tuple(_episode(doc, e, ingredients, spices) for e in range(len(episodes))),
+        claim=_counts(doc, None, "claim") if "claim" in doc else None,
+    )
+
+
+def _check_name(doc: Document, name: Any, *path: Any) -> None:
+    """Names stand in texts and in quotes inside them."""
+    if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set("'\"\\\n{}:,"):
+        raise doc.error(f"{shown(name)} is no name: use a text without quotes, braces, colons and commas", *path)
+
+
+def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:
+    """Read ``name: count`` lines; names are checked where all of them are known; no lines are an empty mapping."""
+    counts = {}
+    for name in doc.mapping(*path, default={}):
+        if known is not None and name not in known:
+            raise doc.error(near_matches(str(path[-1]), name, known), *path, name)
+        counts[name] = doc.integer(*path, name, high=MOST)
+    return counts
+
+
+# ------------------------------------------------------------------------------------------- parts of the file
+
+
+def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[str, ...]) -> Episode:
+    path = ("episodes", e)
+    doc.mapping(*path, only=EPISODE_KEYS)
+    recipes = {name: _recipe(doc, name, ingredients, spices, *path) for name in doc.mapping(*path, "recipes")}
+    orders = doc.names(_check_name, *path, "orders", default=tuple(recipes))
+    for i, name in enumerate(orders):
+        if name not in recipes:
+            raise doc.error(near_matches("recipe", name, recipes), *path, "orders", i)
+    seen: list[int] = []
+    return Episode(
+        recipes=recipes,
+        orders=orders,
+        pantries=_areas(doc, "pantry", ingredients, seen, *path, "pantries"),
+        spicebags=_areas(doc, "spicebag", spices, seen, *path, "spicebags"),
+        stoves=_areas(doc, "stove", (), seen, *path, "stoves"),
+    )
+
+
+def _recipe(doc: Document, name: Any, ingredients: Sequence[str], spices: Sequence[str], *episode: Any) -> Recipe:
+    path = (*episode, "recipes", name)
+    _check_name(doc, name, *path)
+    doc.mapping(*path, only=RECIPE_KEYS)
+    recipe = Recipe(
+        name=name,
+        ingredients=_wanted(doc, ingredients, *path, "ingredients"),
+        spices=_wanted(doc, spices, *path, "spices"),
+        cook_time=doc.integer(*path, "cook_time", high=MOST),
+    )
+    if not recipe.ingredients:
+        raise doc.error(f"{name} asks for no ingredient; a recipe needs at least one", *path)
+    return recipe
+
+
+def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
+    return {name: count for name, count in _counts(doc, known, *path).items() if count > 0}
+
+
+def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
+    """Read the areas of a kind; one without an id gets the next free number, counted from its place on."""
+    given = doc.listed(f"at least one {kind}", *path)
+    areas = []
+    for i in range(len(given)):
+        doc.mapping(*path, i, only=AREA_KEYS[str(path[-1])])
+        free = next(number for number in count(len(seen)) if number not in seen)
+        number = doc.integer(*path, i, "id", default=free, high=MOST)
+        if number in seen:
+            raise doc.error(f"id {number} belongs to another area of the episode; use a free one", *path, i)
+        seen.append(number)
+        areas.append(
+            Area(number, kind, _counts(doc, known, *path, i, "stock"), doc.integer(*path, i, "spaces", high=MOST))
+        )
+    return tuple(areas)

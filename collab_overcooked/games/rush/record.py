@@ -1,0 +1,52 @@
+"""Registry entry of Kitchen Rush and Alien Rush; imports nothing of the game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.game_record import GameRecord, SuiteRecord, TeacherRecord
+
+_RUSH: Mapping[str, Any] = {  # two ids, one game
+    "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
+    "suites": {
+        "rush": SuiteRecord(
+            "collab_overcooked.games.rush.suite.suite:RushSuite",
+            "Episodes of a scenario in turn, in the words of several domains, with or without a teacher in between.",
+        )
+    },
+    "policies": {
+        "greedy": "collab_overcooked.games.rush.policies.greedy:GreedyPolicy",
+        "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
+        "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
+    },
+    "prompts": "games/rush/text/prompts",
+    "presets": {"rush": "collab_overcooked.games.rush.policies.presets:PRESET"},
+    "teachers": {
+        "scripted": TeacherRecord(
+            "collab_overcooked.games.rush.policies.teacher:from_text",
+            "scripted",
+            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+        )
+    },
+    "documents": ("collab_overcooked.games.rush.suite.documents:SCENARIO",),
+    "recap": "collab_overcooked.games.rush.text.recap:recap",
+    "generator": "collab_overcooked.games.rush.suite.documents:ScenarioGenerator",
+}
+
+RECORDS = (
+    GameRecord(
+        id="KitchenRush-v0",
+        module="collab_overcooked.envs.kitchen_rush_v0",
+        game="collab_overcooked.games.rush.env:KitchenRush",
+        summary="Agents with several workers each finish orders in a few turns without ruining any.",
+        **_RUSH,
+    ),
+    GameRecord(
+        id="AlienRush-v0",
+        module="collab_overcooked.envs.alien_rush_v0",
+        game="collab_overcooked.games.rush.env:AlienRush",
+        summary="Kitchen Rush with invented words.",
+        **_RUSH,
+    ),
+)

@@ -1,0 +1,1 @@
+"""What is played with the game and how it is scored."""

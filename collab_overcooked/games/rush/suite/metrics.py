@@ -1,0 +1,221 @@
+"""Rush: completed and ruined recipes, and who contributed what, counted from the events of records alone.
+
+Source: "Collaborative Tasks with Heterogenous LLM Students", table 2 and appendix B for CR, RR, turns and the three
+kinds of actions; what makes an action positive is open there, so both readings are offered, see ``Attribution``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Literal
+
+from collab_overcooked.io import schema
+from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
+
+Attribution = Literal["final", "immediate"]
+"""When an action that advanced an order is positive: if the order is finished in the end (``final``), or at once."""
+
+ATTRIBUTIONS: tuple[Attribution, ...] = ("final", "immediate")
+# What is read of an agent's action in one step.
+EVENT = schema.object_of(
+    {
+        "event": schema.text,
+        "label": schema.text,
+        "reason": schema.text,
+        "order": schema.nullable(schema.text),
+        "worker": schema.whole(),
+        "turn": schema.whole(),
+        "advanced": schema.flag,
+        "finished": schema.flag,
+        "ruined": schema.flag,
+    }
+)
+
+
+def check_attribution(word: Any) -> Attribution:
+    """Return an attribution.
+
+    Raises:
+        ValueError: If it is unknown.
+    """
+    if word not in ATTRIBUTIONS:
+        raise ValueError(f"attribution must be 'final' or 'immediate', not {word!r}")
+    return "final" if word == "final" else "immediate"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionCounts:
+    """One agent's actions of an episode.
+
+    Attributes:
+        positive: A+, that brought an order forward.
+        negative: A-, that ruined an order.
+        neutral: A=, all others: none, refused, or in vain.
+    """
+
+    positive: int = 0
+    negative: int = 0
+    neutral: int = 0
+
+    @property
+    def total(self) -> int:
+        """All actions."""
+        return self.positive + self.negative + self.neutral
+
+
+@dataclass(frozen=True, slots=True)
+class RoundScore:
+    """Scores of one episode.
+
+    Attributes:
+        completed: CR, orders finished; also the score.
+        ruined: RR, orders ruined.
+        turns: Turns begun.
+        early: Whether it ended, with every order finished or ruined, before its last turn.
+        actions: Counts by agent.
+    """
+
+    completed: int
+    ruined: int
+    turns: int
+    early: bool
+    actions: tuple[ActionCounts, ...]
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of the positive actions by agent; all 0 if there is none."""
+        whole = sum(own.positive for own in self.actions)
+        return tuple(own.positive / whole if whole else 0.0 for own in self.actions)
+
+    @property
+    def balance(self) -> float | None:
+        """How evenly the positive actions are spread, see :func:`balance`."""
+        return balance([own.positive for own in self.actions])
+
+
+def balance(contributions: Sequence[float]) -> float | None:
+    """Return 1 - |a - b| / (a + b), averaged over all pairs of agents.
+
+    Returns:
+        1 where all contribute alike, 0 for a pair of whom one or nobody contributes; None for a single agent.
+    """
+    pairs = [1 - abs(a - b) / (a + b) if a + b else 0.0 for a, b in combinations(contributions, 2)]
+    return sum(pairs) / len(pairs) if pairs else None
+
+
+def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -> RoundScore:
+    """Score one episode.
+
+    Args:
+        record: Episode record with ``max_turns``, whose events are as ``EVENT`` has it.
+        attribution: When an action is positive.
+
+    Raises:
+        ValueError: For an unknown attribution.
+    """
+    check_attribution(attribution)
+    seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
+    every = [event for own in seats for event in own]
+    finished = {event["order"] for event in every if event["finished"]}
+    turns = max((event["turn"] + 1 for event in every), default=0)
+    return RoundScore(
+        completed=len(finished),
+        ruined=len({event["order"] for event in every if event["ruined"]}),
+        turns=turns,
+        early=turns < record["max_turns"],
+        actions=tuple(_count(own, finished, attribution) for own in seats),
+    )
+
+
+def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution: Attribution) -> ActionCounts:
+    positive = negative = neutral = 0
+    for event in events:
+        if event["ruined"]:
+            negative += 1
+        elif event["advanced"] and (attribution == "immediate" or event["order"] in finished):
+            positive += 1
+        else:
+            neutral += 1
+    return ActionCounts(positive, negative, neutral)
+
+
+# ------------------------------------------------------------------------------------------- runs of a scenario
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioScore:
+    """Means over episodes and runs with 95 % intervals over runs; tuples are in agent order.
+
+    Attributes:
+        runs: Number of runs.
+        episodes: Number of episodes in all.
+        completed: CR.
+        ruined: RR.
+        turns: Turns.
+        positive: A+ of each agent.
+        negative: A- of each agent.
+        neutral: A= of each agent.
+        shares: Share of the positive actions of each agent.
+        balance: Participation balance; None for a single agent.
+        early: Share of episodes that ended before their last turn.
+    """
+
+    runs: int
+    episodes: int
+    completed: Estimate
+    ruined: Estimate
+    turns: Estimate
+    positive: tuple[Estimate, ...]
+    negative: tuple[Estimate, ...]
+    neutral: tuple[Estimate, ...]
+    shares: tuple[Estimate, ...]
+    balance: Estimate | None
+    early: Estimate
+
+
+def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
+    """Average the episodes of each run, then the runs; a run counts as one, for its episodes may follow on each other.
+
+    Args:
+        runs: Run -> its episodes, of the same number of agents.
+
+    Raises:
+        ValueError: If there is no run, or a run without episode.
+    """
+    if not runs or not all(runs):
+        raise ValueError("runs: at least one, each with at least one episode, are needed")
+    agents = range(len(runs[0][0].actions))
+
+    def mean(numbers: Iterable[Iterable[float]]) -> Estimate:
+        values = [list(own) for own in numbers]
+        found = mean_of_ratios([[sum(own) / len(own) for own in values]], [[1.0] * len(values)])
+        assert found is not None
+        return found
+
+    def by_agent(name: str) -> tuple[Estimate, ...]:
+        return tuple(mean([getattr(score.actions[k], name) for score in run] for run in runs) for k in agents)
+
+    return ScenarioScore(
+        runs=len(runs),
+        episodes=sum(map(len, runs)),
+        completed=mean([score.completed for score in run] for run in runs),
+        ruined=mean([score.ruined for score in run] for run in runs),
+        turns=mean([score.turns for score in run] for run in runs),
+        positive=by_agent("positive"),
+        negative=by_agent("negative"),
+        neutral=by_agent("neutral"),
+        shares=tuple(mean([score.shares[k] for score in run] for run in runs) for k in agents),
+        balance=mean([score.balance or 0.0 for score in run] for run in runs) if len(agents) > 1 else None,
+        early=mean([score.early for score in run] for run in runs),
+    )
+
+
+def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:
+    """Return the paper's table 3: how many episodes with each CR ended early, and how many in their last turn."""
+    counts: dict[int, tuple[int, int]] = {}
+    for score in scores:
+        early, late = counts.get(score.completed, (0, 0))
+        counts[score.completed] = (early + score.early, late + (not score.early))
+    return dict(sorted(counts.items()))

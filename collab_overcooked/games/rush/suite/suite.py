@@ -1,0 +1,292 @@
+"""The suite of Rush: scenarios in the words of a domain, with or without a teacher between the episodes.
+
+One run is what the paper's numbers come from: all episodes of a scenario in turn, played by one team, which may learn
+from each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.envs.lexicon import PLAIN
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
+from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
+from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
+from collab_overcooked.games.rush.suite import sheet, tables
+from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
+from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.options import option
+from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
+from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.reporting.scorecard import Chart, Scorecard
+from collab_overcooked.runner.episode import Limits
+from collab_overcooked.runner.jobs import Evaluation, Series
+from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
+
+NAME = "rush"
+DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
+SCENARIOS = ("easy", "hard")
+_SET_ELSEWHERE = {
+    "scenario": "--scenario",
+    "agents": "--agents",
+    "lexicon": "--domain",
+    "episode": "the suite; a run plays the episodes in turn",
+}
+
+# ------------------------------------------------------------------------------------------- what records need
+
+
+class RushLogger:
+    """Logs what an episode was and what became of its orders, and which reset brings it back."""
+
+    def begin(self, env: ParallelEnv) -> None:
+        """Note how many turns there are."""
+        scene = env.scene()
+        self.env, self.max_turns = env, scene["turn"] + scene["turns_left"]
+
+    def step(self, env: ParallelEnv) -> dict[str, Any]:
+        """Return nothing: events say all that happened."""
+        return {}
+
+    def end(self) -> dict[str, Any]:
+        """Return scenario, number of its episode, turns, orders with their status, and the reset options."""
+        scene = self.env.scene()
+        return {
+            "scenario": scene["scenario"],
+            "round": scene["episode"],
+            "max_turns": self.max_turns,
+            "orders": scene["orders"],
+            "options": {"episode": scene["episode"]},
+        }
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
+    """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
+    taught = "" if teacher == NONE else f", {teacher}"
+    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioRun(Series):
+    """All episodes of a scenario, in turn.
+
+    Attributes:
+        teacher: Who speaks between the episodes, see ``make_teaching``.
+    """
+
+    teacher: str
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play all episodes, and note who taught."""
+        return [record | {"teacher": self.teacher} for record in super().run(make)]
+
+    def teachers(self) -> list[str]:
+        """Return the teacher, if it is a language model."""
+        spec = language_teacher(self.teacher)
+        return [] if spec is None else [spec]
+
+    def teaching(self, make: MakePolicy) -> Teaching:
+        """Return the teacher."""
+        return make_teaching(self.teacher, make)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RushPlan(Evaluation):
+    """Scenarios in the words of some domains, with some teachers, for teams of several sizes.
+
+    Attributes:
+        scenarios: Shipped names or paths of YAML files.
+        domains: ``"kitchen"``, or lexicons.
+        specs: Policy texts in seat order, by number of agents.
+        sizes: Numbers of agents by scenario.
+        teachers: Who speaks between the episodes.
+        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
+        episodes: Episodes of a run; as many as the scenario has if None.
+    """
+
+    suite: str = NAME
+    scenarios: tuple[str, ...]
+    domains: tuple[str, ...]
+    specs: Mapping[int, tuple[str, ...]]
+    sizes: Mapping[str, tuple[int, ...]]
+    teachers: tuple[str, ...]
+    runs: int
+    episodes: int | None
+
+    def make_jobs(self) -> list[ScenarioRun]:
+        """Return all runs in the order of the record file."""
+        loaded = {scenario: load_scenario(scenario) for scenario in self.scenarios}
+        return [
+            ScenarioRun(
+                env_id=DOMAINS.get(domain, DOMAINS[PLAIN]),
+                env_kwargs=_env_kwargs(scenario, domain, agents, self.options),
+                team=self.specs[agents],
+                task=task_name(loaded[scenario].name, domain, agents, teacher),
+                teacher=teacher,
+                number=number,
+                seed=self.seed + number,
+                episodes=self.episodes or len(loaded[scenario].episodes),
+                limits=self.limits,
+            )
+            for scenario in self.scenarios
+            for domain in self.domains
+            for agents in self.sizes[scenario]
+            for teacher in self.teachers
+            for number in range(self.runs)
+        ]
+
+
+def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:
+    words = {} if domain in DOMAINS else {"lexicon": domain}
+    return {**options, "scenario": scenario, "agents": agents, **words}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioOptions:
+    """What users can choose beyond team, seed and options of the environment."""
+
+    domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
+    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
+    teacher: tuple[str, ...] = option(
+        (NONE,),
+        "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
+    )
+    agents: tuple[int, ...] | None = option(None, "Numbers of agents; each scenario's own if not given.")
+    runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
+    episodes: int | None = option(None, "Episodes of each run; as many as the scenario has if not given.")
+
+
+def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
+    if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
+        raise ValueError(near_matches("scenario", scenario, scenarios()))
+    return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
+
+
+# ------------------------------------------------------------------------------------------- the suite
+
+
+class RushSuite(Suite):
+    """Episodes of scenarios in turn, in several languages; group and individual metrics."""
+
+    suite_options = ScenarioOptions
+    scoring_options = RushScoring
+    score_metric = "completed"
+    axes = AXES
+    record_fields = RECORD_FIELDS
+
+    def derived(self, record: Record) -> Mapping[str, Any]:
+        """Return what a scenario with some agents is called."""
+        options, own_words = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
+        if "scenario" not in options or record["task"].count(", ") < 2:
+            return {}
+        domain = options.get("lexicon", own_words.get(record["env_id"], PLAIN))
+        scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
+        return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
+
+    def plan(
+        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
+    ) -> RushPlan:
+        """Plan scenarios, domains and teachers."""
+        given = {name: getattr(suite_options, name) for name in ("scenario", "domain")}
+        given["teacher"] = join_specs(suite_options.teacher)
+        lists = {name: tuple(dict.fromkeys(own)) for name, own in given.items()}
+        for name, own in lists.items():
+            if not own:
+                raise ValueError(f"{name} must name at least one")
+        for teacher in lists["teacher"]:
+            make_teaching(teacher)  # refuses unknown teachers
+        agents, episodes = suite_options.agents, suite_options.episodes
+        agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
+        sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
+        check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
+        plan = RushPlan(
+            scenarios=lists["scenario"],
+            domains=lists["domain"],
+            specs=seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own)),
+            sizes=sizes,
+            teachers=lists["teacher"],
+            runs=whole_number("runs", suite_options.runs, 1),
+            episodes=None if episodes is None else whole_number("episodes", episodes, 1),
+            seed=whole_number("seed", seed, 0),
+            options=check_env_options(DOMAINS[PLAIN], options, _SET_ELSEWHERE),
+            limits=limits,
+        )
+        for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs}.values():
+            registry.load_game(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
+        return plan
+
+    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
+        """Return the tables of every team and variant."""
+        return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
+
+    def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
+        """Return recipes completed by pairs of policies, and positive against negative actions."""
+        return sheet.sheet(played)
+
+    def benchmark(self, budget: str) -> Benchmark:
+        """Return both scenarios in kitchen words, or in both languages and more often."""
+        domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
+        settings = tuple(
+            Setting(
+                f"{scenario}, {domain}",
+                {"scenario": [scenario], "domain": [domain], "runs": runs},
+                {"scenario": scenario},
+            )
+            for scenario in SCENARIOS
+            for domain in domains
+        )
+        return Benchmark(
+            "Rush", "CR, completed recipes of an episode", settings, settings[len(domains)], "runs", digits=2
+        )
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        """Return completed and ruined recipes, and how the work was shared."""
+        result = only(score_records(records))
+        scores = [score for runs in result.runs.values() for run in runs for score in run]
+        by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
+
+        def mean(name: str) -> Estimate | None:
+            return mean_of_groups([[getattr(score, name) for score in own] for own in by_setting])
+
+        runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
+        completed = mean_of_groups(runs_of)
+        process = {Column("CR", "estimate", 2): completed}
+        process |= {Column(head, "estimate", 2): mean(name) for head, name in (("RR", "ruined"), ("turns", "turns"))}
+        if all(len(score.actions) > 1 for score in scores):
+            process[Column("balance", "estimate")] = mean("balance")
+        return Summary(completed, process)
+
+    def remarks(self, benchmark: Benchmark) -> list[str]:
+        """Explain the metrics."""
+        return ["CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed."]
+
+    def outcome(self, record: Record) -> str:
+        """Say what became of the orders."""
+        metrics = score_record(record)
+        return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
+
+    def make_logger(self) -> RushLogger:
+        """Return a new logger of a scenario's episode."""
+        return RushLogger()
+
+    def fully_succeeded(self, record: Record) -> bool:
+        """Tell whether every order was finished."""
+        return all(order["finished"] for order in record["orders"])
+
+    def listings(self) -> Mapping[str, Listing]:
+        """Return the scenarios with what they are like."""
+        return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
+
+    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
+        """Describe a scenario."""
+        from collab_overcooked.games.rush.text.text import scenario_text
+
+        return scenario_text(load_scenario(name)) if name in scenarios() else None

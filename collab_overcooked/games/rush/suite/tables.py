@@ -1,0 +1,194 @@
+"""The tables of Rush: group and individual metrics over the scenario, by episode, and how episodes ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from collab_overcooked.games.rush.suite.metrics import RoundScore, ScenarioScore, score_rounds, termination
+from collab_overcooked.games.rush.suite.scoring import RushResult, Setting, published
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.scorecard import Scorecard
+from collab_overcooked.runner.teaching import NONE
+from collab_overcooked.runner.teams import size_words
+
+_RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, ends=2)
+
+
+def scorecard(game: str, result: RushResult) -> Scorecard:
+    """Return everything that is shown of a result."""
+    tables = (group_table(result), individual_table(result), episode_table(result), termination_table(result))
+    data = table_of_mappings(_lines(result))
+    return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)
+
+
+def names(result: RushResult) -> dict[Setting, str]:
+    """Return short names of the settings: scenario and domain, and whatever else they differ in."""
+    settings = list(result.runs)
+    varied = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) > 1]
+    return {one: ", ".join([one.scenario, one.domain, *(_words(one, name) for name in varied)]) for one in settings}
+
+
+def title(result: RushResult) -> str:
+    """Return what a result is headed with: the variant, and what all its settings have in common."""
+    settings = list(result.runs)
+    shared = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) == 1]
+    return ", ".join([result.title, *(_words(settings[0], name) for name in shared)])
+
+
+def _words(setting: Setting, name: str) -> str:
+    if name == "agents":
+        return size_words(setting.agents)
+    return "no teacher" if setting.teacher == NONE else setting.teacher
+
+
+@cache
+def _scored(runs: tuple[tuple[RoundScore, ...], ...]) -> ScenarioScore:
+    return score_rounds(runs)
+
+
+def _mean(name: str) -> Column:
+    return Column(name, "estimate", 2)
+
+
+def group_table(result: RushResult) -> ResultTable:
+    """Return CR, RR and turns of every setting, means over runs with intervals."""
+    columns = (
+        Column("Setting"),
+        _RUNS,
+        Column("episodes", "number"),
+        *map(_mean, ("CR", "RR", "turns")),
+        Column("ended early %", "number", 0, scale=100.0),
+        _BALANCE,
+    )
+    rows = []
+    for setting, runs in result.runs.items():
+        score = _scored(runs)
+        means = score.completed, score.ruined, score.turns
+        rows.append((names(result)[setting], score.runs, score.episodes, *means, score.early.value, score.balance))
+    return ResultTable(columns, tuple(rows), "Group: mean of a scenario's episodes")
+
+
+def individual_table(result: RushResult) -> ResultTable:
+    """Return the three kinds of actions of every agent, means over runs with intervals."""
+    means = map(_mean, ("A+", "A-", "A="))
+    share = Column("share %", "number", 0, scale=100.0)
+    columns = (Column("Setting and agent"), *means, Column("all", "number", 2), share)
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for setting, runs in result.runs.items():
+        score = _scored(runs)
+        marks |= {len(rows): "summary"} if rows else {}
+        for seat in range(setting.agents):
+            kinds = (score.positive[seat], score.negative[seat], score.neutral[seat])
+            name = f"{names(result)[setting]}: agent_{seat}"
+            rows.append((name, *kinds, sum(kind.value for kind in kinds), score.shares[seat].value))
+    return ResultTable(columns, tuple(rows), "Individual: actions of an episode", marks)
+
+
+def episode_table(result: RushResult) -> ResultTable:
+    """Return the group metrics of each episode of every setting."""
+    means = map(_mean, ("CR", "RR", "turns"))
+    columns = (Column("Setting and episode"), _RUNS, *means, Column("A+ of each"), _BALANCE)
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for setting, runs in result.runs.items():
+        marks |= {len(rows): "summary"} if rows else {}
+        for episode, score in enumerate(by_episode(runs)):
+            useful = " + ".join(f"{own.value:.1f}" for own in score.positive)
+            name = f"{names(result)[setting]}: episode {episode + 1}"
+            rows.append((name, score.runs, score.completed, score.ruined, score.turns, useful, score.balance))
+    return ResultTable(columns, tuple(rows), "Episodes", marks)
+
+
+def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
+    """Return the scores of the first, second, ... episode of all runs that have one."""
+    longest = max(map(len, runs))
+    return [_scored(tuple((run[k],) for run in runs if k < len(run))) for k in range(longest)]
+
+
+def termination_table(result: RushResult) -> ResultTable:
+    """Return the paper's table 3: shares of all episodes that ended early, or at the limit with how many recipes."""
+    counted = {setting: termination(score for run in runs for score in run) for setting, runs in result.runs.items()}
+    most = max(max(result.orders.values()), *(max(counts) for counts in counted.values()))
+    rows: list[tuple[Cell, ...]] = []
+    marks: dict[int, str] = {}
+    for setting, counts in counted.items():
+        score = _scored(result.runs[setting])
+        late = [counts.get(cr, (0, 0))[1] / score.episodes for cr in range(most + 1)]
+        early = sum(own for own, _ in counts.values()) / score.episodes
+        rows.append((names(result)[setting], score.episodes, *late, early, score.ruined.value))
+        if result.usual:
+            theirs = list(_published_rows(setting, most))
+            marks |= dict.fromkeys(range(len(rows), len(rows) + len(theirs)), "published")
+            rows += theirs
+    percent = [*(f"CR {cr} %" for cr in range(most + 1)), "early %"]
+    columns = (
+        Column("Setting"),
+        Column("episodes", "number"),
+        *(Column(name, "number", 0, scale=100.0) for name in percent),
+        Column("RR", "number", 2),
+    )
+    title = "How episodes ended: at the limit, or early (table 3 of the paper)"
+    return ResultTable(columns, tuple(rows), title, marks)
+
+
+def _published_rows(setting: Setting, most: int) -> Iterator[tuple[Cell, ...]]:
+    """Yield the paper's rows of pairs that played the same scenario in the same words, with a manual and no teacher."""
+    theirs = published()
+    if (setting.scenario, setting.agents, setting.teacher) != (theirs["scenario"], 2, NONE):
+        return
+    for model, by_domain in theirs["table_3"].items():
+        own = by_domain.get(setting.domain)
+        if own is not None:
+            late = (own["at_limit"].get(cr, 0) / 100 for cr in range(most + 1))
+            yield (f"  {model}, published", theirs["episodes"], *late, own["early"] / 100, own["ruined"])
+
+
+def notes(result: RushResult) -> list[str]:
+    """Return sentences that belong under the tables."""
+    lines = ["CR: recipes completed; RR: ruined; ended early: all orders finished or ruined before the last turn."]
+    lines.append(
+        "A+: actions that advanced an order finished in the end; A-: that ruined one; A=: all others."
+        if result.attribution == "final"
+        else "A+: actions that advanced an order at that moment; A-: that ruined one; A=: all others."
+    )
+    lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents; over all pairs, if there are more.")
+    if result.usual and any(list(_published_rows(setting, 0)) for setting in result.runs):
+        lines.append(f"Published: {published()['source']}; other recipes than ours, not measured here.")
+    if any(len(runs) > 1 for runs in result.runs.values()):
+        lines.append("In brackets: 95 % intervals over runs, where these differ.")
+    return lines
+
+
+def _setting(setting: Setting) -> dict[str, Cell]:
+    return {
+        "scenario": setting.scenario,
+        "domain": setting.domain,
+        "agents": setting.agents,
+        "teacher": setting.teacher,
+    }
+
+
+def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
+    for setting, runs in result.runs.items():
+        for number_of_run, run in enumerate(runs):
+            for episode, score in enumerate(run):
+                for seat, own in enumerate(score.actions):
+                    yield {
+                        "title": result.title,
+                        "team": result.team,
+                        "attribution": result.attribution,
+                        **_setting(setting),
+                        "run": number_of_run,
+                        "episode": episode,
+                        "completed": score.completed,
+                        "ruined": score.ruined,
+                        "turns": score.turns,
+                        "ended_early": int(score.early),
+                        "balance": score.balance,
+                        "agent": seat,
+                        "positive": own.positive,
+                        "negative": own.negative,
+                        "neutral": own.neutral,
+                    }

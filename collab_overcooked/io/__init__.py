@@ -1,0 +1,1 @@
+"""What comes from outside: options, files, records; read and checked."""

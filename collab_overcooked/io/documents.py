@@ -1,0 +1,334 @@
+"""Files that users write: how they are found, how one extends another, and how each value is read and checked.
+
+All kinds of files (kitchens, levels, layouts, scenarios, lexicons, configurations of training and of agents) are read
+here, so that every complaint names the file, the line, the field, what stands there and what is allowed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.io.checks import OptionError, near_matches, shown
+from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
+
+__all__ = ["Document", "LayoutError", "load_file", "load_layout", "placed", "read_value", "shipped"]
+
+LARGEST = 10**9  # of whole numbers where no other limit is given; sums of two fit int32
+MOST_CELLS = 2_500  # of a grid; tables of distances grow with its square
+MISSING: Any = object()
+
+
+@dataclass(frozen=True)
+class Document(Mapping[str, Any]):
+    """The values of a file, where each of them stands, and readers that check them.
+
+    Readers take the path of a field, for example ``doc.integer("agents", 0, "workers", low=1)``. They return
+    ``default`` where the field is left out, and raise LayoutError where it is left out and there is no default.
+
+    Attributes:
+        source: Name of the file as the user gave it.
+        content: The merged mapping.
+        marks: ``(file, line)`` of every key path.
+    """
+
+    source: str
+    content: dict[Any, Any]
+    marks: Marks
+
+    def __getitem__(self, key: str) -> Any:
+        return self.content[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.content)
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+    def replace(self, values: Mapping[str, Any]) -> Document:
+        """Return a document with other values for some top-level keys."""
+        kept = {path: mark for path, mark in self.marks.items() if path and path[0] not in values}
+        return Document(self.source, {**self.content, **values}, kept)
+
+    # --------------------------------------------------------------------------------------- places
+
+    def at(self, *path: Any) -> Any:
+        """Return the value of a key path, None where there is none."""
+        value: Any = self.content
+        for key in path:
+            if isinstance(value, list) and isinstance(key, int):
+                value = value[key]
+            elif isinstance(value, dict) and key in value:
+                value = value[key]
+            else:
+                return None
+        return value
+
+    def where(self, *path: Any) -> str:
+        """Return ``"file, line n"`` of the longest known beginning of a key path."""
+        for end in range(len(path), 0, -1):
+            if path[:end] in self.marks:
+                file, line = self.marks[path[:end]]
+                return f"{file}, line {line}"
+        return self.source
+
+    def row_of(self, key: str, row: int) -> str:
+        """Return ``"file, line n"`` of a row of a block text such as the grid."""
+        if (key,) not in self.marks:
+            return self.source
+        file, line = self.marks[(key,)]
+        return f"{file}, line {line + 1 + row}"
+
+    def error(self, message: str, *path: Any) -> LayoutError:
+        """Make an error that says where."""
+        return LayoutError(f"{self.where(*path)}: {message}")
+
+    def refuse(self, wanted: str, *path: Any) -> LayoutError:
+        """Make an error that says where, which field, what it must be, and what stands there."""
+        value = self.at(*path)
+        name = field_name(path) or "the file"
+        if value is None:
+            return self.error(f"{name} must {wanted}; it is missing", *path)
+        return self.error(f"{name} must {wanted}, not {shown(value)}", *path)
+
+    # --------------------------------------------------------------------------------------- values
+
+    def _given(self, path: Iterable[Any], default: Any, wanted: str) -> Any:
+        value = self.at(*path)
+        if value is None and default is MISSING:
+            raise self.refuse(wanted, *path)
+        return value
+
+    def text(self, *path: Any, default: Any = MISSING) -> str:
+        """Return a text; one of blanks counts as left out."""
+        value = self._given(path, default, "be a text")
+        if value is None:
+            return default
+        if not isinstance(value, str) or (default is MISSING and not value.strip()):
+            raise self.refuse("be a text", *path)
+        return value
+
+    def rows(self, *path: Any, remedy: str) -> list[str]:
+        """Return the rows of a grid, all equally long; ``remedy`` says how to close a short one."""
+        rows = self.text(*path).rstrip("\n").split("\n")
+        width = max(map(len, rows))
+        if width * len(rows) > MOST_CELLS:
+            raise self.error(f"a grid of {width} x {len(rows)} cells; at most {MOST_CELLS} cells will do", *path)
+        for y, row in enumerate(rows):
+            if len(row) != width:
+                where = self.row_of(path[0], y)
+                raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
+        return rows
+
+    def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
+        """Return a whole number from ``low`` to ``high`` (or to ``LARGEST``)."""
+        wanted = f"be a whole number {f'of at least {low}' if high is None else f'from {low} to {high}'}"
+        value = self._given(path, default, wanted)
+        if value is None:
+            return default
+        if type(value) is int and high is None and value > LARGEST:
+            raise self.refuse(f"be a whole number of at most {LARGEST}", *path)
+        if type(value) is not int or not low <= value <= (LARGEST if high is None else high):
+            raise self.refuse(wanted, *path)
+        return value
+
+    def number(self, *path: Any, default: Any = MISSING, low: float = -math.inf, positive: bool = False) -> Any:
+        """Return a finite number of at least ``low``, or above 0."""
+        wanted = (
+            "be a number above 0" if positive else "be a number" + ("" if low == -math.inf else f" of at least {low}")
+        )
+        value = self._given(path, default, wanted)
+        if value is None:
+            return default
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
+        if not number or value < low or (positive and value <= 0):
+            raise self.refuse(wanted, *path)
+        return value
+
+    def flag(self, *path: Any, default: Any = False) -> bool:
+        """Return true or false."""
+        value = self._given(path, default, "be true or false")
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            raise self.refuse("be true or false", *path)
+        return value
+
+    def choice(self, allowed: Collection[str], *path: Any, default: Any = MISSING) -> str:
+        """Return one of some names."""
+        value = self._given(path, default, f"be one of {', '.join(allowed)}")
+        if value is None:
+            return default
+        if value not in list(allowed):
+            raise self.refuse(f"be one of {', '.join(allowed)}", *path)
+        return str(value)
+
+    def listed(self, what: str, *path: Any, default: Any = MISSING) -> list[Any]:
+        """Return a list, not empty unless it may be left out; ``what`` says of what, for messages."""
+        value = self._given(path, default, f"be a list of {what}")
+        if value is None:
+            return default
+        if not isinstance(value, list) or (not value and default is MISSING):
+            raise self.refuse(f"be a list of {what}", *path)
+        return value
+
+    def names(
+        self, check: Callable[..., Any], *path: Any, default: Any = MISSING, twice: bool = False
+    ) -> tuple[str, ...]:
+        """Return a list of names, each of which ``check(doc, name, *path)`` accepts; ``twice`` allows repetitions."""
+        value = self._given(path, default, "be a list of names")
+        if value is None:
+            return default
+        if not isinstance(value, list) or not value:
+            raise self.refuse("be a list of names", *path)
+        for i, name in enumerate(value):
+            check(self, name, *path, i)
+            if name in value[:i] and not twice:
+                raise self.error(f"{name!r} is listed twice under {field_name(path)}", *path, i)
+        return tuple(value)
+
+    def mapping(self, *path: Any, only: Collection[str] | None = None, default: Any = MISSING) -> dict[Any, Any]:
+        """Return ``name: value`` lines, at least one unless they may be left out.
+
+        Args:
+            *path: Of the field; none for the whole file.
+            only: Allowed names.
+            default: If the field is left out.
+        """
+        value = self._given(path, default, "hold `name: value` lines")
+        if value is None:
+            return default
+        if not isinstance(value, dict) or (not value and default is MISSING):
+            raise self.refuse("hold `name: value` lines", *path)
+        for key in value if only is not None else ():
+            if key not in only:  # type: ignore[operator]
+                within = f" of {field_name(path)}" if path else ""
+                raise self.error(near_matches("key", key, sorted(only)) + within, *path, key)  # type: ignore[arg-type]
+        return value
+
+
+def field_name(path: Iterable[Any]) -> str:
+    """Return the path of a field as one word, for example ``"agents.0.start"``."""
+    return ".".join(map(str, path))
+
+
+@contextmanager
+def placed(values: Mapping[str, Any]) -> Iterator[None]:
+    """Turn an OptionError about a value of a document into a LayoutError that says where it stands."""
+    try:
+        yield
+    except OptionError as error:
+        if isinstance(values, Document) and (error.name,) in values.marks:
+            raise values.error(str(error), error.name) from None
+        raise
+
+
+# ------------------------------------------------------------------------------------------- finding and reading
+
+
+def shipped(folder: str) -> list[str]:
+    """Return the names of the layouts that come with the package for a game, ``level_2`` before ``level_10``."""
+    root = resources.files("collab_overcooked.layouts") / folder
+    names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
+    return sorted(
+        names, key=lambda name: [part.zfill(9) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+    )
+
+
+def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str = "layout") -> Document:
+    """Read a layout.
+
+    A file may say ``extends: other`` (a shipped name or a path beside it) and replace top-level keys of the other file.
+
+    Args:
+        source: Name of a shipped layout, path of a YAML file, or the values of one; these may extend a shipped one.
+        folder: Game folder of the shipped layouts, below ``layouts``.
+        kind: What messages call it, for example ``"scenario"``; its plural takes an s.
+
+    Raises:
+        LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
+    """
+    if not isinstance(source, Mapping):
+        return _load(str(source), folder, kind, None, ())
+    own = _plain(source, 0)
+    base = own.pop("extends", None)
+    below = Document("", {}, {}) if base is None else _load(str(base), folder, kind, None, ())
+    merged = below.replace(own)
+    return Document(f"inline {kind}", merged.content, merged.marks)
+
+
+def load_file(path: str | Path, kind: str) -> Document:
+    """Read a YAML file that extends no other.
+
+    Raises:
+        LayoutError: If it cannot be read, or holds no mapping.
+    """
+    path = Path(path)
+    return _document(_read(path, kind), path.name, kind)
+
+
+def read_value(text: str) -> Any:
+    """Return a value such as ``3``, ``true`` or ``[1, 2]`` from a command line.
+
+    Raises:
+        LayoutError: If it is no YAML.
+    """
+    return read_yaml(text, "value")[0]
+
+
+def _plain(value: Any, depth: int) -> Any:
+    """Return a copy of what Python gave: mappings as dicts, tuples as lists."""
+    if depth > MAX_DEPTH:
+        raise LayoutError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
+    if isinstance(value, Mapping):
+        return {key: _plain(each, depth + 1) for key, each in value.items()}
+    return [_plain(each, depth + 1) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _read(path: Path, kind: str) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: a NUL in the path
+        raise LayoutError(f"cannot read {kind} file {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _document(text: str, name: str, kind: str) -> Document:
+    values, marks = read_yaml(text, name)
+    if not isinstance(values, dict):
+        raise LayoutError(f"{name}: a {kind} file holds `key: value` lines, not {type(values).__name__}")
+    return Document(name, values, marks)
+
+
+def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
+    text, name, place, directory = _find(source, folder, kind, beside)
+    if place in seen:
+        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; break the circle")
+    doc = _document(text, name, kind)
+    base = doc.content.pop("extends", None)
+    if base is None:
+        return doc
+    if not isinstance(base, str):
+        raise doc.error(f"extends takes the name of a {kind}, not {shown(base)}", "extends")
+    merged = _load(base, folder, kind, directory, (*seen, place)).replace(doc)
+    return Document(name, merged.content, merged.marks | doc.marks)
+
+
+def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
+    """Return text, name for messages, full place (which tells files of one name apart) and folder of a layout."""
+    names = shipped(folder)
+    if source in names:
+        text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")
+        return text, f"{source}.yaml", source, None
+    path = Path(source)
+    if beside is not None and not path.is_absolute():
+        path = beside / path
+    if path.suffix not in (".yaml", ".yml"):
+        raise LayoutError(f"unknown {kind} {shown(source)}; shipped {kind}s: {', '.join(names)}; or give a .yaml file")
+    text = _read(path, kind)
+    return text, path.name, str(path.resolve()), path.parent

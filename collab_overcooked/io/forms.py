@@ -1,0 +1,148 @@
+"""Forms of JSON-like values, declared: each form checks a value and returns it in plain Python.
+
+    scene = record({"timestep": whole(0, 400), "cook": record({"holds": or_none(one_of(ITEMS, "item"))})})
+    scene({"timestep": 5}, "state")
+
+A form is called with a value and its place, and raises ValueError for anything that it does not allow, whatever the
+value is; the message names the place, the value and what is allowed. Keys of a record may be missing unless required.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+from collab_overcooked.io.checks import near_matches, shown
+
+Form = Callable[[Any, str], Any]
+
+
+def whole(least: int, most: int) -> Form:
+    """Allow whole numbers of a range; booleans are none."""
+
+    def check(value: Any, place: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
+            raise ValueError(f"{place} must be a whole number from {least} to {most}, not {shown(value)}")
+        return int(value)
+
+    return check
+
+
+def flag(value: Any, place: str) -> bool:
+    """Allow True and False, also written as 1 and 0."""
+    if type(value).__name__ not in ("bool", "bool_") and (not isinstance(value, Integral) or value not in (0, 1)):
+        raise ValueError(f"{place} must be true or false, not {shown(value)}")
+    return bool(value)
+
+
+def one_of(names: Sequence[Any], what: str) -> Form:
+    """Allow some words or whole numbers; ``what`` says what they name."""
+
+    def check(value: Any, place: str) -> Any:
+        allowed = isinstance(value, (str, Integral)) and type(value) is not bool
+        for name in names if allowed else ():
+            if value == name:
+                return name
+        raise ValueError(f"{place}: {near_matches(what, value, names)}")
+
+    return check
+
+
+def or_none(form: Form) -> Form:
+    """Allow None beside what a form allows."""
+    return lambda value, place: None if value is None else form(value, place)
+
+
+def list_of(form: Form, least: int, most: int, what: str) -> Form:
+    """Allow lists of ``least`` to ``most`` values of one form; ``what`` names them in the plural."""
+    return _list(lambda value, place, _: form(value, place), least, most, what)
+
+
+def list_by_seat(forms: Sequence[Form], what: str) -> Form:
+    """Allow lists with one value for each form, in their order."""
+    return _list(lambda value, place, k: forms[k](value, place), len(forms), len(forms), what)
+
+
+def _list(form: Callable[[Any, str, int], Any], least: int, most: int, what: str) -> Form:
+    number = f"{most}" if least == most else f"{least} to {most}"
+
+    def check(value: Any, place: str) -> list[Any]:
+        if not isinstance(value, (list, tuple)):
+            raise ValueError(f"{place} must be a list of {number} {what}, not {shown(value)}")
+        if not least <= len(value) <= most:
+            raise ValueError(f"{place} lists {len(value)} {what}; it must list {number}")
+        return [form(entry, f"{place}[{k}]", k) for k, entry in enumerate(value)]
+
+    return check
+
+
+def record(fields: Mapping[str, Form], required: Sequence[str] = ()) -> Form:
+    """Allow mappings with some of the given keys, each of its own form."""
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        given = _mapping(value, place, fields)
+        for key in required:
+            if key not in given:
+                raise ValueError(f"{place} lacks {key}; it must have {', '.join(required)}")
+        return {key: fields[key](entry, f"{place}.{key}") for key, entry in given.items()}
+
+    return check
+
+
+def mapping_of(names: Sequence[str], form: Form, what: str) -> Form:
+    """Allow mappings from some of the given names to values of one form; ``what`` says what the keys name."""
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        given = _mapping(value, place, names, what)
+        return {key: form(entry, f"{place}.{key}") for key, entry in given.items()}
+
+    return check
+
+
+def _mapping(value: Any, place: str, known: Any, what: str = "") -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{place} must be a mapping, not {shown(value)}")
+    for key in value:
+        if not isinstance(key, str) or key not in known:
+            raise ValueError(near_matches(what or f"key of {place}", key, known))
+    return value
+
+
+def check_same(given: Any, found: Any, place: str) -> None:
+    """Refuse a value that says something else than what came of it; what it leaves out may be anything.
+
+    Lists of mappings may name some of the entries, in any order.
+
+    Raises:
+        ValueError: Naming the place, what is said and what it would be.
+    """
+    if isinstance(given, dict) and isinstance(found, dict):
+        for key, value in given.items():
+            if key not in found:
+                raise ValueError(f"{place}.{key} is {shown(value)}, but there is none")
+            check_same(value, found[key], f"{place}.{key}")
+    elif isinstance(given, list) and isinstance(found, list) and _are_mappings(given) and _are_mappings(found):
+        for k, entry in enumerate(given):
+            same_place = found[k] if len(found) == len(given) else None
+            if not any(_is_same(entry, other) for other in found):
+                check_same(entry, same_place, f"{place}[{k}]")
+    elif given != found:
+        raise ValueError(f"{place} is {shown(given)}, but what else is given makes it {shown(found)}")
+
+
+def _are_mappings(entries: list[Any]) -> bool:
+    return all(isinstance(entry, dict) for entry in entries)
+
+
+def _is_same(given: Any, found: Any) -> bool:
+    try:
+        check_same(given, found, "")
+    except ValueError:
+        return False
+    return True
+
+
+def rng_form(max_draws: int = 2**31 - 1) -> Form:
+    """Return the form of a random generator's state, see ``kernels.rng.rng_to_dict``."""
+    return record({"seed": whole(0, 2**64 - 1), "draws": whole(0, max_draws)}, required=("seed", "draws"))

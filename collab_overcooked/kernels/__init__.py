@@ -1,0 +1,1 @@
+"""What compiled rules stand on; imports numpy and numba only."""

@@ -1,0 +1,81 @@
+"""Options of games: what is allowed is checked once, and messages name field, value and what is allowed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import FrozenInstanceError, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collab_overcooked import registry
+from collab_overcooked.io.config import MOST, Config, anything, choice, flag, number, whole
+
+
+@dataclass(frozen=True)
+class Soup(Config):
+    place: str | Path = anything("here", "Where.")
+    cooks: int | None = whole(None, "How many.", least=1, most=4)
+    steps: int = whole(10, "How long.", least=0)
+    speed: float = number(1.5, "How fast.", below=100)
+    pause: float | None = number(2.0, "How slow.", or_none=True)
+    salt: str = choice("some", "How much.", ("none", "some"))
+    hot: bool = flag(True, "How warm.")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"cooks": 5}, "cooks must be a whole number from 1 to 4, not 5"),
+        ({"cooks": True}, "cooks must be a whole number from 1 to 4, not True"),
+        ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
+        ({"steps": None}, "steps must be a whole number of at least 0, not None"),
+        ({"steps": 2.0}, "steps must be a whole number of at least 0, not 2.0"),
+        ({"steps": 2**40}, f"steps must be a whole number of at most {MOST}, not {2**40}"),
+        ({"speed": math.nan}, "speed must be a number above 0 and below 100, not nan"),
+        ({"speed": math.inf}, "speed must be a number above 0 and below 100, not inf"),
+        ({"pause": math.inf}, "pause must be a number above 0, not inf"),
+        ({"pause": "long"}, "pause must be a number above 0, not 'long'"),
+        ({"salt": "sme"}, "unknown salt 'sme'; did you mean some"),
+        ({"salt": ["some"]}, "unknown salt"),
+        ({"hot": 1}, "hot must be True or False, not 1"),
+        ({"slt": "some"}, "unknown option 'slt'; did you mean salt"),
+    ],
+)
+def test_what_is_not_allowed_is_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        Soup.read((), options)
+
+
+def test_values_become_plain_python():
+    soup = Soup.read((Path("there"), np.int64(3)), {"hot": np.False_, "pause": None})
+    assert soup.as_json() == {
+        "place": "there",
+        "cooks": 3,
+        "steps": 10,
+        "speed": 1.5,
+        "pause": None,
+        "salt": "some",
+        "hot": False,
+    }
+    assert type(soup.cooks) is int
+    with pytest.raises(FrozenInstanceError):
+        soup.steps = 3
+
+
+def test_an_option_is_given_once():
+    with pytest.raises(ValueError, match="too many"):
+        Soup.read(("here",), {"place": "there"})
+
+
+@pytest.mark.parametrize("env_id", registry.registered())
+def test_games_say_what_each_option_means(env_id):
+    config = registry.game_class(env_id).config_class
+    assert all(each.metadata["meaning"] for each in fields(config))
+    assert registry.load_game(env_id).kwargs.keys() - {"lexicon"} == set(config.names())
+    for each in fields(config):
+        name = each.name
+        if "least" in each.metadata:
+            with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+                registry.load_game(env_id, **{name: 10**12})

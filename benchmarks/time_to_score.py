@@ -41,7 +41,7 @@ def ours(seed: int, lossless: bool, steps: int | None) -> dict[str, Any]:
         lossless: Show the pictures that JaxMARL shows, instead of the configuration's features.
         steps: Environment steps at most, the configuration's if None.
     """
-    from collab_overcooked.baselines.settings import Settings, read_config, settings_from
+    from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
     from collab_overcooked.baselines.training import Training
 
     values = {**read_config(LAYOUT), "seed": seed, "target_return": TARGET}
@@ -49,7 +49,7 @@ def ours(seed: int, lossless: bool, steps: int | None) -> dict[str, Any]:
         values["options"] = {"layout": LAYOUT, "obs": "lossless", "axes": "chw"}
     if steps is not None:
         values["steps"] = steps
-    training = Training(settings_from(Settings, values))
+    training = Training(settings_from(TrainingSettings, values))
     ready = time.perf_counter()
     while not training.over:
         training.update()

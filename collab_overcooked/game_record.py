@@ -78,7 +78,7 @@ class GameRecord:
         recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
             where the actions of the steps say enough.
         subplans: ``"package.module:class"`` that is called with the compiled game and returns a
-            ``policies.search.subplans.Look``, from which teams plan together; empty if it offers no sub-plans.
+            ``policies.search.subplans.SubplanProvider``, from which teams plan together; empty if there is none.
     """
 
     id: str

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.commands import CommandEnv, Moment
+from collab_overcooked.envs.commands import CommandEnv, CommandResult
 from collab_overcooked.games.cuisineworld.engine.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
 from collab_overcooked.games.cuisineworld.engine.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
@@ -128,7 +128,7 @@ def _compare_state(scene: Mapping[str, Any], recorded: Mapping[str, Any]) -> Non
     expect("accomplished", len(scene["accomplished"]), recorded["accomplished"])
 
 
-def _compare_step(env: CommandEnv, moment: Moment, recorded: Mapping[str, Any]) -> None:
+def _compare_step(env: CommandEnv, moment: CommandResult, recorded: Mapping[str, Any]) -> None:
     """Compare everything that a recorded step holds."""
     scene, order_events = env.scene(), _game(env).order_events(env.arrays[1], 0)
     expect("success list", list(moment.obeyed), recorded["ok"])

@@ -53,7 +53,7 @@ def look(game: Any, state: Any, seat: int) -> Seen:
 
 
 def bytes_of(seen: Seen) -> str:
-    return json.dumps(seen.to_json(), allow_nan=False)
+    return json.dumps(seen.to_dict(), allow_nan=False)
 
 
 @given(st.integers(0, 10_000), st.integers(0, 12), st.data())
@@ -146,7 +146,7 @@ def test_prompts_hold_no_more(game):
 def test_the_same_keys_in_every_game_and_no_state_or_seed(game):
     state, _ = reach(game, 1, 4)
     for seat in range(game.n_agents):
-        assert set(look(game, state, seat).to_json()) == KEYS
+        assert set(look(game, state, seat).to_dict()) == KEYS
     assert not {"seed", "state", "scene", "rng"} & KEYS
 
 
@@ -160,7 +160,7 @@ def test_what_a_seat_may_know_is_seen():
             scene = game.scene(state, 0) | {"counters": [{"position": list(counter), "item": "egg", "plated": False}]}
             seen.add(bytes_of(look(game, reach(game, 0, 0, {"state": scene})[0], seat)))
         assert seen and bytes_of(look(game, state, seat)) not in seen
-    chef, helper = (look(game, state, seat).to_json() for seat in range(2))
+    chef, helper = (look(game, state, seat).to_dict() for seat in range(2))
     assert chef["recipe"] and chef["recipe"] in chef["text"] and helper["recipe"] is None
     assert (chef["name"], chef["role"]) != (helper["name"], helper["role"])
     assert set(chef["vocabulary"]) != set(helper["vocabulary"])

@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
-from collab_overcooked.baselines.settings import Settings, check_list, check_number, check_numbers
+from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.policies.policy_file import PolicyFile, halved
@@ -43,7 +43,7 @@ class Cloning:
         held_out: Share of episodes that the loss is watched on.
         trunk: Sizes of the dense layers.
         heads: Sizes of further dense layers.
-        convolutions: As in ``Settings``.
+        convolutions: As in ``TrainingSettings``.
         activation: Between layers, ``"relu"`` or ``"tanh"``.
         mode: How the policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
     """
@@ -74,11 +74,11 @@ class Cloning:
             raise OptionError("held_out", f"held_out must be at least 0 and less than 1, not {self.held_out!r}")
         self.network_settings()  # checks the rest
 
-    def network_settings(self) -> Settings:
+    def network_settings(self) -> TrainingSettings:
         """Return the same network as settings of a masked PPO, whose actor is what is trained here."""
         shared = ("env", "options", "seed", "epochs", "batch_size", "learning_rate", "trunk", "heads")
         values = {name: getattr(self, name) for name in (*shared, "convolutions", "activation", "mode")}
-        return Settings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
+        return TrainingSettings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
 
 
 # ------------------------------------------------------------------------------------------- what was chosen

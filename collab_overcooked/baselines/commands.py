@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked.baselines.cloning import Cloning, clone_policy
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
-from collab_overcooked.baselines.settings import LEARNERS, Settings, read_config, settings_from
+from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
@@ -65,7 +65,7 @@ def train(
             )
         algorithm = values.get("learner", "ppo")
     outcome = train_ppo(
-        settings_from(Settings, values.replace({"learner": algorithm})), folder, resume=resume, command=command
+        settings_from(TrainingSettings, values.replace({"learner": algorithm})), folder, resume=resume, command=command
     )
     for line in report(outcome):
         say(line)

@@ -24,7 +24,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from torch import nn
 
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
 from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
 
@@ -163,7 +163,7 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
             yield MaskableRolloutBufferSamples(*tensors)
 
 
-def make_learner(settings: Settings, game: Game, rows: int, scale: Array) -> Any:
+def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array) -> Any:
     """Make a learner that is fed from outside: it has no environment of its own.
 
     Args:
@@ -228,7 +228,7 @@ def actor_of(policy: ActorCriticPolicy, activation: str) -> Network:
 
 
 def policy_file(
-    policy: ActorCriticPolicy, settings: Settings, game: Game, algorithm: str, command: str, steps: int
+    policy: ActorCriticPolicy, settings: TrainingSettings, game: Game, algorithm: str, command: str, steps: int
 ) -> PolicyFile:
     """Return a policy as it is now, without a score; see ``PolicyFile`` for what is kept with it."""
     meta = {

@@ -20,7 +20,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games, score
-from collab_overcooked.baselines.settings import Settings, check_number, check_numbers, settings_from
+from collab_overcooked.baselines.settings import TrainingSettings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Training
 from collab_overcooked.envs.api import FullGame
@@ -76,7 +76,7 @@ class PbtSettings:
             raise OptionError("executor", near_matches("executor", self.executor, EXECUTORS))
 
 
-def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]:
+def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingSettings]:
     """Return settings of the population, and those that members start with, from names and values of both.
 
     Raises:
@@ -85,7 +85,7 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, Settings]
     names = [item.name for item in fields(PbtSettings)]
     with placed(values):
         pbt = PbtSettings(**{name: value for name, value in values.items() if name in names})
-        settings = settings_from(Settings, {name: value for name, value in values.items() if name not in names})
+        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
         for name in ("partners", "target_return"):
             if name in values:
                 raise OptionError(name, f"{name}: means nothing to a population")
@@ -113,7 +113,7 @@ class Task:
     member: int
     parent: int
     generation: int
-    settings: Settings
+    settings: TrainingSettings
     steps: int
     population: int
 
@@ -172,7 +172,7 @@ def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: f
     return [float(np.mean([totals[k, :], totals[:, k]])) for k in range(size)]
 
 
-def change(settings: Settings, pbt: PbtSettings, rng: np.random.Generator) -> Settings:
+def change(settings: TrainingSettings, pbt: PbtSettings, rng: np.random.Generator) -> TrainingSettings:
     """Return settings with some of the values in ``CHANGED`` changed."""
     values: dict[str, Any] = {}
     for name in CHANGED:
@@ -191,7 +191,7 @@ def change(settings: Settings, pbt: PbtSettings, rng: np.random.Generator) -> Se
     return settings.with_values(values)
 
 
-def start(pbt: PbtSettings, settings: Settings) -> dict[str, Any]:
+def start(pbt: PbtSettings, settings: TrainingSettings) -> dict[str, Any]:
     """Return the population before its first generation, fit for JSON: members differ in their seeds only."""
     members = [settings.with_values({"seed": settings.seed * 1000 + k}) for k in range(pbt.population)]
     return {
@@ -207,7 +207,7 @@ def start(pbt: PbtSettings, settings: Settings) -> dict[str, Any]:
 
 def run_pbt(
     pbt: PbtSettings,
-    settings: Settings,
+    settings: TrainingSettings,
     folder: Path,
     *,
     resume: bool = False,
@@ -244,7 +244,7 @@ def run_pbt(
     game = registry.load_game(settings.env, **settings.options)
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
-            keep(Training(settings_from(Settings, values)), folder, k, 0)
+            keep(Training(settings_from(TrainingSettings, values)), folder, k, 0)
     with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
             state = next_generation(state, pbt, settings, folder, pool, game)
@@ -262,10 +262,10 @@ def read_state(path: Path, population: int) -> dict[str, Any]:
     Raises:
         ValueError: If it is damaged; the message says where.
     """
-    member, anything = schema.whole(0, population - 1), schema.mapping_of(schema.anything)
+    member, anything = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
     check = schema.object_of(
         {
-            "generation": schema.whole(),
+            "generation": schema.integer(),
             "settings": anything,
             "breeding": anything,
             "members": schema.list_of(anything, population),
@@ -284,11 +284,11 @@ def read_state(path: Path, population: int) -> dict[str, Any]:
 
 
 def next_generation(
-    state: Mapping[str, Any], pbt: PbtSettings, settings: Settings, folder: Path, pool: Executor, game: FullGame
+    state: Mapping[str, Any], pbt: PbtSettings, settings: TrainingSettings, folder: Path, pool: Executor, game: FullGame
 ) -> dict[str, Any]:
     """Train all members that have not been yet, select, and return the new state."""
     number = state["generation"] + 1
-    members = [settings_from(Settings, values) for values in state["members"]]
+    members = [settings_from(TrainingSettings, values) for values in state["members"]]
     steps = min(number * pbt.generation_steps, settings.steps)
     tasks = [
         Task(folder, k, state["parents"][k], number, member, steps, pbt.population)
@@ -331,7 +331,7 @@ def forget(folder: Path, generation: int, population: int) -> None:
             file_of(folder, member, generation, kind).unlink(missing_ok=True)
 
 
-def finish(state: Mapping[str, Any], settings: Settings, folder: Path, game: FullGame, command: str) -> Path:
+def finish(state: Mapping[str, Any], settings: TrainingSettings, folder: Path, game: FullGame, command: str) -> Path:
     """Write the best member's policy with its score and return the path."""
     file = read_policy(file_of(folder, state["best"], state["generation"], "npz"))
     found = score(game, [file] * game.n_agents, seed=settings.seed)

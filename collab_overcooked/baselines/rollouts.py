@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.policies.policy_file import PolicyFile
@@ -64,7 +64,7 @@ class SeatAssignment:
         partners: Rows of each partner.
     """
 
-    def __init__(self, settings: Settings, n_agents: int) -> None:
+    def __init__(self, settings: TrainingSettings, n_agents: int) -> None:
         rows = np.arange(settings.environments * n_agents)
         environment, seat = rows // n_agents, rows % n_agents
         self.learners: list[Any] = [slice(None)]
@@ -97,7 +97,7 @@ class Rollouts:
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
     """
 
-    def __init__(self, settings: Settings, game: FullGame, partners: Sequence[PolicyFile]) -> None:
+    def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[PolicyFile]) -> None:
         self.settings = settings
         self.batch = BatchEnv(game, settings.environments)
         self.seating = SeatAssignment(settings, game.n_agents)

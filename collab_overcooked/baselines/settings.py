@@ -21,7 +21,7 @@ WEIGHTS = ("shared", "own")
 
 
 @dataclass(frozen=True)
-class Settings:
+class TrainingSettings:
     """A training by PPO, with or without action masks.
 
     Attributes:
@@ -125,7 +125,7 @@ class Settings:
         if self.target_return is not None:
             check_number("target_return", self.target_return, float, -inf)
 
-    def with_values(self, values: Mapping[str, Any]) -> Settings:
+    def with_values(self, values: Mapping[str, Any]) -> TrainingSettings:
         """Return settings with some values replaced.
 
         Raises:

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from collab_overcooked.io import schema
 
 LOG = "log.jsonl"
-_ENTRY = schema.object_of({}, {"steps": schema.whole(high=None), "return": schema.nullable(schema.number())})
+_ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.nullable(schema.number())})
 
 
 class TrainLogger:

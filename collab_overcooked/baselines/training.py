@@ -18,7 +18,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.learners import linear_schedule, load_weights, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import score
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
 from collab_overcooked.runner.records import write_whole
@@ -54,7 +54,7 @@ class Training:
         updates: Updates so far.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: TrainingSettings) -> None:
         torch.set_num_threads(1)  # two threads were five times slower than one on a busy two-core machine
         self.settings = settings
         self.game = registry.load_game(settings.env, **settings.options)
@@ -240,7 +240,9 @@ def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None
             raise ValueError(f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same")
 
 
-def train(settings: Settings, folder: Path, *, resume: bool = False, command: str = "", bar: bool = True) -> Outcome:
+def train(
+    settings: TrainingSettings, folder: Path, *, resume: bool = False, command: str = "", bar: bool = True
+) -> Outcome:
     """Train in a folder: ``settings.json``, ``log.jsonl``, ``tensorboard/``, ``checkpoint.pt``, ``policy*.npz``.
 
     Args:

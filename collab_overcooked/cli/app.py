@@ -27,7 +27,7 @@ class TextConsole(Console):
 
 OUT = TextConsole(soft_wrap=True, highlight=False)
 ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
-LONGEST_LINE = 2_000  # characters of an error, which may quote what a user gave
+MAX_LINE = 2_000  # characters of an error, which may quote what a user gave
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
@@ -122,7 +122,7 @@ def _replace_what_cannot_be_shown(stream: Any) -> None:
 def fail(message: str) -> None:
     """Print one line and leave with exit code 2."""
     line = " ".join(message.split())
-    ERR.print("error: " + (line if len(line) <= LONGEST_LINE else f"{line[:LONGEST_LINE]}..."))
+    ERR.print("error: " + (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}..."))
     raise typer.Exit(2)
 
 

@@ -124,10 +124,10 @@ def check_command(kind_name: str) -> Any:
     """Return the command that checks files of a kind."""
     kind = next(kind for kind in document_kinds() if kind.name == kind_name)
 
-    def check(files: Files, options: Any, as_json: Json = False) -> None:
+    def check(files: Files, options: Any, to_dict: Json = False) -> None:
         everything = files == [kind.plural]
         found = kind.check(kind.names() if everything else files, options)
-        show(found, as_json)
+        show(found, to_dict)
         raise typer.Exit(int(not found.ok and not everything))  # shipped files say openly what they lack
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
@@ -141,11 +141,11 @@ def make_command(function: Any, options: type) -> Any:
     return typer.main.get_command(alone)
 
 
-def show(found: Finding, as_json: bool) -> None:
+def show(found: Finding, to_dict: bool) -> None:
     """Print what was found, as a text or, without a list around the figures of a single file, as JSON."""
     single = isinstance(found.values, list) and len(found.values) == 1
     values = found.values[0] if single else found.values  # type: ignore[index]
-    OUT.print(json.dumps(values, indent=1) if as_json else found.text)
+    OUT.print(json.dumps(values, indent=1) if to_dict else found.text)
 
 
 # ------------------------------------------------------------------------------------------- generators
@@ -169,9 +169,9 @@ def generate_command(env_id: str) -> Any:
     """Return the command that generates files of a game."""
     generator = generator_of(env_id)
 
-    def generate(options: Any, out: Out, as_json: Json = False) -> None:
+    def generate(options: Any, out: Out, to_dict: Json = False) -> None:
         found = options.write(out, f"collab-overcooked generate {env_id}")
-        show(found, as_json)
+        show(found, to_dict)
         say(f"written: {out}")
         raise typer.Exit(int(not found.ok))
 

@@ -18,12 +18,12 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
 from collab_overcooked.io.checks import whole_number
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
 from collab_overcooked.kernels.rng import derive_seeds, seed_words
 
 Array = np.ndarray
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 Infos = dict[str, Any]
 
 
@@ -58,8 +58,8 @@ class BatchEnv:
 
     def __init__(self, game: FullGame, num_envs: int, num_threads: int = 1, max_cycles: int | None = None) -> None:
         self.game = game
-        self.num_envs = whole_number("num_envs", num_envs, 1, most=MOST)
-        self.num_threads = whole_number("num_threads", num_threads, 1, most=MOST_THREADS)
+        self.num_envs = whole_number("num_envs", num_envs, 1, most=MAX_OPTION)
+        self.num_threads = whole_number("num_threads", num_threads, 1, most=MAX_THREADS)
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from collab_overcooked.envs.parallel import ParallelEnv
 
 
-class Moment(NamedTuple):
+class CommandResult(NamedTuple):
     """What ``CommandEnv.command`` returns: the results of a step, and the game's answer to the commands."""
 
     observations: dict[str, Any]
@@ -23,7 +23,7 @@ class Moment(NamedTuple):
 class CommandEnv(ParallelEnv):
     """A ParallelEnv that also takes lists of command strings, right or wrong."""
 
-    def command(self, commands: Sequence[str]) -> Moment:
+    def command(self, commands: Sequence[str]) -> CommandResult:
         """Advance by a list of commands; what its game's ``command`` says of wrong ones holds.
 
         Time passes in any case. Agents that are not named do nothing.
@@ -36,4 +36,4 @@ class CommandEnv(ParallelEnv):
         game: Any = self.game  # perhaps in other words
         self._reasons = []  # the answer to commands is the feedback
         report = game.command(self._state, self._out, commands)
-        return Moment(*self._results(), obeyed=report.obeyed, feedback=report.feedback)
+        return CommandResult(*self._results(), obeyed=report.obeyed, feedback=report.feedback)

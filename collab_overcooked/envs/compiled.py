@@ -13,14 +13,13 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.checks import check_text, near_matches, shown
+from collab_overcooked.io.checks import near_matches, parse_text, shown
 from collab_overcooked.io.config import Config
 from collab_overcooked.io.forms import Form, check_same
 from collab_overcooked.kernels.arrays import allocate
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.events import NOTHING, Column
-from collab_overcooked.render.model import Card, Line, Sheet, Text
-from collab_overcooked.render.model import Column as CardColumn
+from collab_overcooked.kernels.events import NOTHING, EventField
+from collab_overcooked.render.model import Card, Line, PanelColumn, Sheet, Text
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 
@@ -97,7 +96,12 @@ class CompiledGame(FullGame):
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
         """Return state and out of a batch."""
         space, (state, out) = self.single_observation_space, self.array_classes
-        usual = {"N": self.n_agents, "A": self.n_actions, "numbers": int(np.prod(space.shape)), "columns": len(Column)}
+        usual = {
+            "N": self.n_agents,
+            "A": self.n_actions,
+            "numbers": int(np.prod(space.shape)),
+            "columns": len(EventField),
+        }
         sizes = {**usual, **self.sizes}
         return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
 
@@ -176,7 +180,7 @@ class CompiledGame(FullGame):
         With a seat, the scene has been left what that seat may know.
         """
         cards = tuple(Card((Line((Text(line),)),)) for line in scene_lines(scene))
-        return Sheet((CardColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
+        return Sheet((PanelColumn(cards, WORDS_WIDTH, sum(card.height for card in cards)),))
 
     def why_refused(self, state: Any, i: int, seat: int, action: int) -> int:
         """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
@@ -189,7 +193,7 @@ class CompiledGame(FullGame):
 
     def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
         """Return code and reason of what each agent did in the last step, by their names."""
-        rows = out.events[i, :, : len(Column)].tolist()
+        rows = out.events[i, :, : len(EventField)].tolist()
         named = [(self.event_codes(code).name.lower(), self.reason_codes(reason).name) for code, reason in rows]
         return [{"event": event, "reason": reason, "label": event} for event, reason in named]
 
@@ -221,7 +225,7 @@ class CompiledGame(FullGame):
         Raises:
             ActionError: With near matches.
         """
-        texts, wanted = self.action_texts(state, i, seat), check_text(text).strip().lower()
+        texts, wanted = self.action_texts(state, i, seat), parse_text(text).strip().lower()
         if wanted not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
         return texts.index(wanted)
@@ -229,7 +233,7 @@ class CompiledGame(FullGame):
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
         return [
-            part.strip() for line in check_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
+            part.strip() for line in parse_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
         ], []
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
@@ -249,7 +253,7 @@ class CompiledGame(FullGame):
 
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""
-        reasons: np.ndarray = out.events[:, :, Column.REASON]
+        reasons: np.ndarray = out.events[:, :, EventField.REASON]
         return reasons
 
     # ---------------------------------------------------------------------------------------- what it gets

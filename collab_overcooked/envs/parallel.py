@@ -13,13 +13,13 @@ from pettingzoo import ParallelEnv as PettingZooParallelEnv
 from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
 from collab_overcooked.envs.shells import (
     agent_names,
-    check_action,
     check_max_cycles,
     check_render_mode,
     draw,
+    parse_action,
     shell_metadata,
 )
-from collab_overcooked.io.checks import check_text, near_matches, shown, whole_number
+from collab_overcooked.io.checks import near_matches, parse_text, shown, whole_number
 from collab_overcooked.kernels.rng import seed_words
 
 Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
@@ -149,7 +149,7 @@ class ParallelEnv(PettingZooParallelEnv):
             except KeyError:
                 raise ValueError(f"no action for {agent}; all of {', '.join(agents)} must act") from None
             if type(action) is not int or not 0 <= action < n_actions:
-                action = check_action(action, agent, n_actions)
+                action = parse_action(action, agent, n_actions)
             row[i] = action
         if len(actions) != len(agents):
             extra = ", ".join(sorted(map(str, set(actions) - set(agents))))
@@ -176,7 +176,7 @@ class ParallelEnv(PettingZooParallelEnv):
         if agent != self.possible_agents[seat]:
             raise ValueError(f"it is the turn of {self.possible_agents[seat]}, not of {agent}")
         row = self._actions[0]
-        row[seat] = check_action(action, agent, self._n_actions)
+        row[seat] = parse_action(action, agent, self._n_actions)
         if self.text_info:
             self._reasons = self._reasons or [""] * game.n_agents
             self._reasons[seat] = game.check(self._state, 0, seat, int(row[seat]))[1]
@@ -280,7 +280,7 @@ class ParallelEnv(PettingZooParallelEnv):
             ValueError: With a helpful message.
             TypeError: If it is no text.
         """
-        return self.game.parse(check_text(text), self._state, 0, 0 if agent is None else self.seat(agent))
+        return self.game.parse(parse_text(text), self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
         """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.text import harmless
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
@@ -58,12 +58,12 @@ def check_max_cycles(max_cycles: Any) -> int | None:
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
         raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {shown(max_cycles)}")
-    if max_cycles > MOST:
-        raise ValueError(f"max_cycles must be at most {MOST}, not {shown(max_cycles)}")
+    if max_cycles > MAX_OPTION:
+        raise ValueError(f"max_cycles must be at most {MAX_OPTION}, not {shown(max_cycles)}")
     return int(max_cycles)
 
 
-def check_action(action: Any, agent: str, n_actions: int) -> int:
+def parse_action(action: Any, agent: str, n_actions: int) -> int:
     """Return an action as int.
 
     Raises:

@@ -19,7 +19,7 @@ from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
-from collab_overcooked.runner.jobs import Episode, cached_env, cached_team
+from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team
 from collab_overcooked.runner.records import write_whole
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -292,7 +292,7 @@ def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairEpisode(Episode):
+class PairEpisode(EpisodeJob):
     """One episode of a pair, of which the return alone is wanted.
 
     Attributes:

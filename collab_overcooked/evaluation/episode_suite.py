@@ -17,7 +17,7 @@ from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.results import metric_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import parse_seats
 
 
@@ -42,10 +42,10 @@ class EpisodePlan(Evaluation):
     team: tuple[str, ...]
     episodes: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all episodes."""
         return [
-            Episode(
+            EpisodeJob(
                 env_id=self.env_id,
                 env_kwargs=self.options,
                 team=self.team,

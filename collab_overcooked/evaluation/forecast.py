@@ -12,7 +12,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.policies.llm.agents import agent_kind
 from collab_overcooked.policies.llm.budget import Price
-from collab_overcooked.policies.llm.settings import Settings, parse_settings
+from collab_overcooked.policies.llm.settings import AgentSettings, parse_settings
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.jobs import Evaluation, Job
@@ -116,7 +116,7 @@ class Need:
         questions: That it will be asked.
     """
 
-    settings: Settings
+    settings: AgentSettings
     lengths: Lengths | None
     price: Price | None
     keys: set[Any] = field(default_factory=set)

@@ -17,7 +17,7 @@ from collab_overcooked.policies.search.subplans import Study
 from collab_overcooked.reporting.plan_drawing import all_updates
 from collab_overcooked.reporting.result_table import estimate_json
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 
 SCENES = 30
 WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy", "planner")  # planner: a bound
@@ -65,7 +65,7 @@ class StudyPlan(Evaluation):
     spec: str
     scenes: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all scenes."""
         kinds = studied(self.env_id).scenes
         jobs = []
@@ -73,7 +73,7 @@ class StudyPlan(Evaluation):
             name, own = kinds[number % len(kinds)]
             kwargs = {**own, **self.options}
             jobs.append(
-                Episode(
+                EpisodeJob(
                     env_id=self.env_id,
                     env_kwargs=kwargs,
                     team=(self.spec,) * registry.load_game(self.env_id, **kwargs).n_agents,

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
-LONGEST = 200  # characters of a value in a message
+MAX_SHOWN = 200  # characters of a value in a message
 HINT_CUTOFF = 0.6  # similarity from which a known name is suggested; below, suggestions mislead more than they help
 _SHORT = reprlib.Repr()
-_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, LONGEST, LONGEST, LONGEST
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, MAX_SHOWN, MAX_SHOWN, MAX_SHOWN
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 
 
@@ -35,15 +35,15 @@ class OptionError(ValueError):
 
 
 def shown(value: object) -> str:
-    """Return a value as a message shows it: on one line, at most ``LONGEST`` characters, whatever it is."""
+    """Return a value as a message shows it: on one line, at most ``MAX_SHOWN`` characters, whatever it is."""
     try:
         text = " ".join(_SHORT.repr(value).split())
     except Exception:  # a whole number of 5000 digits, an object whose repr fails
         text = f"a value of type {type(value).__name__}"
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
-def check_text(value: Any, what: str = "text of an action") -> str:
+def parse_text(value: Any, what: str = "text of an action") -> str:
     """Return a text.
 
     Raises:
@@ -64,7 +64,7 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
     """
     names = [str(each) for each in known]
     word = name if isinstance(name, str) else shown(name)
-    close = difflib.get_close_matches(word[:LONGEST], names, n=4, cutoff=HINT_CUTOFF)
+    close = difflib.get_close_matches(word[:MAX_SHOWN], names, n=4, cutoff=HINT_CUTOFF)
     if close:
         return f"unknown {kind} {shown(name)}; did you mean {', '.join(close)}?"
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")

@@ -18,9 +18,9 @@ from typing import Any, ClassVar, Self
 
 from collab_overcooked.io.checks import check_options, near_matches, shown, whole_number
 
-DEEPEST = 20  # lists within each other
+MAX_DEPTH = 20  # lists within each other
 OBS_REASON = "Encodes what a seat may know as an array; what it may know, and what it can do, stay the same."
-MOST = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
+MAX_OPTION = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
 
 
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
@@ -28,13 +28,13 @@ def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
     return field(default=default, metadata={"meaning": meaning, "check": _choose, "allowed": tuple(allowed)})
 
 
-def flag(default: bool, meaning: str) -> Any:
+def boolean(default: bool, meaning: str) -> Any:
     """Return a field that is True or False."""
     return field(default=default, metadata={"meaning": meaning, "check": _flag})
 
 
-def whole(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
-    """Return a field that is a whole number, of at most ``MOST`` if not told; None is allowed if it is the default."""
+def integer(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
+    """Return a field for an integer, by default of at most ``MAX_OPTION``; None is allowed if it is the default."""
     return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
 
 
@@ -43,7 +43,7 @@ def number(default: float | None, meaning: str, below: float = math.inf, or_none
     return field(default=default, metadata={"meaning": meaning, "check": _number, "below": below, "or_none": or_none})
 
 
-def anything(default: Any, meaning: str) -> Any:
+def unchecked(default: Any, meaning: str) -> Any:
     """Return a field that the game checks itself, with what the value names at hand."""
     return field(default=default, metadata={"meaning": meaning, "check": lambda name, value, about: value})
 
@@ -88,7 +88,7 @@ class Config:
         """Return the names of all options."""
         return [each.name for each in fields(cls)]
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all options as values fit for JSON: paths as texts, tuples as lists."""
         return {name: _plain(name, getattr(self, name)) for name in self.names()}
 
@@ -108,8 +108,8 @@ def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
 def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
     if about["most"] is not None:
         return whole_number(name, value, about["least"], most=about["most"])
-    if whole_number(name, value, about["least"]) > MOST:
-        raise ValueError(f"{name} must be a whole number of at most {MOST}, not {shown(value)}")
+    if whole_number(name, value, about["least"]) > MAX_OPTION:
+        raise ValueError(f"{name} must be a whole number of at most {MAX_OPTION}, not {shown(value)}")
     return int(value)
 
 
@@ -121,11 +121,11 @@ def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     return value
 
 
-def _plain(name: str, value: Any, depth: int = DEEPEST) -> Any:
+def _plain(name: str, value: Any, depth: int = MAX_DEPTH) -> Any:
     if isinstance(value, Path):
         return str(value)
     if not isinstance(value, (list, tuple)):
         return value
     if not depth:
-        raise ValueError(f"{name} must be nested at most {DEEPEST} deep, not {shown(value)}")
+        raise ValueError(f"{name} must be nested at most {MAX_DEPTH} deep, not {shown(value)}")
     return [_plain(name, entry, depth - 1) for entry in value]

@@ -20,8 +20,8 @@ from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read
 
 __all__ = ["Document", "LayoutError", "load_file", "load_layout", "placed", "read_value", "shipped"]
 
-LARGEST = 10**9  # of whole numbers where no other limit is given; sums of two fit int32
-MOST_CELLS = 2_500  # of a grid; tables of distances grow with its square
+MAX_INTEGER = 10**9  # of whole numbers where no other limit is given; sums of two fit int32
+MAX_CELLS = 2_500  # of a grid; tables of distances grow with its square
 MISSING: Any = object()
 
 
@@ -118,8 +118,8 @@ class Document(Mapping[str, Any]):
         """Return the rows of a grid, all equally long; ``remedy`` says how to close a short one."""
         rows = self.text(*path).rstrip("\n").split("\n")
         width = max(map(len, rows))
-        if width * len(rows) > MOST_CELLS:
-            raise self.error(f"a grid of {width} x {len(rows)} cells; at most {MOST_CELLS} cells will do", *path)
+        if width * len(rows) > MAX_CELLS:
+            raise self.error(f"a grid of {width} x {len(rows)} cells; at most {MAX_CELLS} cells will do", *path)
         for y, row in enumerate(rows):
             if len(row) != width:
                 where = self.row_of(path[0], y)
@@ -127,14 +127,14 @@ class Document(Mapping[str, Any]):
         return rows
 
     def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
-        """Return a whole number from ``low`` to ``high`` (or to ``LARGEST``)."""
+        """Return a whole number from ``low`` to ``high`` (or to ``MAX_INTEGER``)."""
         wanted = f"be a whole number {f'of at least {low}' if high is None else f'from {low} to {high}'}"
         value = self._given(path, default, wanted)
         if value is None:
             return default
-        if type(value) is int and high is None and value > LARGEST:
-            raise self.refuse(f"be a whole number of at most {LARGEST}", *path)
-        if type(value) is not int or not low <= value <= (LARGEST if high is None else high):
+        if type(value) is int and high is None and value > MAX_INTEGER:
+            raise self.refuse(f"be a whole number of at most {MAX_INTEGER}", *path)
+        if type(value) is not int or not low <= value <= (MAX_INTEGER if high is None else high):
             raise self.refuse(wanted, *path)
         return value
 
@@ -146,7 +146,7 @@ class Document(Mapping[str, Any]):
         value = self._given(path, default, wanted)
         if value is None:
             return default
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
+        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
         if not number or value < low or (positive and value <= 0):
             raise self.refuse(wanted, *path)
         return value

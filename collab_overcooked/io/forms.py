@@ -18,7 +18,7 @@ from collab_overcooked.io.checks import near_matches, shown
 Form = Callable[[Any, str], Any]
 
 
-def whole(least: int, most: int) -> Form:
+def integer(least: int, most: int) -> Form:
     """Allow whole numbers of a range; booleans are none."""
 
     def check(value: Any, place: str) -> int:
@@ -29,7 +29,7 @@ def whole(least: int, most: int) -> Form:
     return check
 
 
-def flag(value: Any, place: str) -> bool:
+def boolean(value: Any, place: str) -> bool:
     """Allow True and False, also written as 1 and 0."""
     if type(value).__name__ not in ("bool", "bool_") and (not isinstance(value, Integral) or value not in (0, 1)):
         raise ValueError(f"{place} must be true or false, not {shown(value)}")
@@ -49,7 +49,7 @@ def one_of(names: Sequence[Any], what: str) -> Form:
     return check
 
 
-def or_none(form: Form) -> Form:
+def optional(form: Form) -> Form:
     """Allow None beside what a form allows."""
     return lambda value, place: None if value is None else form(value, place)
 
@@ -145,4 +145,4 @@ def _is_same(given: Any, found: Any) -> bool:
 
 def rng_form(max_draws: int = 2**31 - 1) -> Form:
     """Return the form of a random generator's state, see ``kernels.rng.rng_to_dict``."""
-    return record({"seed": whole(0, 2**64 - 1), "draws": whole(0, max_draws)}, required=("seed", "draws"))
+    return record({"seed": integer(0, 2**64 - 1), "draws": integer(0, max_draws)}, required=("seed", "draws"))

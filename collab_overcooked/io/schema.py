@@ -10,9 +10,9 @@ from typing import Any
 Check = Callable[[Any], None]
 """Takes a value; raises SchemaError if it is not as it should be."""
 
-LARGEST = 10**9  # of numbers where no other limit is given; sums of many such are finite
-LONGEST = 100_000  # characters of a text
-DEEPEST = 40  # lists and objects within each other
+MAX_NUMBER = 10**9  # of numbers where no other limit is given; sums of many such are finite
+MAX_CHARACTERS = 100_000  # characters of a text
+MAX_DEPTH = 40  # lists and objects within each other
 
 
 class SchemaError(ValueError):
@@ -58,7 +58,7 @@ def parse_json(text: str | bytes) -> Any:
     except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
         words = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise SchemaError(f"is truncated or no JSON: {words}") from None
-    anything(value)
+    unchecked(value)
     return value
 
 
@@ -108,7 +108,7 @@ def _no_constant(name: str) -> None:
 # ------------------------------------------------------------------------------------------- single values
 
 
-def anything(value: Any, depth: int = DEEPEST) -> None:
+def unchecked(value: Any, depth: int = MAX_DEPTH) -> None:
     """Accept what JSON can hold, if it is nested no deeper than ``depth``, finite, and its texts can be written."""
     kind = value.__class__
     if kind is str:
@@ -117,14 +117,14 @@ def anything(value: Any, depth: int = DEEPEST) -> None:
         raise refuse(value, "a finite number")
     elif kind is dict or kind is list:
         if not depth:
-            raise SchemaError(f"is nested more than {DEEPEST} deep")
+            raise SchemaError(f"is nested more than {MAX_DEPTH} deep")
         key: Any = None
         try:
             for key, own in enumerate(value) if kind is list else value.items():
                 if kind is dict:
                     _check_characters(key)
                 if own.__class__ in _CHECKED:
-                    anything(own, depth - 1)
+                    unchecked(own, depth - 1)
         except SchemaError as error:
             error.path.insert(0, key)
             raise
@@ -138,13 +138,13 @@ def _check_characters(text: str) -> None:
         raise refuse(text, "a text without half characters")
 
 
-def flag(value: Any) -> None:
+def boolean(value: Any) -> None:
     """Accept true and false."""
     if not isinstance(value, bool):
         raise refuse(value, "true or false")
 
 
-def text(value: Any, longest: int = LONGEST) -> None:
+def text(value: Any, longest: int = MAX_CHARACTERS) -> None:
     """Accept texts."""
     if not isinstance(value, str):
         raise refuse(value, "a text")
@@ -157,7 +157,7 @@ def name(value: Any) -> None:
     text(value, 1_000)
 
 
-def whole(low: int | None = 0, high: int | None = LARGEST) -> Check:
+def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Check:
     """Return a check for whole numbers from ``low`` to ``high``; None for no limit."""
     span = (f" of at least {low}" if high is None else f" from {low} to {high}") if low is not None else ""
 
@@ -168,7 +168,7 @@ def whole(low: int | None = 0, high: int | None = LARGEST) -> Check:
     return check
 
 
-def number(low: float = -LARGEST, high: float = LARGEST) -> Check:
+def number(low: float = -MAX_NUMBER, high: float = MAX_NUMBER) -> Check:
     """Return a check for numbers from ``low`` to ``high``."""
 
     def check(value: Any) -> None:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from collab_overcooked.io.schema import DEEPEST
+from collab_overcooked.io.schema import MAX_DEPTH
 
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; half characters
@@ -35,7 +35,7 @@ def harmless_values(value: Any) -> Any:
     return map_texts(harmless, value)
 
 
-def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * DEEPEST) -> Any:
+def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * MAX_DEPTH) -> Any:
     """Return a value fit for JSON whose texts, keys too, are changed by a function.
 
     Raises:

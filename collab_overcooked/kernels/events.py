@@ -1,8 +1,8 @@
 """Event buffers: what each agent did in the last step, in the same layout in every game.
 
 ``Out.events`` is int32 (B, rows, columns). A row belongs to a seat, or to a command in a game that takes lists of them.
-Its first columns are those of ``Column``, with which a game's own ``EventColumn`` starts. Counts, codes and flags come
-first and are 0 where nothing happened; ids come last, from the game's ``FIRST_ID`` on, and are NOTHING. A game's
+Its first columns are those of ``EventField``, with which a game's own ``EventColumn`` starts. Counts, codes and flags
+come first and are 0 where nothing happened; ids come last, from the game's ``FIRST_ID`` on, and are NOTHING. A game's
 ``event_of`` turns a row into a dict.
 """
 
@@ -15,7 +15,7 @@ from collab_overcooked.kernels.jit import kernel
 NOTHING = -1
 
 
-class Column(IntEnum):
+class EventField(IntEnum):
     """First columns of ``Out.events`` in every game."""
 
     CODE = 0  # what the agent brought about, 0 for nothing

@@ -13,8 +13,8 @@ from collab_overcooked.play.people import Person
 from collab_overcooked.play.rooms import Rooms
 from collab_overcooked.play.session import Session
 
-MOST_SESSIONS = 50  # that are played at the same time
-MOST_CLOSED = 200  # whose links still say how they ended
+MAX_SESSIONS = 50  # that are played at the same time
+MAX_CLOSED = 200  # whose links still say how they ended
 IDLE = 2 * 3600.0  # seconds without a message after which a session ends
 SWEEP = 60.0
 
@@ -51,9 +51,9 @@ class Host:
             ValueError: If there are too many.
         """
         closed = [one.id for one in self.sessions.values() if one.state == "closed"]
-        if len(self.sessions) - len(closed) >= MOST_SESSIONS:
-            raise ValueError(f"at most {MOST_SESSIONS} sessions are played at the same time")
-        for old in closed[: max(0, len(closed) - MOST_CLOSED + 1)]:
+        if len(self.sessions) - len(closed) >= MAX_SESSIONS:
+            raise ValueError(f"at most {MAX_SESSIONS} sessions are played at the same time")
+        for old in closed[: max(0, len(closed) - MAX_CLOSED + 1)]:
             del self.sessions[old], self._tasks[old]
         self.sessions[session.id] = session
         session.on_rematch = self.add

@@ -9,12 +9,12 @@ from typing import Any
 
 from collab_overcooked.io.text import harmless
 
-MOST_BYTES, MOST_PLAN, MOST_WORDS = 4096, 2000, 1000
+MAX_BYTES, MAX_PLAN, MAX_TEXT = 4096, 2000, 1000
 MOST_A_SECOND, BURST = 30, 60
 REMATCHES = ("again", "swap")
 KEYS = ("up", "down", "left", "right", "act", "stay")
 
-_TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MOST_PLAN), (str, MOST_WORDS)
+_TURN, _FLAG, _PLAN, _WORDS = (int, 0), (bool, 0), (str, MAX_PLAN), (str, MAX_TEXT)
 FIELDS: Mapping[str, Mapping[str, tuple[type, int]]] = {
     "ready": {},
     "key": {"key": (str, 8), "down": _FLAG},
@@ -50,8 +50,8 @@ def read_message(text: str) -> dict[str, Any]:
     Raises:
         MessageError: Naming what is wrong.
     """
-    if len(text.encode("utf-8", "replace")) > MOST_BYTES:
-        raise MessageError("size", f"a message has at most {MOST_BYTES} bytes")
+    if len(text.encode("utf-8", "replace")) > MAX_BYTES:
+        raise MessageError("size", f"a message has at most {MAX_BYTES} bytes")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

@@ -16,7 +16,7 @@ Message = dict[str, Any]
 """What goes to a page, with its ``type``."""
 SEAT, VOICE, WATCHER = "seat", "voice", "watcher"
 FRAME = "frame"
-MOST_WAITING = 200  # messages that a connection may be behind
+MAX_WAITING = 200  # messages that a connection may be behind
 
 
 class Outbox:
@@ -41,7 +41,7 @@ class Outbox:
         """Send a message; None ends the connection."""
         if message is not None and message["type"] == FRAME and self._queue:
             self._drop_older(message)
-        if message is not None and len(self._queue) >= MOST_WAITING:
+        if message is not None and len(self._queue) >= MAX_WAITING:
             self._queue.clear()
             message = None  # nobody reads at the other end
         if message is None:

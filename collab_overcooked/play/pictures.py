@@ -20,12 +20,12 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
     Mark,
+    PanelColumn,
     Sheet,
     Span,
     Text,
@@ -121,7 +121,7 @@ class Sketch:
             drawn["w"] = 1
         return drawn
 
-    def _column(self, number: int, column: Column) -> None:
+    def _column(self, number: int, column: PanelColumn) -> None:
         for row, card in enumerate(column.cards):
             self.picture[f"k:{number}:{row}"] = self._card(card)
 

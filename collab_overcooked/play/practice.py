@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-MOST_STEPS = 100  # after which a goal counts as reached
+MAX_STEPS = 100  # after which a goal counts as reached
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ GOALS = (
 
 
 LESSON = "lesson"  # a first round in which everybody does what ``game.lesson`` lists
-MOST_LESSON_STEPS = 2000
+MAX_LESSON_STEPS = 2000
 
 
 class Practice:
@@ -74,7 +74,7 @@ class Practice:
         for seat, done in self._done.items():
             label = (step["events"][seat] or {}).get("label")
             done += [name for name, wanted in self._lesson.items() if wanted == label and name not in done]
-        return self._steps >= (MOST_LESSON_STEPS if self._lesson else MOST_STEPS) or self.over
+        return self._steps >= (MAX_LESSON_STEPS if self._lesson else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:
         """Return what a page shows of a lesson; None for other goals."""

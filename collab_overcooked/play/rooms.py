@@ -17,7 +17,7 @@ from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.jobs import Job
 
-MOST_CHOICES = 60  # layouts or tasks of a game that the start page offers
+MAX_CHOICES = 60  # layouts or tasks of a game that the start page offers
 MIXED = "any"
 
 
@@ -80,7 +80,7 @@ def _jobs(game: str) -> tuple[Job, ...]:
 
 def choices(game: str) -> list[str]:
     """Return the layouts, levels or tasks of a game."""
-    return [job.task for job in _jobs(game)][:MOST_CHOICES]
+    return [job.task for job in _jobs(game)][:MAX_CHOICES]
 
 
 def seats_of(game: str) -> int:

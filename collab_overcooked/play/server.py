@@ -18,14 +18,14 @@ from typing import Any
 
 from collab_overcooked.io.checks import whole_number
 from collab_overcooked.play.host import Host
-from collab_overcooked.play.messages import MOST_BYTES, MessageError, Rate, read_message
+from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import LANGUAGES
 
 MISSING = "people play in the browser with the extra play: pip install 'collab-overcooked[play]'"
 UNKNOWN = "This link is not known here, or not any more."
-MOST_REFUSED = 300  # messages above the rate after which a connection is closed
+MAX_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
 FILES = {
@@ -255,8 +255,8 @@ async def _host_rooms(request: Any) -> Any:
     body = b""
     async for part in request.stream():
         body += part
-        if len(body) > MOST_BYTES:
-            return _response(json.dumps({"error": f"at most {MOST_BYTES} bytes"}), "application/json", 413)
+        if len(body) > MAX_BYTES:
+            return _response(json.dumps({"error": f"at most {MAX_BYTES} bytes"}), "application/json", 413)
     try:
         order = await asyncio.to_thread(RoomOrder.read, json.loads(body))
         session = await asyncio.to_thread(host.rooms.open, order)
@@ -367,7 +367,7 @@ async def _receive_all(socket: Any, session: Session, person: Person, outbox: Ou
     rate = Rate()
     while True:
         received = await socket.receive()
-        if received["type"] == "websocket.disconnect" or rate.refused > MOST_REFUSED:
+        if received["type"] == "websocket.disconnect" or rate.refused > MAX_REFUSED:
             return
         try:
             rate.check()
@@ -420,7 +420,7 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         http=http,
         ws=websocket,
         backlog=BACKLOG,
-        ws_max_size=4 * MOST_BYTES,
+        ws_max_size=4 * MAX_BYTES,
         ws_per_message_deflate=False,  # takes longer than all the rest of a frame, which is small
         timeout_graceful_shutdown=2,  # seconds
         log_level="warning",

@@ -27,12 +27,12 @@ from collab_overcooked.play.shown import takes_requests
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON, make_policy
 from collab_overcooked.runner.episode import Record, episode
-from collab_overcooked.runner.jobs import Episode as EpisodeJob
+from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
-MOST_WATCHERS = 20
+MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause")
 STAGES = 4  # of getting a game ready
 
@@ -164,8 +164,8 @@ class Session:
         Raises:
             ValueError: If there are too many.
         """
-        if len(self.watchers) >= MOST_WATCHERS:
-            raise ValueError(f"a session has at most {MOST_WATCHERS} watchers")
+        if len(self.watchers) >= MAX_WATCHERS:
+            raise ValueError(f"a session has at most {MAX_WATCHERS} watchers")
         self.watchers.append(Person(WATCHER))
         return self.watchers[-1]
 

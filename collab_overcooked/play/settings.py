@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collab_overcooked.io.checks import check_text, near_matches, shown
+from collab_overcooked.io.checks import near_matches, parse_text, shown
 from collab_overcooked.policies.registry import kind_of
 
 TURNS, TICKS = "turns", "ticks"
@@ -84,6 +84,6 @@ class PlaySettings:
                 raise ValueError(f"{name} must be true or false, not {shown(getattr(self, name))}")
         if self.on_leave not in LEAVING:
             try:
-                kind_of(check_text(self.on_leave, "a policy"))
+                kind_of(parse_text(self.on_leave, "a policy"))
             except (ValueError, TypeError) as error:
                 raise ValueError(f"on_leave must be one of {', '.join(LEAVING)}, or a policy: {error}") from None

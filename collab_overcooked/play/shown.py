@@ -116,7 +116,7 @@ def read_orders(known: Sequence[str], text: str) -> list[str]:
 
 def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return what was said, fit for JSON."""
-    return [message.to_json() for message in messages]
+    return [message.to_dict() for message in messages]
 
 
 def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Outbox) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Message(NamedTuple):
     exchanges: tuple[str, ...] = ()
     orders: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return what the others hear, fit for JSON."""
         return {"agent": self.agent, "say": self.say, "plan": self.plan}
 
@@ -186,7 +186,7 @@ class Seen:
         action = self.view.idle_action
         return action if self.mask[action] else int(np.flatnonzero(self.mask)[0])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all that the seat may know, fit for JSON; actions as texts, with ids where they are legal."""
         view = self.view
         return {
@@ -208,8 +208,8 @@ class Seen:
             "plan": list(self.plan),
             "announced": [list(plan) for plan in self.announced],
             "running": self.running,
-            "inbox": [message.to_json() for message in self.inbox],
-            "past_messages": [[timestep, message.to_json()] for timestep, message in self.past_messages],
+            "inbox": [message.to_dict() for message in self.inbox],
+            "past_messages": [[timestep, message.to_dict()] for timestep, message in self.past_messages],
             "error": list(self.error) if self.error else None,
             "attempt": self.attempt,
             "refused": [list(refusal) for refusal in self.refused],
@@ -254,7 +254,7 @@ class Silent:
 
 
 @runtime_checkable
-class Joining(Protocol):
+class TeamAware(Protocol):
     """A policy that shares something with teammates of its kind: what they use, or one model for all."""
 
     def join(self, team: tuple[Policy, ...]) -> None:
@@ -262,7 +262,7 @@ class Joining(Protocol):
 
 
 @runtime_checkable
-class Accounting(Protocol):
+class ReportsUsage(Protocol):
     """A policy that knows what its answers cost."""
 
     def account(self) -> dict[str, Any]:
@@ -306,7 +306,7 @@ class Choice(NamedTuple):
 
 
 @runtime_checkable
-class Answering(Protocol):
+class AnswersQuestions(Protocol):
     """A policy that answers questions in words, after a ``reset`` for the seat that is asked."""
 
     def answer(self, question: Question) -> Choice:

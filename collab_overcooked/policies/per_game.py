@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.policies.api import Decision, EnvInfo, Joining, Learner, Lesson, Message, Policy, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Learner, Lesson, Message, Policy, Seen, TeamAware
 from collab_overcooked.policies.specs import load_factory
 from collab_overcooked.registry import games
 
@@ -54,7 +54,7 @@ class PerGamePolicy:
             self._made[game_id] = load_factory(self._factories[game_id])(self._text)
         self._player = self._made[game_id]
         self._player.name = self.name
-        if self._team and isinstance(self._player, Joining):
+        if self._team and isinstance(self._player, TeamAware):
             self._player.join(self._team)
         self._player.reset(seat, info, seed)
 

@@ -172,9 +172,9 @@ _FORMAT = schema.object_of({"format": schema.one_of(FORMAT)})
 _META = schema.object_of(
     {
         "env_id": schema.text,
-        "env_kwargs": schema.mapping_of(schema.anything),
-        "observation_shape": schema.list_of(schema.whole(1, 1 << 20), most=4),
-        "n_actions": schema.whole(1, 1 << 20),
+        "env_kwargs": schema.mapping_of(schema.unchecked),
+        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), most=4),
+        "n_actions": schema.integer(1, 1 << 20),
         "mode": schema.one_of(*MODES),
         "layers": schema.list_of(schema.one_of(*LAYERS), most=MAX_LAYERS),
         "activation": schema.one_of(*ACTIVATIONS),
@@ -182,9 +182,9 @@ _META = schema.object_of(
     {
         "algorithm": schema.text,
         "command": schema.text,
-        "seed": schema.whole(0, 1 << 62),
-        "steps": schema.whole(0, 1 << 62),
-        "score": schema.nullable(schema.mapping_of(schema.anything)),
+        "seed": schema.integer(0, 1 << 62),
+        "steps": schema.integer(0, 1 << 62),
+        "score": schema.nullable(schema.mapping_of(schema.unchecked)),
     },
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
-from collab_overcooked.policies.api import Accounting, Answering, Choice, EnvInfo, Question
+from collab_overcooked.policies.api import AnswersQuestions, Choice, EnvInfo, Question, ReportsUsage
 from collab_overcooked.policies.registry import LANGUAGE, kind_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.questions.items import (
@@ -35,7 +35,7 @@ SUITE = "questions"
 WORDS, PLAY = "words", "play"
 WAYS = (WORDS, PLAY)
 CHANCE = "chance"  # of a scene, which nobody knows; sets leave it out
-_NUMBER = schema.whole(0, len(LETTERS) - 1)
+_NUMBER = schema.integer(0, len(LETTERS) - 1)
 _TEXTS = schema.list_of(schema.text)
 
 
@@ -112,7 +112,7 @@ class QuestionJob(Job):
         checked_env(self.item)
         item, policy = self.item, team.policies[self.item.seat]
         source, game = source_of(item.scene.env_id), self.load_game()
-        if not isinstance(policy, Answering):
+        if not isinstance(policy, AnswersQuestions):
             raise ValueError(f"policy {policy.name!r} does not answer in words; choose --answers {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
         return policy.answer(Question(source.rules(item), source.describe(item), item.question, item.choices))
@@ -145,7 +145,7 @@ class QuestionJob(Job):
     def _record(self, team: Team, choice: Choice) -> dict[str, Any]:
         item, asked = self.item, self.item.seat if self.way == WORDS else asked_seat(self.item)
         policy, agent = team.policies[asked], f"agent_{asked}"
-        account = {agent: policy.account()} if isinstance(policy, Accounting) else {}
+        account = {agent: policy.account()} if isinstance(policy, ReportsUsage) else {}
         number = choice.number
         return {
             "schema": SCHEMA,

@@ -156,7 +156,7 @@ class QuestionSet:
         counts = {"scenes": len({item.scene.name for item in self.items}), "items": len(self.items)}
         heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version} | counts
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(schema.json_line(heading, schema.anything) + self._lines())
+        path.write_bytes(schema.json_line(heading, schema.unchecked) + self._lines())
 
     def _lines(self) -> bytes:
         """Return scenes and items as the lines of a file."""
@@ -166,13 +166,13 @@ class QuestionSet:
             {field.name: getattr(item, field.name) for field in fields(Item)} | {"scene": item.scene.name}
             for item in self.items
         ]
-        return b"".join(schema.json_line(entry, schema.anything) for entry in entries)
+        return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
 
 
 # ------------------------------------------------------------------------------------------- reading
 
 SEATS = 2  # of every game that is asked about; answering takes the other seat for the partner
-_ANYTHING = schema.mapping_of(schema.anything)
+_ANYTHING = schema.mapping_of(schema.unchecked)
 _SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}
 
 
@@ -191,15 +191,15 @@ def _value(value: Any) -> None:
 _ITEM_FIELDS: Mapping[str, schema.Check] = {
     **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit", "pair"), schema.name),
     "question": schema.text,
-    "seat": schema.whole(0, SEATS - 1),
+    "seat": schema.integer(0, SEATS - 1),
     "skills": schema.list_of(schema.name),
     "choices": schema.list_of(schema.text),
-    "correct": schema.list_of(schema.whole()),
+    "correct": schema.list_of(schema.integer()),
     "margin": schema.nullable(schema.number()),
     "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
 }
-_COUNT = schema.whole()
-_HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": schema.whole(high=None)}
+_COUNT = schema.integer()
+_HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": schema.integer(high=None)}
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.render.model import Bar, Board, Card, Column, Line, Sheet, Span, Text
+from collab_overcooked.render.model import Bar, Board, Card, Line, PanelColumn, Sheet, Span, Text
 
 BAR = 10  # characters of a bar
 
@@ -27,7 +27,7 @@ def _grid(board: Board) -> list[str]:
     return ["".join(texts[x, y].ljust(wide) for x in range(columns)).rstrip() for y in range(rows)]
 
 
-def _cards(column: Column) -> list[str]:
+def _cards(column: PanelColumn) -> list[str]:
     return [_card(card) for card in column.cards]
 
 

@@ -230,7 +230,7 @@ class Board:
 
 
 @dataclass(frozen=True)
-class Column:
+class PanelColumn:
     """Cards from top to bottom.
 
     Attributes:
@@ -260,7 +260,7 @@ class Sheet:
         font: Font size in tiles.
     """
 
-    parts: tuple[Board | Column, ...]
+    parts: tuple[Board | PanelColumn, ...]
     notes: tuple[Line, ...] = ()
     note_width: float = 26
     remark: tuple[str, str] | None = None

@@ -33,12 +33,12 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Line,
     Link,
     Mark,
+    PanelColumn,
     Progress,
     Sheet,
     Span,
@@ -256,7 +256,7 @@ def _mark(name: str, size: int) -> Image.Image:
 # ------------------------------------------------------------------------------------------- cards and notes
 
 
-def _draw_column(image: Image.Image, column: Column, left: int, right: int, m: Measures) -> None:
+def _draw_column(image: Image.Image, column: PanelColumn, left: int, right: int, m: Measures) -> None:
     top = float(m.pad)
     for card in column.cards:
         picture = card_image(card, right - left - 2 * m.pad, column.ground, m)

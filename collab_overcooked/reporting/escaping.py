@@ -14,7 +14,7 @@ from collab_overcooked.io.text import harmless_values, one_line
 # A cell that a spreadsheet would compute, if need be after it has made a wide sign a usual one.
 _FORMULA = re.compile(r"\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 
-LONGEST_LABEL = 60
+MAX_LABEL = 60
 
 
 def terminal_text(text: str, style: str = "") -> Text:
@@ -30,7 +30,7 @@ def html_text(value: object) -> str:
 def chart_label(text: str) -> str:
     """Return a text that is short enough to stand in a chart."""
     text = one_line(text)
-    return text if len(text) <= LONGEST_LABEL else f"{text[: LONGEST_LABEL - 3]}..."
+    return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 3]}..."
 
 
 def json_in_markup(value: Any) -> str:

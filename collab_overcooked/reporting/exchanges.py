@@ -14,7 +14,7 @@ from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.runner.records import CONFIG, read_config
 
 EXCHANGES = "exchanges.jsonl"  # of a run folder
-_ANYTHING = schema.mapping_of(schema.anything)
+_ANYTHING = schema.mapping_of(schema.unchecked)
 _PRICE = schema.object_of(dict.fromkeys(("prompt", "completion"), schema.number(0)))
 _MODEL = schema.object_of(
     {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.nullable(_PRICE)}

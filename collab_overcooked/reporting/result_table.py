@@ -192,7 +192,7 @@ class ResultTable:
         ]
         return pandas.DataFrame(rows, columns=columns)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return title, columns and rows, fit for JSON; an estimate is an object with value, low and high."""
         return {
             "title": self.title,

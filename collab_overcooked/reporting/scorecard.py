@@ -92,11 +92,11 @@ class Scorecard:
             parts += [*title, f"{table.markdown()}\n"]
         return "\n".join([*parts, *(f"{markdown_text(note)}\n" for note in self.notes)])
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the card with all its tables, fit for JSON."""
-        tables = [table.as_json() for table in (*self.tables, *self.by_task)]
+        tables = [table.to_dict() for table in (*self.tables, *self.by_task)]
         values = {"game": self.game, "title": self.title, "team": self.team, "tables": tables, "notes": self.notes}
-        return values | ({} if self.data is None else {"data": self.data.as_json()["rows"]})
+        return values | ({} if self.data is None else {"data": self.data.to_dict()["rows"]})
 
 
 # ------------------------------------------------------------------------------------------- several cards
@@ -116,4 +116,4 @@ def csv_text(cards: Sequence[Scorecard]) -> str:
 
 def json_text(cards: Iterable[Scorecard]) -> str:
     """Return cards as a JSON list."""
-    return json.dumps([card.as_json() for card in cards], indent=2) + "\n"
+    return json.dumps([card.to_dict() for card in cards], indent=2) + "\n"

@@ -19,7 +19,7 @@ PALETTE_SAMPLES = 12  # pictures of which a GIF's palette is made
 
 TEXT = 13  # font size of captions, pixels
 LINE, PAD = 17, 8
-MOST_LINES = 18  # of messages under one picture; longer conversations are cut
+MAX_LINES = 18  # of messages under one picture; longer conversations are cut
 PAPER, INK, SPEAKER = "#2f2d2a", "#f4efe6", "#f3c14b"
 
 Line = tuple[str, str]
@@ -69,8 +69,8 @@ def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Lin
         speaker = f"{'A voice' if message['agent'] is None else names[message['agent']]} says"
         wrapped = wrap_text(message.get("say") or message.get("plan") or "", TEXT, room - _indent(speaker))
         said += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
-    if len(said) > MOST_LINES:
-        said = [*said[: MOST_LINES - 1], ("", f"... ({len(said) - MOST_LINES + 1} more lines)")]
+    if len(said) > MAX_LINES:
+        said = [*said[: MAX_LINES - 1], ("", f"... ({len(said) - MAX_LINES + 1} more lines)")]
     return lines + said
 
 

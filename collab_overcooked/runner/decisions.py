@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
-_TOKENS, _SECONDS = schema.nullable(schema.whole()), schema.nullable(schema.number(0))
+_TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
 MAX_PAST = 50  # messages of earlier steps that a seat is shown
 Refusal = tuple[str, str]
 """Reason code and message."""
@@ -63,7 +63,7 @@ class Ask:
     ahead: Callable[[], Sequence[Ask]] = field(default=tuple, repr=False, compare=False)
 
 
-class Moment:
+class Snapshot:
     """The environment before a step; where a game plays in turns, what seats see is the state when their turn comes.
 
     Args:
@@ -137,7 +137,7 @@ class Table:
         self.said: list[tuple[int, Message]] = []  # in the steps before
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats still owe for their words
 
-    def decide(self, moment: Moment, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
+    def decide(self, moment: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Return the step's part of the record that is known before the step."""
         n_agents = self.game.n_agents
         self.moment, self.talk = moment, Conversation(self.plans, self.limits.max_turns, voices)
@@ -161,7 +161,7 @@ class Table:
             **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
 
-    def note(self, moment: Moment, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
+    def note(self, moment: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
         """Remember what came of a step and what was said in it: also what the game itself refused, as late."""
         self.said += [(moment.timestep, message) for message in self.talk.inbox]
         for seat, event in enumerate(step["events"]):

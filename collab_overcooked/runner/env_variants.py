@@ -96,7 +96,7 @@ def changed_options(
 def default_options(env_id: str) -> dict[str, Any]:
     """Return the default values of all options of a game, its lexicon among them."""
     cls = registry.game_class(env_id)
-    values = {name: canonical(value) for name, value in cls.config_class().as_json().items()}
+    values = {name: canonical(value) for name, value in cls.config_class().to_dict().items()}
     return values | {registry.LEXICON: getattr(cls, "language", PLAIN)}
 
 

@@ -17,9 +17,9 @@ from typing import Any, Protocol, Self
 
 from collab_overcooked import __version__
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.policies.api import Accounting, EnvInfo, Message, Policy
+from collab_overcooked.policies.api import EnvInfo, Message, Policy, ReportsUsage
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.runner.decisions import Answer, Ask, Limits, Moment, Table
+from collab_overcooked.runner.decisions import Answer, Ask, Limits, Snapshot, Table
 from collab_overcooked.runner.teams import Team
 
 SCHEMA = "collab-overcooked-record/1"
@@ -167,7 +167,7 @@ class Episode(Generator[Event, Answer, Record]):
             logger.begin(env)
         table = Table(self.game, facts["limits"], facts["feedback"])
         while env.agents and len(self.steps) != self.ends_after:
-            moment = Moment(env.clone_state().state, len(self.steps), observations, env)
+            moment = Snapshot(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
             observations, rewards, _, _, infos = env.step(chosen)
@@ -344,7 +344,7 @@ class Answers:
 def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
     """Return what an episode took, by agent, of the policies that know it."""
     pairs = zip(env.possible_agents, team.policies, strict=True)
-    return {agent: policy.account() for agent, policy in pairs if isinstance(policy, Accounting)}
+    return {agent: policy.account() for agent, policy in pairs if isinstance(policy, ReportsUsage)}
 
 
 def _without_updates(account: Mapping[str, Any]) -> dict[str, Any]:

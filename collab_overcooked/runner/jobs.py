@@ -77,7 +77,7 @@ class Job(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Episode(Job):
+class EpisodeJob(Job):
     """One episode.
 
     Attributes:
@@ -179,7 +179,7 @@ class Evaluation(ABC):
         if specs:
             from collab_overcooked.policies.llm.settings import parse_settings
 
-            config["models"] = {spec: parse_settings(spec.partition(":")[2]).as_json() for spec in specs}
+            config["models"] = {spec: parse_settings(spec.partition(":")[2]).to_dict() for spec in specs}
         if found := self.plugins():
             config["plugins"] = found
         return config

@@ -10,8 +10,8 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.schema import Check, list_of, mapping_of, nullable, object_of, whole
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import Check, integer, list_of, mapping_of, nullable, object_of
 from collab_overcooked.runner.episode import SCHEMA, history_of
 
 LABELLED = {"label": schema.text}  # of every event
@@ -85,13 +85,13 @@ _HEAD = object_of(
     {
         "schema": schema.one_of(SCHEMA),
         "env_id": schema.name,
-        "env_kwargs": mapping_of(schema.anything),
+        "env_kwargs": mapping_of(schema.unchecked),
         "team": _check_team,
     },
     {"suite": schema.one_of(*registry.COMMON_SUITES)},
 )
-_COUNT, _SECONDS = whole(), schema.number(0)
-_TOKENS = whole(0, 10**12)  # of many answers, each of which is bounded where it comes in
+_COUNT, _SECONDS = integer(), schema.number(0)
+_TOKENS = integer(0, 10**12)  # of many answers, each of which is bounded where it comes in
 _LOGGED = object_of({"timestamp": _COUNT, "action": schema.text})
 _ACCOUNT = object_of(
     {
@@ -107,20 +107,20 @@ _ACCOUNT = object_of(
 )
 _NODE = object_of(
     {
-        "parent": whole(-1, MOST),
+        "parent": integer(-1, MAX_OPTION),
         "plan": schema.text,
         "messages": list_of(schema.text),
-        "visits": whole(1, MOST),
+        "visits": integer(1, MAX_OPTION),
         **dict.fromkeys(("reward", "value"), schema.number(0)),
-        "solved": schema.flag,
+        "solved": schema.boolean,
     }
 )
 _UPDATE = object_of(
     {
         **dict.fromkeys(("timestep", "seat", "calls", "characters"), _COUNT),
         "trigger": schema.name,
-        "rating": nullable(whole(1, 5)),
-        "searched": schema.flag,
+        "rating": nullable(integer(1, 5)),
+        "searched": schema.boolean,
         "plan": schema.text,
     }
 )
@@ -138,11 +138,11 @@ def _check_update(value: Any) -> None:
         if node["parent"] >= k:
             raise schema.SchemaError(f"nodes[{k}].parent: got {node['parent']}, allowed is a number below {k}")
         depths.append(depths[node["parent"]] + 1 if node["parent"] >= 0 else 0)
-    if not depths or max(depths) > schema.DEEPEST:
+    if not depths or max(depths) > schema.MAX_DEPTH:
         raise schema.SchemaError(
-            f"nodes: a search has one plan at least, and {schema.DEEPEST} below each other at most"
+            f"nodes: a search has one plan at least, and {schema.MAX_DEPTH} below each other at most"
         )
-    object_of({"chosen": whole(0, len(depths) - 1)})(value)
+    object_of({"chosen": integer(0, len(depths) - 1)})(value)
 
 
 _PERSON = object_of(
@@ -163,16 +163,16 @@ _ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  
 
 
 _OPTIONAL = {
-    "options": nullable(mapping_of(schema.anything)),
+    "options": nullable(mapping_of(schema.unchecked)),
     "accounts": mapping_of(_ACCOUNT),
     "plan_updates": mapping_of(list_of(_check_update)),
     "people": mapping_of(_PERSON),
     "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
-    "metrics": mapping_of(schema.anything),
+    "metrics": mapping_of(schema.unchecked),
     "ended": schema.name,
     "limits": mapping_of(_COUNT),  # of conversations and corrections, if they are not the default ones
-    "max_cycles_given": schema.flag,
-    "ends_after": whole(1, MOST),  # steps, where an episode is abandoned before its time limit
+    "max_cycles_given": schema.boolean,
+    "ends_after": integer(1, MAX_OPTION),  # steps, where an episode is abandoned before its time limit
 }
 
 
@@ -182,11 +182,11 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     own = (
         registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
     )
-    seat, seats = whole(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
+    seat, seats = integer(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
     message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
     error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})
     step = {
-        "actions": list_of(whole(0, MOST), n_agents),
+        "actions": list_of(integer(0, MAX_OPTION), n_agents),
         "action_texts": list_of(schema.text, n_agents),
         "events": list_of(own.event, n_agents),
         "rewards": list_of(schema.number(), n_agents),
@@ -198,15 +198,15 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     optional_of_step["ordered"] = list_of(schema.name)  # by a voice, before the step
     record = {
         "team": mapping_of(schema.name, seats),
-        "seed": whole(high=None),
+        "seed": integer(high=None),
         "episode": _COUNT,
         "version": schema.name,
         "task": schema.name,
         "level": nullable(_COUNT),
-        "max_cycles": whole(1, MOST),
+        "max_cycles": integer(1, MAX_OPTION),
         "steps": list_of(object_of({**step, **own.step}, optional_of_step)),
         "history": list_of(list_of(_LOGGED), n_agents),
-        "success": schema.flag,
+        "success": schema.boolean,
         "timesteps": _COUNT,
     }
     optional = {**_OPTIONAL, "feedback": list_of(schema.text, n_agents), **own.optional}

@@ -18,7 +18,7 @@ from collab_overcooked.runner.records import RecordError, about
 
 
 @dataclass(frozen=True)
-class Moment:
+class ReplayStep:
     """A replayed episode after some steps.
 
     Attributes:
@@ -42,7 +42,7 @@ class Moment:
     result: dict[str, Any] = field(default_factory=dict)
 
 
-def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[Moment]:
+def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[ReplayStep]:
     """Yield the start and every moment after a step of a record.
 
     Args:
@@ -57,7 +57,7 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
     logger = make_logger(record["env_id"])
     if logger is not None:
         logger.begin(env)
-    yield Moment(0, env, [], [], False, False)
+    yield ReplayStep(0, env, [], [], False, False)
     for t, step in enumerate(record["steps"], start=1):
         with about(record):
             if not env.agents:
@@ -67,7 +67,7 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
         further = logger.step(env) if logger is not None else {}
         success = env.game.is_success(env.arrays[1], 0)
         result = logger.end() if logger is not None and t == len(record["steps"]) else {}
-        yield Moment(t, env, env.events(), list(rewards.values()), success, not env.agents, further, result)
+        yield ReplayStep(t, env, env.events(), list(rewards.values()), success, not env.agents, further, result)
 
 
 def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
@@ -139,7 +139,7 @@ def _equal(recorded: Any, computed: Any) -> bool:
     return bool(recorded == computed)
 
 
-def _step_difference(record: Mapping[str, Any], moment: Moment, texts: list[list[str]]) -> str | None:
+def _step_difference(record: Mapping[str, Any], moment: ReplayStep, texts: list[list[str]]) -> str | None:
     step, where = record["steps"][moment.timestep - 1], f"steps[{moment.timestep - 1}]"
     replayed: dict[str, list[Any]] = {
         "events": moment.events,

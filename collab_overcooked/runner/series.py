@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.policies.api import Accounting
+from collab_overcooked.policies.api import ReportsUsage
 from collab_overcooked.runner.episode import Answer, Answers, EpisodeLogger, Event, Limits, Record, accounts_of, episode
 from collab_overcooked.runner.teaching import NONE, Teaching, make_teaching
 from collab_overcooked.runner.teams import Team
@@ -120,6 +120,6 @@ def _look_back(env: ParallelEnv, team: Team, teaching: Teaching, record: Record)
     """Let the teacher speak and the policies listen; returns what each seat was told."""
     told = teaching.look_back(env.game, record, team.policies)
     teacher: object = teaching.teacher
-    if isinstance(teacher, Accounting):
+    if isinstance(teacher, ReportsUsage):
         record.setdefault("accounts", {})["teacher"] = teacher.account()
     return told

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.api import Joining, Policy
+from collab_overcooked.policies.api import Policy, TeamAware
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for the seats that no other word names
@@ -86,7 +86,7 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
     specs = tuple(specs)
     policies = tuple(make(spec) for spec in specs)
     for policy in policies:
-        if isinstance(policy, Joining):
+        if isinstance(policy, TeamAware):
             policy.join(policies)
     return Team(specs, policies)
 

@@ -19,7 +19,7 @@ from collab_overcooked.play.messages import KEYS
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
 SPEAKS = 0.1  # share of decisions with words
-LONGEST = 600.0  # seconds for one page of a game
+MAX_PAGE_SECONDS = 600.0  # seconds for one page of a game
 
 
 class PageForm(HTMLParser):
@@ -172,7 +172,7 @@ class Bot:
             answered = 0.0
             try:
                 while True:
-                    message = json.loads(await asyncio.wait_for(socket.recv(), LONGEST))
+                    message = json.loads(await asyncio.wait_for(socket.recv(), MAX_PAGE_SECONDS))
                     if answered:
                         self.answers.append(time.perf_counter() - answered)
                         answered = 0.0

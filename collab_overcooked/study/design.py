@@ -23,7 +23,7 @@ from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.registry import PERSON, is_language, kind_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
-from collab_overcooked.study.forms import MAX_SECONDS, Form, FormReader, check_name
+from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
 from collab_overcooked.study.order import ORDERS, rows_of
 from collab_overcooked.study.words import WORDS, blanks
 
@@ -191,7 +191,7 @@ class Study:
     partners: Mapping[str, str]
     conditions: Mapping[str, Condition]
     blocks: tuple[Block, ...]
-    forms: Mapping[str, Form]
+    forms: Mapping[str, Questionnaire]
     ends: Mapping[str, End]
     words: Mapping[str, str]
     content: Mapping[str, Any] = field(repr=False)
@@ -397,7 +397,7 @@ class _Reader:
 
     # ------------------------------------------------------------------------------------ blocks and ends
 
-    def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Form]) -> tuple[Block, ...]:
+    def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc
         blocks = tuple(
             self._block(("blocks", i), conditions, forms) for i in range(len(doc.listed("blocks", "blocks")))

@@ -12,8 +12,8 @@ from collab_overcooked.io.text import harmless, one_line
 from collab_overcooked.study.words import fill
 
 Kind = Literal["likert", "choice", "many", "rank", "number", "text"]
-LONGEST_ANSWER = 4_000  # characters of free text
-MOST_POINTS = 11
+MAX_ANSWER = 4_000  # characters of free text
+MAX_POINTS = 11
 MAX_SECONDS = 3_600  # of a page or a questionnaire
 
 
@@ -77,8 +77,8 @@ class Item:
         return [self.options[given.index(place)] for place in places]
 
     def _text(self, value: str, words: Mapping[str, str]) -> str:
-        if len(value) > LONGEST_ANSWER:
-            raise ValueError(fill(words["long"], most=LONGEST_ANSWER))
+        if len(value) > MAX_ANSWER:
+            raise ValueError(fill(words["long"], most=MAX_ANSWER))
         return value
 
     def _number(self, value: str, words: Mapping[str, str]) -> int:
@@ -115,7 +115,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Form:
+class Questionnaire:
     """A questionnaire.
 
     Attributes:
@@ -170,7 +170,7 @@ class FormReader:
     def __init__(self, doc: Document) -> None:
         self.doc = doc
 
-    def forms(self) -> dict[str, Form]:
+    def forms(self) -> dict[str, Questionnaire]:
         """Return all questionnaires by name.
 
         Raises:
@@ -179,7 +179,7 @@ class FormReader:
         names = self.doc.mapping("forms", default={})
         return {check_name(self.doc, name, "forms", name): self._form(name) for name in names}
 
-    def _form(self, name: str) -> Form:
+    def _form(self, name: str) -> Questionnaire:
         doc, path = self.doc, ("forms", name)
         doc.mapping(*path, only=("title", "text", "items", "within"))
         items = [self._item(*path, "items", i) for i in range(len(doc.listed("questions", *path, "items")))]
@@ -189,7 +189,7 @@ class FormReader:
                 raise doc.error(f"{own!r} is the name of two questions; each needs its own", *path, "items", i, "name")
         title = one_line(doc.text(*path, "title"))
         within = doc.integer(*path, "within", default=None, low=5, high=MAX_SECONDS)
-        return Form(name, title, doc.text(*path, "text", default=""), tuple(items), within)
+        return Questionnaire(name, title, doc.text(*path, "text", default=""), tuple(items), within)
 
     def _item(self, *path: Any) -> Item:
         doc = self.doc
@@ -203,7 +203,7 @@ class FormReader:
         ask, optional = doc.text(*path, "ask"), doc.flag(*path, "optional")
         if kind == "likert":
             ends = (doc.text(*path, "low", default=""), doc.text(*path, "high", default=""))
-            points = doc.integer(*path, kind, low=2, high=MOST_POINTS)
+            points = doc.integer(*path, kind, low=2, high=MAX_POINTS)
             expect = self._expected([str(n) for n in range(1, points + 1)], *path)
             return Item(name, kind, ask, points=points, ends=ends, optional=optional, expect=expect)
         if kind == "number":
@@ -217,8 +217,8 @@ class FormReader:
                 raise doc.refuse("be free", *path, kind)
             return Item(name, kind, ask, optional=optional)
         options = self._texts(*path, kind)
-        if kind == "rank" and not 2 <= len(options) <= MOST_POINTS:
-            raise doc.refuse(f"have 2 to {MOST_POINTS} answers", *path, kind)
+        if kind == "rank" and not 2 <= len(options) <= MAX_POINTS:
+            raise doc.refuse(f"have 2 to {MAX_POINTS} answers", *path, kind)
         accept = self._texts(*path, "accept") if "accept" in given else ()
         for i, own in enumerate(accept):
             if own not in options:

@@ -22,7 +22,7 @@ from collab_overcooked.study.words import fill
 PRESENT = 15.0  # seconds after its last request for which a waiting room counts as open
 LOOK = 0.5  # seconds between looks at sessions that wait for somebody
 SWEEP = 5.0  # seconds between looks at people who wait
-MOST_TICKS = 100_000  # whose lateness is remembered
+MAX_TICKS = 100_000  # whose lateness is remembered
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class StudyHost:
         self._began = now()
         self._sessions: dict[int, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self.late: deque[float] = deque(maxlen=MOST_TICKS)
+        self.late: deque[float] = deque(maxlen=MAX_TICKS)
 
     def close(self) -> None:
         """Let others write to the folders of records."""

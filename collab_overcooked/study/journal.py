@@ -16,7 +16,7 @@ from collab_overcooked import __version__
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.file_lock import FileLock
-from collab_overcooked.io.schema import Check, SchemaError, list_of, mapping_of, nullable, object_of, whole
+from collab_overcooked.io.schema import Check, SchemaError, integer, list_of, mapping_of, nullable, object_of
 from collab_overcooked.runner.records import (
     CONFIG,
     LOCK,
@@ -37,24 +37,24 @@ LOST = {
 """What an unfinished last line of each file means for participants."""
 Note = Callable[[str], None]
 
-_OF_PERSON = {"id": schema.name, "step": whole()}
+_OF_PERSON = {"id": schema.name, "step": integer()}
 _FACTS: Mapping[str, Mapping[str, Check]] = {
-    "joined": {"id": schema.name, "number": whole(), "consent": schema.name},
+    "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
     "declined": {},
-    "grouped": {"group": whole(), "members": list_of(schema.name)},
+    "grouped": {"group": integer(), "members": list_of(schema.name)},
     "opened": _OF_PERSON,
-    "extended": {"places": whole(1, 100_000)},
+    "extended": {"places": integer(1, 100_000)},
     "passed": _OF_PERSON,
     "answered": {
         **_OF_PERSON,
         **dict.fromkeys(("form", "condition"), schema.name),
-        "group": nullable(whole()),
-        "place": whole(),
+        "group": nullable(integer()),
+        "place": integer(),
         "answers": mapping_of(lambda value: check_answer(value)),
     },
     "ended": {**_OF_PERSON, "how": schema.one_of(*ENDS)},
 }
-_OPTIONAL: Mapping[str, Mapping[str, Check]] = {"grouped": {"row": whole()}}  # it was the group's number before
+_OPTIONAL: Mapping[str, Mapping[str, Check]] = {"grouped": {"row": integer()}}  # it was the group's number before
 _EVENTS = {
     kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(*_FACTS), **facts}, _OPTIONAL.get(kind))
     for kind, facts in _FACTS.items()
@@ -66,7 +66,7 @@ check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mappi
 def check_answer(value: Any) -> None:
     """Check an answer, see ``forms.Item.read``."""
     check: Check = list_of(schema.text) if isinstance(value, list) else schema.text
-    (whole(-schema.LARGEST) if type(value) is int else nullable(check))(value)
+    (integer(-schema.MAX_NUMBER) if type(value) is int else nullable(check))(value)
 
 
 def check_event(value: Any) -> None:

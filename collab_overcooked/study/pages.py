@@ -11,7 +11,7 @@ from typing import Any
 
 from collab_overcooked.io.text import harmless
 from collab_overcooked.study.design import End, Study
-from collab_overcooked.study.forms import Form, Item
+from collab_overcooked.study.forms import Item, Questionnaire
 from collab_overcooked.study.words import fill
 
 Given = Mapping[str, Sequence[str]]
@@ -110,7 +110,7 @@ def _timer(study: Study, words: str, left: int, kind: str) -> str:
 
 def form_page(
     study: Study,
-    form: Form,
+    form: Questionnaire,
     target: str,
     step: int,
     steps: int,

@@ -24,7 +24,7 @@ from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.server import study_routes
 
-LONGEST_WAIT = 20.0  # seconds that bots wait for others
+MAX_WAIT = 20.0  # seconds that bots wait for others
 STAND_IN = "greedy"  # plays for language models, which would cost money
 
 
@@ -85,7 +85,7 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
         out: Folder of the results.
         note: Called with what went wrong, in a sentence.
     """
-    study = replace(study, wait=min(study.wait, LONGEST_WAIT), limit=max(study.limit, bots), per_network=bots)
+    study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=bots)
     errors: list[str] = []
     with Journal.open(out, study, note) as journal:
         app, games, host = study_app(journal, note=errors.append)

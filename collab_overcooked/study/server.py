@@ -18,17 +18,17 @@ from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
 from collab_overcooked.study import pages
 from collab_overcooked.study.design import Step
-from collab_overcooked.study.forms import Form
+from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
 from collab_overcooked.study.words import fill
 
-MOST_BYTES = 64_000  # of a questionnaire
-MOST_FIELDS = 500
+MAX_BYTES = 64_000  # of a questionnaire
+MAX_FIELDS = 500
 MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # answers about consent from one network: at once, and for long
 COOKIE_SECONDS = 30 * 86_400
-MOST_NETWORKS = 10_000  # that are remembered, and never written down
-LONGEST_PARAMETER = 100  # characters of a panel's id
+MAX_NETWORKS = 10_000  # that are remembered, and never written down
+MAX_PARAMETER = 100  # characters of a panel's id
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
 Given = dict[str, list[str]]
@@ -123,7 +123,7 @@ class StudyPages:
     def _kept(self, given: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters that the study stores."""
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
-        return {name: one_line(given[name])[:LONGEST_PARAMETER] for name in names if given.get(name)}
+        return {name: one_line(given[name])[:MAX_PARAMETER] for name in names if given.get(name)}
 
     def _known(self, request: Any, kept: Mapping[str, str]) -> Participant | None:
         """Return who comes again, as the cookie of the first visit proves; a panel's id is no password."""
@@ -215,7 +215,7 @@ class StudyPages:
             self.journal.passed(person)
         return _redirect(f"/study/{person.token}")
 
-    def _answer(self, person: Participant, form: Form, given: Given, late: bool) -> None:
+    def _answer(self, person: Participant, form: Questionnaire, given: Given, late: bool) -> None:
         """Keep answers, or a draft of them if something is wrong; when the time is over, what is wrong stays open."""
         answers, complaints = form.read(given, self.study.words)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
@@ -291,7 +291,7 @@ class NetworkRates:
         network = _network_of(request.client.host if request.client else "")
         rate = self._rates.pop(network, None) or self._make()
         self._rates[network] = rate
-        if len(self._rates) > MOST_NETWORKS:
+        if len(self._rates) > MAX_NETWORKS:
             self._rates.popitem(last=False)
         return rate.allows()
 
@@ -301,10 +301,10 @@ async def _fields(request: Any) -> Given | None:
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BYTES:
+        if len(body) > MAX_BYTES:
             return None
     try:
-        return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
     except ValueError:  # no text, or too many
         return None
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.testing.playing import LONGEST, choose, lockstep, masks_of, moment_difference, walk_in
+from collab_overcooked.testing.playing import MAX_STEPS, choose, lockstep, masks_of, moment_difference, walk_in
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 
@@ -102,7 +102,7 @@ def check_clone(subject: Subject) -> str:
     moment = walk_in(env, rng, subject.seed, 7)
     snapshot, masks = env.clone_state(), masks_of(env, moment[0], moment[-1])
     played = []
-    for _ in range(LONGEST):
+    for _ in range(MAX_STEPS):
         actions = choose(env, masks, rng)
         moment = env.step(dict(actions))
         played.append((actions, moment))

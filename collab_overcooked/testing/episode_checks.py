@@ -9,7 +9,15 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.testing.playing import LONGEST, PARTS, episode, lockstep, moment_difference, play_to_end, walk_in
+from collab_overcooked.testing.playing import (
+    MAX_STEPS,
+    PARTS,
+    episode,
+    lockstep,
+    moment_difference,
+    play_to_end,
+    walk_in,
+)
 from collab_overcooked.testing.report import Skip, Subject, expect, one_line
 
 
@@ -104,7 +112,7 @@ def check_ends(subject: Subject) -> str:
             if len(moment) == len(PARTS):
                 _expect_same_end(env, moment, where)
         if env.agents:
-            raise Skip(f"no episode ended within {LONGEST} steps")
+            raise Skip(f"no episode ended within {MAX_STEPS} steps")
         lengths.append(step)
     return f"all agents end together, in episodes of {min(lengths)} to {max(lengths)} steps"
 

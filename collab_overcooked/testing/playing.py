@@ -14,7 +14,7 @@ from collab_overcooked.testing.report import Skip, Subject, expect
 PARTS = ("observations", "rewards", "terminations", "truncations", "infos")
 
 
-LONGEST = 1000  # steps after which an episode counts as endless
+MAX_STEPS = 1000  # steps after which an episode counts as endless
 
 
 def mask_of(observation: Any, info: Any) -> np.ndarray | None:
@@ -51,7 +51,7 @@ def episode(env: Any, rng: np.random.Generator, seed: int | None = None) -> Iter
     """
     observations, infos = env.reset(seed=seed)
     yield observations, infos
-    for _ in range(LONGEST):
+    for _ in range(MAX_STEPS):
         if not env.agents:
             return
         moment = env.step(choose(env, masks_of(env, observations, infos), rng))
@@ -63,7 +63,7 @@ def play_to_end(subject: Subject, env: Any, rng: np.random.Generator, seed: int 
     """Play an episode and return its length; skip if it does not end."""
     length = sum(1 for _ in episode(env, rng, seed)) - 1
     if env.agents:
-        raise Skip(f"no episode of {subject.name} ended within {LONGEST} steps")
+        raise Skip(f"no episode of {subject.name} ended within {MAX_STEPS} steps")
     return length
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.io import forms
-from collab_overcooked.io.config import MOST, Config, whole
+from collab_overcooked.io.config import MAX_OPTION, Config, integer
 from collab_overcooked.io.forms import rng_form
 from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
-from collab_overcooked.kernels.events import Column
+from collab_overcooked.kernels.events import EventField
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below, restore_rng, rng_to_dict
 
@@ -33,7 +33,7 @@ Room = IntEnum("Room", "SHELF ORDER SERVED T LIMIT OVER", start=0)
 class RelayConfig(Config):
     """Options of Relay."""
 
-    max_steps: int = whole(40, "Steps of an episode.", least=1)
+    max_steps: int = integer(40, "Steps of an episode.", least=1)
 
 
 class Tables(NamedTuple):
@@ -96,11 +96,11 @@ def step_batch(tables, state, actions, out):
     for b in range(room.shape[0]):
         events[b], fresh[b], paid = 0, room[b, Room.OVER] == 0, 0
         for seat in range(2 if fresh[b] else 0):
-            events[b, seat, Column.REASON] = why_refused(ends, actions[b, seat], seat, couriers[b, seat], room[b])
+            events[b, seat, EventField.REASON] = why_refused(ends, actions[b, seat], seat, couriers[b, seat], room[b])
         for seat in range(2 if fresh[b] else 0):
-            if events[b, seat, Column.REASON] == Reason.OK:
-                events[b, seat, Column.CODE] = apply(actions[b, seat], seat, couriers[b, seat], room[b], rng[b])
-            paid += events[b, seat, Column.CODE] == Event.DELIVERED
+            if events[b, seat, EventField.REASON] == Reason.OK:
+                events[b, seat, EventField.CODE] = apply(actions[b, seat], seat, couriers[b, seat], room[b], rng[b])
+            paid += events[b, seat, EventField.CODE] == Event.DELIVERED
         rewards[b] = paid
         room[b, Room.T] += fresh[b]
         truncated[b] = room[b, Room.T] >= room[b, Room.LIMIT]
@@ -154,7 +154,7 @@ class Relay(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = RelayConfig.read(values, options)
-        self.kwargs, self.max_cycles = config.as_json(), config.max_steps
+        self.kwargs, self.max_cycles = config.to_dict(), config.max_steps
         self.compiled = SimpleNamespace(tables=Tables(np.array([[0, 2], [4, 6]], np.int32)))
         self._set_spaces(gymnasium.spaces.Box(0, 255, (8,), np.uint8))
 
@@ -168,12 +168,12 @@ class Relay(CompiledGame):
         return scene | {"served": served, "step": step, "limit": limit, "chance": rng_to_dict(state.rng[i])}
 
     def reset_forms(self) -> dict[str, forms.Form]:
-        parcel, count = forms.one_of(HOLDING, "parcel"), forms.whole(0, MOST)
-        cells = (forms.whole(*ends) for ends in self.compiled.tables.ends.tolist())
+        parcel, count = forms.one_of(HOLDING, "parcel"), forms.integer(0, MAX_OPTION)
+        cells = (forms.integer(*ends) for ends in self.compiled.tables.ends.tolist())
         couriers = [forms.record({"cell": cell, "holds": parcel}, ("cell", "holds")) for cell in cells]
         scene = {"couriers": forms.list_by_seat(couriers, "couriers"), "shelf": parcel, "served": count, "step": count}
         scene["orders"] = forms.list_of(forms.one_of(HOLDING[1:], "order"), 1, 1, "orders")
-        return {"state": forms.record(scene | {"limit": forms.whole(1, MOST), "chance": rng_form()})}
+        return {"state": forms.record(scene | {"limit": forms.integer(1, MAX_OPTION), "chance": rng_form()})}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         told = self._decode(state, i, False) | dict(scene)

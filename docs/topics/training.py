@@ -6,7 +6,7 @@ import inspect
 import json
 
 from collab_overcooked.baselines.results import table as results_table
-from collab_overcooked.baselines.settings import Settings, read_config, shipped_configs
+from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
 
 from .writing import RESULTS, code, section, table
@@ -14,9 +14,9 @@ from .writing import RESULTS, code, section, table
 
 def training_settings() -> str:
     """List what a training by PPO can be told."""
-    words = section(Settings, "Attributes")
+    words = section(TrainingSettings, "Attributes")
     rows = []
-    for name, parameter in inspect.signature(Settings).parameters.items():
+    for name, parameter in inspect.signature(TrainingSettings).parameters.items():
         required, made = parameter.default is parameter.empty, "factory" in repr(parameter.default)
         rows.append(
             (code(name), "required" if required else code("{}" if made else repr(parameter.default)), words[name])

@@ -15,14 +15,14 @@ from collab_overcooked.policies.llm import answers
 from collab_overcooked.policies.llm.answers import Unreadable
 from collab_overcooked.policies.llm.cots_agent import read_plans, read_rating, read_scores
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.subplans import Moment, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, SubPlan
 
 pytestmark = pytest.mark.attacks
 
 NAMES = ("Alice", "Bob")
 SUBPLANS = [SubPlan(text) for text in ("go to the kitchen", "go", "wait", "take an egg")]
 SEEN: Any = SimpleNamespace(names=NAMES)
-BRIEFING = Briefing(0, (0, 1), SEEN, Moment({0: SUBPLANS, 1: SUBPLANS}, {}), {}, {}, False)
+BRIEFING = Briefing(0, (0, 1), SEEN, PlanningView({0: SUBPLANS, 1: SUBPLANS}, {}), {}, {}, False)
 READERS = {
     "object": answers.read_object,
     "choice": lambda text: answers.read_choice(text, [own.text for own in SUBPLANS]),

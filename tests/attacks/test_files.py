@@ -16,9 +16,9 @@ from attacks.mutations import mutate
 from collab_overcooked import registry
 from collab_overcooked.baselines.cloning import Cloning
 from collab_overcooked.baselines.pbt import read_pbt_settings
-from collab_overcooked.baselines.settings import Settings, read_config, settings_from
+from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from
 from collab_overcooked.cli.documents import document_kinds
-from collab_overcooked.games.collab_overcooked.engine.spec import MOST_FLOOR, load_kitchen
+from collab_overcooked.games.collab_overcooked.engine.spec import MAX_FLOOR, load_kitchen
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.study import pages
@@ -66,7 +66,10 @@ READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "map": (room_map, ["layouts/rooms/nine_rooms", "layouts/rooms/ten_rooms"]),
     "lexicon": (compiled("KitchenRush-v0", "lexicon"), ["layouts/lexicons/alien"]),
     "study": (study, ["layouts/studies/mindagent_partners", "layouts/studies/cots_partner"]),
-    "training": (lambda path: settings_from(Settings, read_config(str(path))), ["baselines/configs/cramped_room"]),
+    "training": (
+        lambda path: settings_from(TrainingSettings, read_config(str(path))),
+        ["baselines/configs/cramped_room"],
+    ),
     "population": (lambda path: read_pbt_settings(read_config(str(path))), ["baselines/configs/pbt_cramped_room"]),
     "clone": (lambda path: settings_from(Cloning, read_config(str(path))), []),
     "model": (lambda path: parse_settings(str(path)), []),
@@ -176,9 +179,9 @@ def test_a_kitchen_has_no_more_floor_than_ways_can_be_worked_out_for(tmp_path):
     def cells(width):
         return kitchen_of(width)["grid"].count(" ")
 
-    most = max(width for width in range(1, 200) if cells(width) <= MOST_FLOOR)
+    most = max(width for width in range(1, 200) if cells(width) <= MAX_FLOOR)
     load(most)
-    with pytest.raises(LayoutError, match=rf"yaml, line \d+: the grid has \d+ floor cells; use at most {MOST_FLOOR}"):
+    with pytest.raises(LayoutError, match=rf"yaml, line \d+: the grid has \d+ floor cells; use at most {MAX_FLOOR}"):
         load(most + 1)
 
 

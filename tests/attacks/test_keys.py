@@ -17,8 +17,8 @@ from endpoints import Says, serving
 from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.io import redaction
 from collab_overcooked.policies.llm.answers import read_object
-from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
-from collab_overcooked.policies.llm.endpoint import Endpoint, Patience
+from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
+from collab_overcooked.policies.llm.endpoint import Endpoint, RetryPolicy
 from collab_overcooked.policies.llm.store import RecordingClient, Store
 from collab_overcooked.runner.records import dump_line
 
@@ -124,11 +124,11 @@ def test_nothing_that_is_read_or_written_holds_the_key(spell, monkeypatch, tmp_p
         ]
     )
     with serving(list(script)) as server:
-        endpoint = Endpoint(server.url, patience=Patience(first_wait=0.01), sleep=lambda seconds: None)
+        endpoint = Endpoint(server.url, patience=RetryPolicy(first_wait=0.01), sleep=lambda seconds: None)
         client = RecordingClient(endpoint, Store(tmp_path / "store.jsonl"))
-        reply = client.complete(Request("m", (Turn("user", "hello"),)))
+        reply = client.complete(Request("m", (ChatMessage("user", "hello"),)))
         with pytest.raises(EndpointError) as refused:
-            client.complete(Request("m", (Turn("user", "again"),)))
+            client.complete(Request("m", (ChatMessage("user", "again"),)))
         endpoint.close()
     out = io.StringIO()
     TextConsole(file=out, soft_wrap=True).print(f"error: {key} {echo}")

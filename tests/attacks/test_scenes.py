@@ -95,7 +95,7 @@ def test_no_kernel_runs_before_a_scene_is_checked(game, monkeypatch):
     """What writes, reads and checks an unchecked scene is plain Python, in every game."""
     game = getattr(game, "plain", game)  # a lexicon translates around it
     env = next(moments(game, np.random.default_rng(1), 2))
-    scene, (state, _) = as_json(env.scene()), game.alloc(1)
+    scene, (state, _) = to_dict(env.scene()), game.alloc(1)
     checked = game.reset_forms()["state"](scene, "state")
     for array, own in zip(state, env.arrays[0], strict=True):
         array[:] = own
@@ -113,7 +113,7 @@ def test_no_kernel_runs_before_a_scene_is_checked(game, monkeypatch):
         plain = game._decode(state, 0, False)
         game._check_scene(plain)
         assert not any(is_kernel(value) for value in vars(sys.modules[type(game).__module__]).values())
-    check_same(plain, as_json(game.scene(state, 0)), "state")
+    check_same(plain, to_dict(game.scene(state, 0)), "state")
 
 
 @pytest.fixture(scope="module", params=PARAMS)
@@ -126,7 +126,7 @@ def is_kernel(value):
     return is_compiled(value) and hasattr(value, "py_func")
 
 
-def as_json(value):
+def to_dict(value):
     return json.loads(json.dumps(value, allow_nan=False))
 
 
@@ -169,9 +169,9 @@ def test_scenes_of_play_come_back_and_go_on_alike(game, attack_seed):
     rng = np.random.default_rng(attack_seed)
     other = ParallelEnv(game)
     for env in moments(game, rng, 5):
-        scene = as_json(env.scene())
+        scene = to_dict(env.scene())
         other.reset(seed=3, options={"state": scene})
-        assert as_json(other.scene()) == scene
+        assert to_dict(other.scene()) == scene
         np.testing.assert_array_equal(env.state(), other.state())
         check_same_play(env, other, rng, 25)
 
@@ -200,12 +200,12 @@ def judge(game, env, scene):
 
 
 def check_accepted(game, env, rng, steps=12):
-    scene = as_json(env.scene())
+    scene = to_dict(env.scene())
     for key, (least, most) in BOUNDS.items():
         assert least <= scene.get(key, least) <= most, (key, scene)
     other = ParallelEnv(game)
     other.reset(seed=7, options={"state": scene})
-    assert as_json(other.scene()) == scene
+    assert to_dict(other.scene()) == scene
     for agent in env.possible_agents:
         assert env.describe(agent)
         assert env.action_mask(agent).any()
@@ -218,7 +218,7 @@ def check_accepted(game, env, rng, steps=12):
 
 def test_mutated_scenes_are_refused_or_legal(game, attack_seed):
     rng, chance = np.random.default_rng(attack_seed), random.Random(attack_seed)
-    scenes = [as_json(env.scene()) for env in moments(game, rng, 6)]
+    scenes = [to_dict(env.scene()) for env in moments(game, rng, 6)]
     env = ParallelEnv(game)
     env.reset(seed=1)
     accepted = 0
@@ -234,7 +234,7 @@ def test_every_key_takes_every_hostile_value(game, attack_seed):
     """Each value of a scene in turn becomes some hostile ones; those that say the same by chance may pass."""
     rng, chance = np.random.default_rng(attack_seed), random.Random(attack_seed)
     env = next(moments(game, rng, 2))
-    scene = as_json(env.scene())
+    scene = to_dict(env.scene())
     target = ParallelEnv(game)
     target.reset(seed=1)
     for key in [*scene, "nonsense"]:

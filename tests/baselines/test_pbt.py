@@ -21,11 +21,11 @@ from collab_overcooked.baselines.pbt import (
     read_pbt_settings,
     run_pbt,
 )
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
-COOKING = Settings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
+COOKING = TrainingSettings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
 TWO = PbtSettings(population=2, generation_steps=160, selection_games=2)
 
 

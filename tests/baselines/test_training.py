@@ -11,16 +11,16 @@ import torch
 from collab_overcooked import registry
 from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.rollouts import Rollouts, SeatAssignment, observation_scale
-from collab_overcooked.baselines.settings import Settings, read_config, settings_from, shipped_configs
+from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
-COOKING = Settings(
+COOKING = TrainingSettings(
     env="CuisineWorld-v0", options={"level": "level_1", "agents": 2}, learner="maskable-ppo", steps=1600, **SMALL
 )
-PICTURES = Settings(
+PICTURES = TrainingSettings(
     env="Overcooked-v0", options={"layout": "cramped_room", "axes": "chw"}, steps=1600, convolutions=(4,), **SMALL
 )
 
@@ -245,30 +245,30 @@ def test_features_are_scaled_to_at_most_one():
 )
 def test_bad_settings_are_refused_by_name(values, words):
     with pytest.raises(ValueError) as error:
-        settings_from(Settings, {"env": "CuisineWorld-v0", "steps": 10, **values})
+        settings_from(TrainingSettings, {"env": "CuisineWorld-v0", "steps": 10, **values})
     assert words in str(error.value)
 
 
 def test_configurations_that_are_shipped_are_whole():
     for name in shipped_configs():
         values = read_config(name)
-        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(Settings, values)
+        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(TrainingSettings, values)
         registry.load_game(settings.env, **settings.options)
 
 
 def test_configurations_of_ones_own(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("env: CuisineWorld-v0\nsteps: 10\n")
-    assert settings_from(Settings, read_config(str(path))).steps == 10
+    assert settings_from(TrainingSettings, read_config(str(path))).steps == 10
     path.write_text("- 1\n")
     with pytest.raises(ValueError, match="holds `key: value` lines, not list"):
         read_config(str(path))
     with pytest.raises(ValueError, match="cannot read configuration file"):
         read_config(str(tmp_path / "none.yaml"))
     with pytest.raises(ValueError, match="env is missing"):
-        settings_from(Settings, {"steps": 1})
+        settings_from(TrainingSettings, {"steps": 1})
 
 
 def test_settings_go_through_json():
     again = json.loads(json.dumps(COOKING.as_dict()))
-    assert settings_from(Settings, again).as_dict() == again
+    assert settings_from(TrainingSettings, again).as_dict() == again

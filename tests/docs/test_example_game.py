@@ -11,7 +11,7 @@ from endpoints import serving
 
 import collab_overcooked
 from collab_overcooked import registry
-from collab_overcooked.baselines.settings import Settings
+from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.training import train
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
@@ -131,7 +131,7 @@ def test_a_language_model_plays_it(monkeypatch):
 
 
 def test_ppo_learns_it_and_is_evaluated_beside_others(tmp_path):
-    settings = Settings(
+    settings = TrainingSettings(
         env="Relay-v0",
         learner="maskable-ppo",
         steps=150_000,

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.io.config import MOST, Config, anything, choice, flag, number, whole
+from collab_overcooked.io.config import MAX_OPTION, Config, boolean, choice, integer, number, unchecked
 
 
 @dataclass(frozen=True)
 class Soup(Config):
-    place: str | Path = anything("here", "Where.")
-    cooks: int | None = whole(None, "How many.", least=1, most=4)
-    steps: int = whole(10, "How long.", least=0)
+    place: str | Path = unchecked("here", "Where.")
+    cooks: int | None = integer(None, "How many.", least=1, most=4)
+    steps: int = integer(10, "How long.", least=0)
     speed: float = number(1.5, "How fast.", below=100)
     pause: float | None = number(2.0, "How slow.", or_none=True)
     salt: str = choice("some", "How much.", ("none", "some"))
-    hot: bool = flag(True, "How warm.")
+    hot: bool = boolean(True, "How warm.")
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ class Soup(Config):
         ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
         ({"steps": None}, "steps must be a whole number of at least 0, not None"),
         ({"steps": 2.0}, "steps must be a whole number of at least 0, not 2.0"),
-        ({"steps": 2**40}, f"steps must be a whole number of at most {MOST}, not {2**40}"),
+        ({"steps": 2**40}, f"steps must be a whole number of at most {MAX_OPTION}, not {2**40}"),
         ({"speed": math.nan}, "speed must be a number above 0 and below 100, not nan"),
         ({"speed": math.inf}, "speed must be a number above 0 and below 100, not inf"),
         ({"pause": math.inf}, "pause must be a number above 0, not inf"),
@@ -50,7 +50,7 @@ def test_what_is_not_allowed_is_named(options, message):
 
 def test_values_become_plain_python():
     soup = Soup.read((Path("there"), np.int64(3)), {"hot": np.False_, "pause": None})
-    assert soup.as_json() == {
+    assert soup.to_dict() == {
         "place": "there",
         "cooks": 3,
         "steps": 10,

@@ -66,7 +66,7 @@ def test_unknown_metrics_are_refused_with_near_matches() -> None:
 
 def test_means_stand_in_a_table_with_a_column_for_each_seat() -> None:
     again = RECORDS[1] | {"steps": [RECORDS[1]["steps"][0] | {"rewards": [3.0, 5.0]}]}
-    (row,) = metric_card([RECORDS[1], again], ["return", "shaped"]).tables[0].as_json()["rows"]
+    (row,) = metric_card([RECORDS[1], again], ["return", "shaped"]).tables[0].to_dict()["rows"]
     assert (row["Game"], row["Team"], row["episodes"]) == ("Overcooked-v0", "agent_0=a all=b", 2)
     assert row["return"]["value"] == 3.0 and row["return"]["low"] == 2.0 and row["return"]["high"] == 4.0
     assert row["shaped_0"]["value"] == 5.0 and row["shaped_1"]["value"] == 0.0

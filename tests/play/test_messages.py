@@ -11,8 +11,8 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import HeldKeys, key_actions
-from collab_overcooked.play.messages import BURST, FIELDS, MOST_BYTES, MOST_WORDS, MessageError, Rate, read_message
-from collab_overcooked.play.people import MOST_WAITING, Outbox
+from collab_overcooked.play.messages import BURST, FIELDS, MAX_BYTES, MAX_TEXT, MessageError, Rate, read_message
+from collab_overcooked.play.people import MAX_WAITING, Outbox
 
 
 class Time:
@@ -124,7 +124,7 @@ def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None
 
 def test_a_connection_that_nobody_reads_is_ended() -> None:
     outbox = Outbox()
-    for _ in range(MOST_WAITING + 1):
+    for _ in range(MAX_WAITING + 1):
         outbox.put({"type": "state"})
     assert outbox.waiting == 1 and asyncio.run(outbox.get()) is None
 
@@ -144,8 +144,8 @@ def test_a_connection_that_nobody_reads_is_ended() -> None:
         ('{"type": "act", "turn": true, "plan": "", "say": ""}', "field"),
         ('{"type": "act", "turn": 1, "plan": "", "say": "", "seed": 3}', "field"),
         ('{"type": "key", "key": "quit", "down": true}', "field"),
-        (json.dumps({"type": "say", "say": "x" * (MOST_WORDS + 1)}), "size"),
-        (json.dumps({"type": "say", "say": "x" * MOST_BYTES}), "size"),
+        (json.dumps({"type": "say", "say": "x" * (MAX_TEXT + 1)}), "size"),
+        (json.dumps({"type": "say", "say": "x" * MAX_BYTES}), "size"),
         ('{"type": "say", "say": "\\ud800"}', ""),
     ],
 )

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.play import host as host_module
 from collab_overcooked.play import server
-from collab_overcooked.play.host import MOST_SESSIONS, Host
-from collab_overcooked.play.messages import BURST, MOST_BYTES, Rate
-from collab_overcooked.play.session import MOST_WATCHERS
+from collab_overcooked.play.host import MAX_SESSIONS, Host
+from collab_overcooked.play.messages import BURST, MAX_BYTES, Rate
+from collab_overcooked.play.session import MAX_WATCHERS
 from collab_overcooked.runner.replay import first_difference
 
 pytest.importorskip("starlette", reason="needs the extra play")
@@ -115,7 +115,7 @@ def test_a_flood_ends_the_connection(make_session, monkeypatch) -> None:
     monkeypatch.setattr(server, "Rate", lambda: Rate(lambda: 0.0))  # no time passes
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
-        for _ in range(BURST + server.MOST_REFUSED + 2):
+        for _ in range(BURST + server.MAX_REFUSED + 2):
             socket.send_json({"type": "blur"})
         with pytest.raises(WebSocketDisconnect):
             while True:
@@ -125,7 +125,7 @@ def test_a_flood_ends_the_connection(make_session, monkeypatch) -> None:
 def test_the_server_itself_reads_no_long_messages() -> None:
     own, listening = server.make_server(server.make_app(Host()), "127.0.0.1", 0, lambda port: None)
     listening.close()
-    assert own.config.ws_max_size <= 4 * MOST_BYTES and not own.config.access_log and not own.config.server_header
+    assert own.config.ws_max_size <= 4 * MAX_BYTES and not own.config.access_log and not own.config.server_header
 
 
 def test_the_host_sees_and_ends_sessions(make_session) -> None:
@@ -204,7 +204,7 @@ def test_sessions_that_nobody_uses_end(make_session) -> None:
 
 def test_watchers_are_limited(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    for _ in range(MOST_WATCHERS):
+    for _ in range(MAX_WATCHERS):
         session.watch()
     with pytest.raises(ValueError, match="at most"):
         session.watch()
@@ -232,7 +232,7 @@ def test_sessions_are_limited(make_session) -> None:
     async def many() -> None:
         host = Host(lambda text: None)
         session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-        for number in range(MOST_SESSIONS):
+        for number in range(MAX_SESSIONS):
             session.id = f"s{number}"
             host.sessions[session.id] = session
         with pytest.raises(ValueError, match="at most"):

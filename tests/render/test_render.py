@@ -16,12 +16,12 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
     Mark,
+    PanelColumn,
     Progress,
     Sheet,
     Text,
@@ -40,7 +40,7 @@ CELLS = (
 SHEET = Sheet(
     (
         Board((2, 2), CELLS, (((1, 1), Cook(0, "A", "east", held=SOUP, mark="s")),)),
-        Column(
+        PanelColumn(
             (
                 Card((Line((Text("Step 1"),), (Text("done 2", GOOD),)), Bar(0.4))),
                 Card(
@@ -70,7 +70,7 @@ def test_text_says_what_the_pixels_show():
 
 def test_icons_are_written_where_no_words_stand_beside_them():
     line = Line((replace(SOUP, text="soup"), Text("2")))
-    assert draw_ansi(Sheet((Column((Card((line,)),), 20, 2),))) == "soup 2"
+    assert draw_ansi(Sheet((PanelColumn((Card((line,)),), 20, 2),))) == "soup 2"
 
 
 def test_equal_sheets_give_equal_pixels_also_with_empty_caches():

@@ -40,7 +40,7 @@ def account(model=MODEL, latencies=(1.0, 3.0), dollars=0.5, exhausted="", **trou
 def test_seats_and_episodes_of_a_model_are_added_up():
     first = record(account(length=1, exhausted="calls"), account(latencies=(2.0,), length=2, exhausted="calls"))
     second = record(account(refused=1), account("small", dollars=None))
-    rows = cost_card([first, second, {"env_id": "x", "team": {}}]).tables[0].as_json()["rows"]
+    rows = cost_card([first, second, {"env_id": "x", "team": {}}]).tables[0].to_dict()["rows"]
     one, small = ({name: value for name, value in row.items() if value is not None} for row in rows)
     assert one == {
         "Model": MODEL,

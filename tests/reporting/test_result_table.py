@@ -78,7 +78,7 @@ def test_csv_has_exact_numbers_and_a_column_for_each_end() -> None:
 
 
 def test_json_has_exact_numbers_by_key() -> None:
-    values = json.loads(json.dumps(TABLE.as_json()))
+    values = json.loads(json.dumps(TABLE.to_dict()))
     assert values["title"] == "Levels"
     assert values["published"] == ["theirs"]
     assert values["rows"][0] == {

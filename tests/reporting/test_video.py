@@ -100,7 +100,7 @@ def test_captions_say_who_does_and_says_what(record):
 def test_endless_conversations_are_cut_and_say_so():
     message = {"agent": 0, "conversation": 0, "say": "word " * 2000, "plan": ""}
     lines = video._lines({"action_texts": ["wait(1)"], "messages": [message]}, ["Bob"], 400)
-    assert len(lines) == 1 + video.MOST_LINES
+    assert len(lines) == 1 + video.MAX_LINES
     assert lines[-1][1].startswith("... (") and lines[-1][1].endswith("more lines)")
 
 

@@ -127,8 +127,8 @@ def is_part(suite: str, name: str) -> bool:
     return name not in axes and (played_game(suite), name) not in PRESENTATION
 
 
-def as_json(cards: Sequence[Scorecard]) -> list[str]:
-    return [json.dumps(card.as_json()) for card in cards]
+def to_dict(cards: Sequence[Scorecard]) -> list[str]:
+    return [json.dumps(card.to_dict()) for card in cards]
 
 
 # ------------------------------------------------------------------------------------------- what identity is
@@ -193,7 +193,7 @@ def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, na
         return
     if is_part(suite, name):
         assert f"{name} " in variant_of(other).words
-        assert sorted(as_json(together)) == sorted(as_json(apart)), "the same cards as if each run were scored alone"
+        assert sorted(to_dict(together)) == sorted(to_dict(apart)), "the same cards as if each run were scored alone"
         titles = [{card.title for card in score_records([own])} for own in (plain, other)]
         assert not titles[0] & titles[1]
         shown = "".join(card.markdown() for card in score_records([other]))
@@ -203,7 +203,7 @@ def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, na
         settings = setting_names([plain, other], registry.load_suite(suite).axes, lambda record: str(record["task"]))
         assert settings[0] != settings[1] or name == "lexicon"
         assert axis_values(plain, (name,)) != axis_values(other, (name,))
-        assert "".join(as_json(together)) != "".join(as_json(score_records([plain, copy.deepcopy(plain)])))
+        assert "".join(to_dict(together)) != "".join(to_dict(score_records([plain, copy.deepcopy(plain)])))
         assert max_count(together) == max_count(apart), "no row but summaries counts both"
     if is_part(suite, name) or name == "lexicon":
         rows = metric_card([plain, other], ["return"]).tables[0].rows
@@ -287,8 +287,8 @@ def test_episodes_that_are_cut_off_earlier_are_another_result(suite: str):
     plain = played(suite)
     other = copy.deepcopy(plain) | {"max_cycles": plain["max_cycles"] + 1}
     assert variant_of(other).words == f"max_cycles {plain['max_cycles'] + 1}"
-    assert sorted(as_json(score_records([plain, other]))) == sorted(
-        as_json(score_records([plain]) + score_records([other]))
+    assert sorted(to_dict(score_records([plain, other]))) == sorted(
+        to_dict(score_records([plain]) + score_records([other]))
     )
 
 
@@ -323,7 +323,7 @@ def test_old_records_without_newer_options_are_of_the_default_variant():
     record = copy.deepcopy(played("overcooked"))
     record["env_kwargs"] = {"layout": "cramped_room"}
     assert variant_of(record).changed == {}
-    assert as_json(score_records([record])) == as_json(score_records([played("overcooked")]))
+    assert to_dict(score_records([record])) == to_dict(score_records([played("overcooked")]))
 
 
 # ------------------------------------------------------------------------------------------- questions

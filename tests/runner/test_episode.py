@@ -404,7 +404,7 @@ def test_plans_without_words_stay_private(env, scripted, how):
         asked = [view.timestep for view in chef.views]
         longest = max(later - earlier for earlier, later in pairwise(asked))
         assert longest == 1 + waits + (how == "answer"), "the plan is carried out"
-        seen[waits] = [json.dumps(view.to_json()) for view in (*helper.views[:3], *helper.heard[:3])]
+        seen[waits] = [json.dumps(view.to_dict()) for view in (*helper.views[:3], *helper.heard[:3])]
     assert seen[2] == seen[3]
 
 

@@ -22,7 +22,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, shipped
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
-from collab_overcooked.study.forms import Form, Item
+from collab_overcooked.study.forms import Item, Questionnaire
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
@@ -247,7 +247,7 @@ def test_rankings_give_each_place_once(given: list[str]) -> None:
 
 
 def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
-    form = Form("f", "F", "", (RANKING,))
+    form = Questionnaire("f", "F", "", (RANKING,))
     page = form_page(study, form, "/x", 0, 1, {"best": ["2", "", "2"]}, {"best": "Each once."})
     assert page.count("<option selected>2</option>") == 2 and page.count('<select name="best"') == 3
     assert 'aria-label="Place: b"' in page

@@ -171,7 +171,7 @@ class Leaderboard:
             *self.remarks,
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
         return {
             "game": self.game,
@@ -241,14 +241,14 @@ class Comparison:
         games = (Column(board.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
         own = asdict(self.plan)
         config = {name: own[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")}
         return {
             "config": config,
-            "games": [board.as_json() for board in self.leaderboards],
-            "costs": self.costs and self.costs.as_json(),
+            "games": [board.to_dict() for board in self.leaderboards],
+            "costs": self.costs and self.costs.to_dict(),
         }
 
 

@@ -50,7 +50,7 @@ def show(console: Console, comparison: Comparison) -> None:
 
 def json_text(comparison: Comparison) -> str:
     """Return everything as JSON."""
-    return json.dumps(comparison.as_json(), indent=1) + "\n"
+    return json.dumps(comparison.to_dict(), indent=1) + "\n"
 
 
 def markdown(comparison: Comparison) -> str:

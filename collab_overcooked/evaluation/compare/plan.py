@@ -174,18 +174,18 @@ _PLAN = schema.object_of(
         "games": schema.list_of(_check_game),
         "policies": schema.list_of(schema.name),
         "budget": schema.one_of(*BUDGETS),
-        "episodes": schema.nullable(schema.whole(1)),
-        "seed": schema.whole(high=None),
-        "crossplay": schema.flag,
-        "options": schema.mapping_of(schema.mapping_of(schema.anything)),
-        "limits": schema.object_of({"max_turns": schema.whole(1), "max_corrections": schema.whole()}),
+        "episodes": schema.nullable(schema.integer(1)),
+        "seed": schema.integer(high=None),
+        "crossplay": schema.boolean,
+        "options": schema.mapping_of(schema.mapping_of(schema.unchecked)),
+        "limits": schema.object_of({"max_turns": schema.integer(1), "max_corrections": schema.integer()}),
         "entries": schema.list_of(
             schema.object_of(
                 {
                     **_ENTRY,
                     "team": schema.tuple_of(schema.name, schema.name),
                     "folder": _check_folder,
-                    "paired": schema.flag,
+                    "paired": schema.boolean,
                 }
             )
         ),

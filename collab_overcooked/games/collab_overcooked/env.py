@@ -41,7 +41,7 @@ from collab_overcooked.games.collab_overcooked.engine.step import observe_batch,
 from collab_overcooked.games.collab_overcooked.text import text
 from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.collab_overcooked.text.seen import CookView, forget_hidden, hidden_counters, seat_scene
-from collab_overcooked.io.checks import check_text, near_matches
+from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.forms import Form, one_of
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
@@ -87,7 +87,7 @@ class CollabOvercooked(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CollabOvercookedConfig.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         loaded = load_kitchen(config.kitchen)
         self.config, self.pool = config, choose_orders(loaded, config)
         self.compiled = compile_kitchen(loaded, config, self.pool)
@@ -171,9 +171,9 @@ class CollabOvercooked(CompiledGame):
             ActionError: With a reason code and a helpful message.
         """
         if self.levels[seat] == MEDIUM:
-            return text.parse_action(self.compiled, check_text(action))
+            return text.parse_action(self.compiled, parse_text(action))
         texts = self.action_texts(seat=seat)
-        if check_text(action).strip() not in texts:
+        if parse_text(action).strip() not in texts:
             raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
         return texts.index(action.strip())
 
@@ -183,7 +183,7 @@ class CollabOvercooked(CompiledGame):
         Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
         Nothing is validated here; ``parse`` does that when an action's turn comes.
         """
-        parsed = text.parse_plan(check_text(plan, "plan"))
+        parsed = text.parse_plan(parse_text(plan, "plan"))
         actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
         return actions, list(parsed.requests)
 

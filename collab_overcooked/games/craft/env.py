@@ -48,7 +48,7 @@ class CraftKitchen(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         self.compiled = compiled = compile_level(config)
         self.n_agents, self.n_actions = compiled.n_agents, len(compiled.tables.catalogue)
         self.max_cycles = compiled.max_steps

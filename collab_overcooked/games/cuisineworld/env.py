@@ -20,7 +20,7 @@ from collab_overcooked.games.cuisineworld.engine.step import observe_batch, queu
 from collab_overcooked.games.cuisineworld.text import text
 from collab_overcooked.games.cuisineworld.text.scene import check_scene, orders_form, scene_form
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
-from collab_overcooked.io.checks import check_text
+from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.forms import Form
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.render.model import Sheet
@@ -47,7 +47,7 @@ class CuisineWorld(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CuisineWorldConfig.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         self.compiled = compile_level(load_level(config.level), config)
         self.timing = self.compiled.timing
         self.n_agents = self.compiled.n_agents
@@ -165,7 +165,7 @@ class CuisineWorld(CompiledGame):
         Raises:
             ActionError: With a reason code and a helpful message.
         """
-        return text.parse_action(self.compiled.names, check_text(action))
+        return text.parse_action(self.compiled.names, parse_text(action))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.

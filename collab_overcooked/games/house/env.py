@@ -45,7 +45,7 @@ class House(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = self.config_class.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         self.compiled = compile_house(config)
         self.levels = self.compiled.levels
         self.n_agents = self.compiled.sizes.agents

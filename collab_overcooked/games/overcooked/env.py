@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.games.overcooked.text.manual import manual
 from collab_overcooked.games.overcooked.text.scene import check_scene, scene_form
 from collab_overcooked.games.overcooked.text.seen import LayoutView
-from collab_overcooked.io.checks import check_text, shown
+from collab_overcooked.io.checks import parse_text, shown
 from collab_overcooked.io.forms import Form, one_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
@@ -64,7 +64,7 @@ class Overcooked(CompiledGame):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)
         check_view(config.obs, config.axes, config.view_radius)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         pool = load_pool(config.layout, config.generator, config.players)
         if len(pool) > 1 and not config.gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
@@ -146,12 +146,12 @@ class Overcooked(CompiledGame):
             ActionError: With a reason code and near matches.
         """
         if self.levels[seat] == MEDIUM:
-            return text.parse_directive(self.compiled, check_text(action))
+            return text.parse_directive(self.compiled, parse_text(action))
         return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
-        return text.read_answer(check_text(plan, "plan")), []
+        return text.read_answer(parse_text(plan, "plan")), []
 
     def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``stay``, or of ``wait`` for a seat with directives."""

@@ -61,7 +61,7 @@ class RoomGame(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = self.config_class.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         self.compiled = compile_map(self.goal, config)
         self.n_agents = self.compiled.n_players
         self.n_actions = self.compiled.n_rooms + 2

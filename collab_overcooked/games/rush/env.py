@@ -21,8 +21,8 @@ from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, r
 from collab_overcooked.games.rush.text import text
 from collab_overcooked.games.rush.text.scene import check_scene, scene_form
 from collab_overcooked.games.rush.text.seen import BoardView
-from collab_overcooked.io.checks import check_text
-from collab_overcooked.io.forms import Form, whole
+from collab_overcooked.io.checks import parse_text
+from collab_overcooked.io.forms import Form, integer
 from collab_overcooked.render.model import Sheet
 
 
@@ -47,7 +47,7 @@ class KitchenRush(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = RushConfig.read(values, options)
-        self.kwargs = config.as_json()
+        self.kwargs = config.to_dict()
         self.compiled = compile_scenario(load_scenario(config.scenario), config)
         self.n_agents = self.compiled.n_agents
         self.n_actions = self.compiled.n_actions
@@ -60,7 +60,7 @@ class KitchenRush(CompiledGame):
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {"episode": whole(0, len(self.scenario.episodes) - 1), "state": scene_form(self.compiled)}
+        return {"episode": integer(0, len(self.scenario.episodes) - 1), "state": scene_form(self.compiled)}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
@@ -132,11 +132,11 @@ class KitchenRush(CompiledGame):
             ActionError: With a reason code and a helpful message.
         """
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
-        return text.parse_action(self.compiled, self._episode(state, i), check_text(action), valid)
+        return text.parse_action(self.compiled, self._episode(state, i), parse_text(action), valid)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan; nobody asks teammates for actions here."""
-        return text.parse_plan(check_text(plan, "plan")), []
+        return text.parse_plan(parse_text(plan, "plan")), []
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Judge an action as a step would in the present state.

@@ -33,7 +33,7 @@ from collab_overcooked.policies.llm.settings import (
     GENERIC,
     PARTNER,
     ROCO,
-    Settings,
+    AgentSettings,
     Value,
     parse_settings,
 )
@@ -100,7 +100,7 @@ _MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = { 
 class LanguagePolicy:
     """A seat played by a language model."""
 
-    def __init__(self, settings: Settings, connection: Connection) -> None:
+    def __init__(self, settings: AgentSettings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
         connection.check(settings.reach)
@@ -150,7 +150,7 @@ class LanguagePolicy:
     @property
     def apart(self) -> bool:
         """Whether it may be asked beside others: it opens no conversation, and no budget can end in between."""
-        return not self._speaks and not self.shared.usage.budget.as_json()
+        return not self._speaks and not self.shared.usage.budget.to_dict()
 
     def answer(self, question: Question) -> Choice:
         """Answer a question with a letter."""
@@ -161,7 +161,7 @@ class LanguagePolicy:
     def account(self) -> dict[str, Any]:
         """Return what the episode took so far."""
         own = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
-        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.as_json(self._seat), **own}
+        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.to_dict(self._seat), **own}
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
         """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
@@ -183,7 +183,7 @@ class LanguagePolicy:
         return self._agent
 
 
-def agent_kind(settings: Settings, game: Game) -> str:
+def agent_kind(settings: AgentSettings, game: Game) -> str:
     """Return the kind of agent that plays a game.
 
     Raises:

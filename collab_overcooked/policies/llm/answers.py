@@ -125,7 +125,7 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
 
 # ------------------------------------------------------------------------------------------- one of several letters
 
-LONGEST_LETTER = 200  # characters in which a letter is looked for
+MAX_LETTER_SEARCH = 200  # characters in which a letter is looked for
 _LETTER = re.compile(r"\W*+(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s\W*+)?([A-Z])\W*")
 _LETTERED = re.compile(
     r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
@@ -170,7 +170,7 @@ def _letter_of(words: str, choices: Sequence[str]) -> int | None:
     same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
     if same:
         return same[0]
-    short = words.strip()[:LONGEST_LETTER]  # as the patterns take a time that grows with the square of the length
+    short = words.strip()[:MAX_LETTER_SEARCH]  # as the patterns take a time that grows with the square of the length
     letter = (_LETTER.fullmatch(short.upper()) if short == words.strip() else None) or _LETTERED.match(short)
     if letter:
         number = ord(letter[1].upper()) - 65

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.policies.llm.client import Reply, Unusable
+from collab_overcooked.policies.llm.client import Reply, UnusableReply
 
 
-class Exhausted(Unusable):
+class Exhausted(UnusableReply):
     """Nothing is asked, as the episode's budget is used up; the message names which part of it."""
 
 
@@ -52,7 +52,7 @@ class Budget:
     seconds: float | None = None
     dollars: float | None = None
 
-    def as_json(self) -> dict[str, float]:
+    def to_dict(self) -> dict[str, float]:
         """Return the limits that are set."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
@@ -189,7 +189,7 @@ class UsageMeter:
         Raises:
             Exhausted: Naming the limit.
         """
-        for name, limit in self.budget.as_json().items():
+        for name, limit in self.budget.to_dict().items():
             spent = sum(getattr(usage, name) or 0 for usage in self.seats.values())
             if spent >= limit:
                 self.exhausted = name
@@ -202,7 +202,7 @@ class UsageMeter:
     def _price(self, seat: int, model: str) -> Price | None:
         return self._own.get(seat) or self.prices.get(model, self.prices.get(""))
 
-    def as_json(self, seat: int) -> dict[str, Any]:
+    def to_dict(self, seat: int) -> dict[str, Any]:
         """Return a seat's account for the record."""
         usage = self.seats[seat]
         return {

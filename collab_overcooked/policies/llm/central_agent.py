@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, visible
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
@@ -146,9 +146,9 @@ class CentralAgent:
             names = {self.language.name(seat): self.language.legal(seen, seat) for seat in self.seats}
             schema = commands_schema(names)
         try:
-            chat = [*self._fixed(), *self._before(), Turn("user", state)]
+            chat = [*self._fixed(), *self._before(), ChatMessage("user", state)]
             self._commands = self.session.ask(chat, self._read, schema)
-        except Unusable:
+        except UnusableReply:
             pass
         lines = "\n".join(self._commands.get(seat, self.language.idle(seat)) for seat in self.seats)
         self._window.append((state, lines))
@@ -158,8 +158,12 @@ class CentralAgent:
         self._ignored = self.language.ignored(text, self.seats, self.session.info.game.n_agents)
         return commands
 
-    def _before(self) -> list[Turn]:
-        return [turn for state, lines in self._window for turn in (Turn("user", state), Turn("assistant", lines))]
+    def _before(self) -> list[ChatMessage]:
+        return [
+            turn
+            for state, lines in self._window
+            for turn in (ChatMessage("user", state), ChatMessage("assistant", lines))
+        ]
 
     def _state(self, seen: Seen) -> str:
         """Return the moment, headed by what became of the last commands; what others do in this step comes last."""
@@ -172,7 +176,7 @@ class CentralAgent:
         others = [(self.language.name(seat), text) for seat, text in seen.earlier if seat not in self.seats]
         return self.session.prompts.fill("state", state=seen.text, feedback=feedback, earlier=others)
 
-    def _fixed(self) -> list[Turn]:
+    def _fixed(self) -> list[ChatMessage]:
         """Return what stands before every question: rules, demonstration, and who is to be commanded."""
         demo = self.language.demonstration(str(self.on["demo"]), int(self.on["demo_agents"]))
         fill = self.session.prompts.fill
@@ -181,11 +185,11 @@ class CentralAgent:
             "seats": self.seats,
             "json": self.session.settings.answer == "schema",
         }
-        turns = [Turn("user", fill("rules", **facts))]
+        turns = [ChatMessage("user", fill("rules", **facts))]
         for state, commands in demo:
             shown = fill("state", state=state, feedback=None, earlier=[])
-            turns += [Turn("user", shown), Turn("assistant", commands)]
-        return [*turns, Turn("user", fill("begin", **facts))]
+            turns += [ChatMessage("user", shown), ChatMessage("assistant", commands)]
+        return [*turns, ChatMessage("user", fill("begin", **facts))]
 
 
 class CommandedSeat:

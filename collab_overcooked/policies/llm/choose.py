@@ -11,7 +11,7 @@ from typing import Any, cast
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -24,10 +24,10 @@ class ChooseAgent(Silent):
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
 
-    def question(self, template: str, **values: Any) -> list[Turn]:
+    def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return the chat of a question: the rules, then a filled template."""
         fill, facts = self.session.prompts.fill, {**self._facts(values["seen"]), **values}
-        return [Turn("system", fill("choose_rules", **facts)), Turn("user", fill(template, **facts))]
+        return [ChatMessage("system", fill("choose_rules", **facts)), ChatMessage("user", fill(template, **facts))]
 
     def act(self, seen: Seen) -> Decision:
         """Return one of the accepted actions; waiting if the model does not name one."""
@@ -35,7 +35,7 @@ class ChooseAgent(Silent):
             seen = without_partners(seen)
         try:
             action = self._choose(seen)
-        except Unusable:
+        except UnusableReply:
             action = seen.idle_action
         return Decision(action=action, **self.session.take_cost())
 

@@ -13,7 +13,7 @@ MAX_TOKENS = 10**7  # of one question or answer; no model reads more, so larger 
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 
-class Turn(NamedTuple):
+class ChatMessage(NamedTuple):
     """One message of a chat: ``"system"``, ``"user"`` or ``"assistant"``, and its words."""
 
     role: str
@@ -21,7 +21,7 @@ class Turn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Reach:
+class EndpointConfig:
     """Where one model is, if it is not where the others are.
 
     Attributes:
@@ -55,21 +55,21 @@ class Request:
     """
 
     model: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ChatMessage, ...]
     temperature: float = 0.0
     max_tokens: int = 0
     schema: Mapping[str, Any] | None = None
     sample: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
-    reach: Reach | None = None
+    reach: EndpointConfig | None = None
     moment: str = ""
 
     @cached_property
     def key(self) -> str:
         """SHA-256 of the question as canonical JSON: where the store keeps its answer."""
-        return hashlib.sha256(json.dumps(self.as_json(), **_CANONICAL).encode()).hexdigest()
+        return hashlib.sha256(json.dumps(self.to_dict(), **_CANONICAL).encode()).hexdigest()
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the question, without what is left as usual of ``body`` and ``reach``."""
         values = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "moment"}
         values["reach"] = None if self.reach is None else asdict(self.reach)
@@ -135,7 +135,7 @@ class Client(Protocol):
         """
 
 
-class Unusable(Exception):
+class UnusableReply(Exception):
     """A question got no answer that can be used, however often it was asked."""
 
 

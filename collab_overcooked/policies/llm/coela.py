@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, read_say, shorten, visible
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.llm.team_agent import TeamAgent
@@ -62,7 +62,7 @@ class Communication:
         schema = fields_schema(["message"]) if self.agent.json else None
         try:
             found = self.agent.session.ask(chat, partial(read_fields, names=["message"], needed=[]), schema)
-        except Unusable:
+        except UnusableReply:
             return ""
         return read_say(found["message"])[0]
 
@@ -84,11 +84,11 @@ class Planning:
             chat = agent.question("next", stage="think", **shown)
             try:
                 thoughts = agent.session.ask(chat, _thoughts)
-            except Unusable:
+            except UnusableReply:
                 pass
             else:
                 choice = agent.question("next", stage="choose", **shown)[-1]
-                return agent.pick([*chat, Turn("assistant", thoughts), choice], texts)
+                return agent.pick([*chat, ChatMessage("assistant", thoughts), choice], texts)
         return agent.pick(agent.question("next", stage="both", **shown), texts)
 
 

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 from collab_overcooked.io.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
-from collab_overcooked.policies.llm.client import Client, Reach, Reply, Request
-from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, Patience, check_address
+from collab_overcooked.policies.llm.client import Client, EndpointConfig, Reply, Request
+from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, RetryPolicy, check_address
 from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
@@ -47,13 +47,13 @@ class Connection:
     stopped: threading.Event = field(default_factory=threading.Event)
     router: Router | None = None
     spending: SpendingClient | None = None
-    own_prices: dict[tuple[str, Reach | None], Price] = field(default_factory=dict)
+    own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
         return UsageMeter(self.budget, self.prices)
 
-    def check(self, reach: Reach | None) -> None:
+    def check(self, reach: EndpointConfig | None) -> None:
         """Make sure that a model can be reached, as far as that is known without asking.
 
         Raises:
@@ -95,8 +95,8 @@ class Router:
 
     def __init__(
         self,
-        usual: Reach,
-        patience: Patience | None,
+        usual: EndpointConfig,
+        patience: RetryPolicy | None,
         rate: float | None,
         threads: int | None,
         stopped: threading.Event,
@@ -104,14 +104,14 @@ class Router:
         self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
         self.tell: Callable[[str], None] = lambda words: None
         self._lock = threading.Lock()
-        self._endpoints: dict[Reach, Endpoint] = {}
+        self._endpoints: dict[EndpointConfig, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
 
     def complete(self, request: Request) -> Reply:
         """Ask the model's endpoint."""
         return self.client_for(request.reach).complete(request)
 
-    def client_for(self, reach: Reach | None) -> Endpoint:
+    def client_for(self, reach: EndpointConfig | None) -> Endpoint:
         """Return the endpoint of a model, opened if need be.
 
         Raises:
@@ -124,21 +124,21 @@ class Router:
                 self._endpoints[own] = self._open(own)
             return self._endpoints[own]
 
-    def _filled(self, reach: Reach) -> Reach:
+    def _filled(self, reach: EndpointConfig) -> EndpointConfig:
         """Return what a model says of its endpoint, with the usual one for what it leaves out."""
         if reach.base_url or reach.local:
             return reach
         usual = self.usual
         key = reach.key_variable or usual.key_variable
-        return Reach(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
+        return EndpointConfig(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
 
-    def _open(self, reach: Reach) -> Endpoint:
-        url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or Patience()
+    def _open(self, reach: EndpointConfig) -> Endpoint:
+        url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or RetryPolicy()
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self._threads)
             url, key = self._servers[reach.local].base_url, ""
-            patience = self._patience or Patience(timeout=LOCAL_TIMEOUT)
+            patience = self._patience or RetryPolicy(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return Endpoint(
             url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
@@ -171,7 +171,7 @@ class LazyEndpoint:
     def complete(self, request: Request) -> Reply:
         """Ask the usual endpoint."""
         if self._client is None:
-            self._client = Router(Reach(), Patience(), None, None, threading.Event())
+            self._client = Router(EndpointConfig(), RetryPolicy(), None, None, threading.Event())
         reply: Reply = self._client.complete(request)
         return reply
 
@@ -225,17 +225,19 @@ def connect(
     if len(chosen) > 1 or (replay is not None and store is not None):
         raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
     limits, prices = parse_budget(budget), parse_prices(price)
-    facts: dict[str, Any] = {"budget": limits.as_json(), "prices": {m: vars(p) for m, p in prices.items()}}
+    facts: dict[str, Any] = {"budget": limits.to_dict(), "prices": {m: vars(p) for m, p in prices.items()}}
     if replay is not None:
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(_keeping(ReplayClient(Store(replay)), replay, keep), limits, prices, (), facts)
     kept = None if store is None else Store(store)  # refuses a damaged file before anything is started
     stopped = threading.Event()
-    patience = None if timeout is None else Patience(timeout=timeout)
-    router = Router(Reach(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped)
+    patience = None if timeout is None else RetryPolicy(timeout=timeout)
+    router = Router(
+        EndpointConfig(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped
+    )
     facts |= {"endpoint": _where(router)}
-    own: dict[tuple[str, Reach | None], Price] = {}
+    own: dict[tuple[str, EndpointConfig | None], Price] = {}
     spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
     return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
@@ -258,7 +260,7 @@ def _where(router: Router) -> str:
 
 
 def _price_of(
-    own: Mapping[tuple[str, Reach | None], Price], prices: Mapping[str, Price], request: Request
+    own: Mapping[tuple[str, EndpointConfig | None], Price], prices: Mapping[str, Price], request: Request
 ) -> Price | None:
     return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 

@@ -20,7 +20,7 @@ from collab_overcooked.policies.llm.answers import (
     shorten,
     visible,
 )
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.cots import Member, Team, look_of
@@ -259,10 +259,10 @@ class ModelVoices:
             "json": self.session.settings.json,
             **values,
         }
-        chat = [Turn("system", fill("cots_rules", **facts)), Turn("user", fill(template, **facts))]
+        chat = [ChatMessage("system", fill("cots_rules", **facts)), ChatMessage("user", fill(template, **facts))]
         try:
             return self.session.ask(chat, read, schema if self.session.settings.json else None)
-        except Unusable:
+        except UnusableReply:
             return None
 
 

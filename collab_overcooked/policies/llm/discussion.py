@@ -25,7 +25,7 @@ from collab_overcooked.policies.llm.answers import (
     read_verdict,
     verdict_schema,
 )
-from collab_overcooked.policies.llm.client import Unusable
+from collab_overcooked.policies.llm.client import UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import CAPO, Value
 from collab_overcooked.policies.llm.team_agent import TeamAgent
@@ -132,7 +132,7 @@ class DiscussionAgent(TeamAgent):
         needed = [] if answering else [seen.names[seen.seat]]
         try:
             found = self.session.ask(chat, partial(read_fields, names=names, needed=needed), schema)
-        except Unusable:
+        except UnusableReply:
             return ""
         message, plan = read_say(found["message"])[0], {name: read_steps(found[name]) for name in seen.names}
         if any(plan.values()) and plan != self.plan:
@@ -148,7 +148,7 @@ class DiscussionAgent(TeamAgent):
         schema = verdict_schema() if self.json else None
         try:
             okay, reason = self.session.ask(self.question("evaluate", **values), read_verdict, schema)
-        except Unusable:
+        except UnusableReply:
             return ""
         words = "" if okay else reason or "I do not agree."
         if words:

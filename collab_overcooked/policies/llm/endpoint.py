@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from collab_overcooked.io.redaction import READ, redact, remember
 from collab_overcooked.io.text import harmless
-from collab_overcooked.policies.llm.client import MAX_TOKENS, EndpointError, Reply, Request, Turn
+from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, EndpointError, Reply, Request
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -41,7 +41,7 @@ class MalformedAnswer(ValueError):
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How long to insist.
 
     Attributes:
@@ -126,13 +126,13 @@ class Dialect:
             return replace(self, structure="object" if self.structure == "schema" else "text")
         return None
 
-    def turns(self, request: Request) -> Sequence[Turn]:
+    def turns(self, request: Request) -> Sequence[ChatMessage]:
         """Return the chat, without a system role where there is none."""
         first, *others = request.turns
         if self.system or first.role != "system":
             return request.turns
         words = f"{first.content}\n\n{others[0].content}" if others else first.content
-        return Turn("user", words), *others[1:]
+        return ChatMessage("user", words), *others[1:]
 
     def arguments(self, request: Request) -> dict[str, Any]:
         """Return a request in this dialect."""
@@ -177,7 +177,7 @@ class Endpoint:
         self,
         base_url: str | None = None,
         key_variable: str = KEY_VARIABLE,
-        patience: Patience | None = None,
+        patience: RetryPolicy | None = None,
         per_minute: float | None = None,
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
@@ -193,7 +193,7 @@ class Endpoint:
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
         self.address = check_address(url)
-        self.patience = patience or Patience()
+        self.patience = patience or RetryPolicy()
         headers = dict(headers or {})
         self._openai: Any = openai
         secrets = [value for name, value in headers.items() if _SECRET_HEADER.search(name)]

@@ -7,8 +7,8 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
-MOST_CONTEXT = 32_768  # tokens; the memory that a model takes grows with them
-USUAL_CONTEXT = 4_096  # of files that do not say
+MAX_CONTEXT = 32_768  # tokens; the memory that a model takes grows with them
+DEFAULT_CONTEXT = 4_096  # of files that do not say
 
 
 class LocalServer:
@@ -32,7 +32,7 @@ class LocalServer:
         with self.path.open("rb") as file:
             if file.read(4) != b"GGUF":
                 raise ValueError(f"{self.path}: is no GGUF file")
-            context = context or min(_trained_context(file), MOST_CONTEXT)
+            context = context or min(_trained_context(file), MAX_CONTEXT)
         try:
             import xllamacpp
         except ImportError:
@@ -75,7 +75,7 @@ def _trained_context(file: BinaryIO) -> int:
             _skip(file, kind)
     except (struct.error, KeyError, OverflowError, MemoryError):  # what loads the model says what is wrong with it
         pass
-    return USUAL_CONTEXT
+    return DEFAULT_CONTEXT
 
 
 def _read_number(file: BinaryIO, form: str) -> int:

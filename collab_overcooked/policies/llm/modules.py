@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 from collab_overcooked.envs.lexicon import words_for
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 VOICE = "A voice"  # of somebody without a seat
 T = TypeVar("T")
-Question = Callable[..., list[Turn]]
+Question = Callable[..., list[ChatMessage]]
 """Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
 
 
@@ -112,7 +112,7 @@ class Reflection(Module):
         chat = self.question("reflect", seen=seen, refusal=refusal, proposal=proposal)
         try:
             lesson = self.session.ask(chat, _sentence)
-        except Unusable:
+        except UnusableReply:
             return
         self.lessons[key] = lesson
 
@@ -124,7 +124,7 @@ class Intention(Module):
         """Return ``intention``, a sentence, or nothing if there was no usable answer."""
         try:
             return {"intention": self.session.ask(self.question("intention", seen=seen), _sentence)}
-        except Unusable:
+        except UnusableReply:
             return {"intention": ""}
 
 
@@ -137,7 +137,7 @@ class SelfCheck(Module):
         schema = verdict_schema() if self.session.settings.json else None
         try:
             okay, reason = self.session.ask(turns, read_verdict, schema)
-        except Unusable:
+        except UnusableReply:
             return ""
         return "" if okay else reason or "It is not okay."
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -52,13 +52,13 @@ class PartnerAgent:
 
     # ------------------------------------------------------------------------------------ instructions
 
-    def question(self, template: str, **values: Any) -> list[Turn]:
+    def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return the chat of a question: the instructions, then a filled template."""
         fill = self.session.prompts.fill
         if "seen" in values:
             values["observation"] = self.instructions.observation(values["seen"], str(self.on["recipe"]))
         values = {**self._facts, **values}
-        return [Turn("system", fill("rules", **values)), Turn("user", fill(template, **values))]
+        return [ChatMessage("system", fill("rules", **values)), ChatMessage("user", fill(template, **values))]
 
     # ------------------------------------------------------------------------------------ planning and talking
 
@@ -70,7 +70,7 @@ class PartnerAgent:
             plan, say, _ = self._plan(seen, replying=False)
             if seen.error is not None:
                 self.modules["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
-        except Unusable:
+        except UnusableReply:
             return Decision(action=seen.idle_action, **self.session.take_cost())
         return Decision(plan=plan, say=say, **self.session.take_cost())
 
@@ -80,7 +80,7 @@ class PartnerAgent:
             return None
         try:
             plan, say, last = self._plan(seen, replying=True)
-        except Unusable:
+        except UnusableReply:
             plan, say, last = "", "", True
         return Message(seen.seat, say, plan, last=last, **self.session.take_cost())
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collab_overcooked.policies.api import Choice, Question
 from collab_overcooked.policies.llm.answers import letter_schema, read_letter, shorten
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 
 MAX_KEPT = 2_000  # characters of an answer that stand in the record
@@ -20,8 +20,8 @@ def answer_question(session: ModelSession, question: Question, thinks: bool) -> 
     """
     json, said = session.settings.json, ""
     values = {"question": question, "thinks": thinks, "json": json}
-    chat = [Turn("system", session.prompts.fill("question_rules", **values))]
-    chat.append(Turn("user", session.prompts.fill("question", **values)))
+    chat = [ChatMessage("system", session.prompts.fill("question_rules", **values))]
+    chat.append(ChatMessage("user", session.prompts.fill("question", **values)))
 
     def read(text: str) -> int:
         nonlocal said
@@ -30,6 +30,6 @@ def answer_question(session: ModelSession, question: Question, thinks: bool) -> 
 
     try:
         number: int | None = session.ask(chat, read, letter_schema(len(question.choices), thinks) if json else None)
-    except Unusable:
+    except UnusableReply:
         number = None
     return Choice(number, said, **session.take_cost())

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
 from collab_overcooked.policies.llm.budget import UsageMeter
-from collab_overcooked.policies.llm.client import Client, Request, Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, Client, Request, UnusableReply
 from collab_overcooked.policies.llm.prompts import Prompts
-from collab_overcooked.policies.llm.settings import Settings
+from collab_overcooked.policies.llm.settings import AgentSettings
 
 T = TypeVar("T")
 MAX_ECHO = 2_000  # characters of an unreadable answer that are shown to its writer
@@ -32,7 +32,7 @@ class ModelSession:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AgentSettings,
         client: Client,
         usage: UsageMeter,
         prompts: Prompts,
@@ -42,7 +42,7 @@ class ModelSession:
     ) -> None:
         self.settings, self.client, self.usage, self.prompts = settings, client, usage, prompts
         self.seat, self.info, self.seed = seat, info, seed
-        self._asked: Counter[tuple[Turn, ...]] = Counter()
+        self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._tokens: int | None = None
         self._links: list[str] = []
         usage.open(seat, settings.model, settings.price)
@@ -53,7 +53,7 @@ class ModelSession:
         self._tokens, self._links = None, []
         return cost
 
-    def ask(self, turns: Sequence[Turn], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
+    def ask(self, turns: Sequence[ChatMessage], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
         """Ask until an answer can be read, at most ``settings.repairs`` times more than once.
 
         Args:
@@ -78,10 +78,10 @@ class ModelSession:
             except Unreadable as complaint:
                 self._note(finish if finish != "stop" else "unreadable")
                 echo = shorten(visible(text), MAX_ECHO) or "(no answer)"
-                chat = _joined([*chat, Turn("assistant", echo), Turn("user", str(complaint))])
-        raise Unusable
+                chat = _joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
+        raise UnusableReply
 
-    def _complete(self, chat: tuple[Turn, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
+    def _complete(self, chat: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
         self.usage.check()
         settings = self.settings
         count = f"{self.seat}/{self._asked[chat]}"
@@ -111,11 +111,11 @@ class ModelSession:
         self.usage.seats[self.seat].note(kind)
 
 
-def _joined(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    chat: list[Turn] = []
+def _joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
+    chat: list[ChatMessage] = []
     for turn in turns:
         if chat and chat[-1].role == turn.role:
-            chat[-1] = Turn(turn.role, f"{chat[-1].content}\n\n{turn.content}")
+            chat[-1] = ChatMessage(turn.role, f"{chat[-1].content}\n\n{turn.content}")
         else:
             chat.append(turn)
     return tuple(chat)

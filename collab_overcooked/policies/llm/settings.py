@@ -11,7 +11,7 @@ from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.llm.budget import Price, parse_prices
-from collab_overcooked.policies.llm.client import Reach
+from collab_overcooked.policies.llm.client import EndpointConfig
 from collab_overcooked.policies.llm.endpoint import check_address
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 
@@ -174,7 +174,7 @@ _NUMBERS: Mapping[str, tuple[type, float, float]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class AgentSettings:
     """A language agent as written, checked as far as it can be before the game is known.
 
     Attributes:
@@ -203,7 +203,7 @@ class Settings:
     prompts: str = ""
     seed: int | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
-    reach: Reach | None = None
+    reach: EndpointConfig | None = None
     price: Price | None = None
     switches: Mapping[str, Value] = field(default_factory=dict)
 
@@ -212,7 +212,7 @@ class Settings:
         """Whether JSON is asked for by agents that do so unless told otherwise."""
         return self.answer != "text"
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return all that is said, fit for JSON, without keys of endpoints."""
         said: dict[str, Any] = redact_values(asdict(self))
         if self.reach is not None:
@@ -237,7 +237,7 @@ class Settings:
 
 def describe_settings() -> list[tuple[str, str, str]]:
     """Return name, usual values and meaning of everything that may be written."""
-    defaults = Settings("")
+    defaults = AgentSettings("")
     plain = [(name, _default(getattr(defaults, name, None)), words) for name, words in _PLAIN.items()]
     return plain + [
         (name, ", ".join(f"{kind} {_shown(value)}" for kind, value in switch.usual.items()), switch.summary)
@@ -253,7 +253,7 @@ def _shown(value: Value) -> str:
     return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
-def parse_settings(text: str) -> Settings:
+def parse_settings(text: str) -> AgentSettings:
     """Read what follows ``llm:`` in a spec.
 
     Args:
@@ -282,7 +282,7 @@ def parse_settings(text: str) -> Settings:
         return _settings(model, switches)
 
 
-def settings_of(spec: str) -> Settings | None:
+def settings_of(spec: str) -> AgentSettings | None:
     """Return the settings of a language model's spec in a record; None if its file is gone, or it is none."""
     name, _, text = spec.strip().partition(":")
     try:
@@ -291,7 +291,7 @@ def settings_of(spec: str) -> Settings | None:
         return None
 
 
-def _settings(model: str, words: Mapping[str, Any]) -> Settings:
+def _settings(model: str, words: Mapping[str, Any]) -> AgentSettings:
     words = _with_preset(words)
     switches = {name: SWITCHES[name].read(name, value) for name, value in words.items() if name in SWITCHES}
     plain = {name: _plain(name, value) for name, value in words.items() if name not in SWITCHES}
@@ -299,7 +299,9 @@ def _settings(model: str, words: Mapping[str, Any]) -> Settings:
     if reach.get("local") and reach.get("base_url"):
         raise OptionError("local", "policy 'llm': give only one of base_url and local")
     body = {field: plain.pop(name) for name, field in _FIELDS.items() if name in plain} | plain.pop("body", {})
-    settings = Settings(model, body=body, reach=Reach(**reach) if reach else None, switches=switches, **plain)
+    settings = AgentSettings(
+        model, body=body, reach=EndpointConfig(**reach) if reach else None, switches=switches, **plain
+    )
     if settings.agent != AUTO:
         settings.for_agent(settings.agent)
     return settings

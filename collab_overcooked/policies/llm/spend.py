@@ -34,7 +34,7 @@ class SpendingClient:
         if self.budget.dollars is not None and price is None:
             raise Spent(f"budget-total: dollars needs a price of {request.model!r}")
         with self._lock:
-            for name, limit in self.budget.as_json().items():
+            for name, limit in self.budget.to_dict().items():
                 if (getattr(self.usage, name) or 0) >= limit:
                     raise Spent(
                         f"budget-total: {name} of this run are used up ({limit:g}); the same command with a larger "

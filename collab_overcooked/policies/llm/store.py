@@ -15,11 +15,11 @@ from collab_overcooked.io.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
 
 SCHEMA = "collab-overcooked-exchange/1"
-_ANY_TEXT = partial(schema.text, longest=schema.LARGEST)
+_ANY_TEXT = partial(schema.text, longest=schema.MAX_NUMBER)
 _REPLY = {
     **dict.fromkeys(("text", "detail", "reasoning"), _ANY_TEXT),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), schema.whole(0, MAX_TOKENS)),
-    "attempts": schema.whole(),
+    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), schema.integer(0, MAX_TOKENS)),
+    "attempts": schema.integer(),
     "finish": schema.one_of("stop", "length", "refused", "rejected"),
     "seconds": schema.number(0),
 }
@@ -112,7 +112,7 @@ class Store:
 
 def _without_keys(request: Request) -> dict[str, Any]:
     """Return a question as it is kept: what users wrote into it may hold keys; names of variables are none."""
-    asked = request.as_json()
+    asked = request.to_dict()
     if request.body:
         asked["body"] = redact_values(request.body)
     if request.reach is not None:

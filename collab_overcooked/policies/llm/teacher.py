@@ -16,11 +16,11 @@ from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
 from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
 from collab_overcooked.policies.llm.budget import UsageMeter
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.connection import KIND, Connection
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.session import ModelSession
-from collab_overcooked.policies.llm.settings import Settings
+from collab_overcooked.policies.llm.settings import AgentSettings
 
 SEAT = -1  # of the teacher, who has none
 MAX_LESSON = 2_000  # characters
@@ -31,7 +31,7 @@ DIGITS = 2  # of results behind the point
 class LanguageTeacher:
     """A language model that teaches."""
 
-    def __init__(self, settings: Settings, connection: Connection) -> None:
+    def __init__(self, settings: AgentSettings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
         self._usage = UsageMeter()
@@ -40,7 +40,7 @@ class LanguageTeacher:
         """Return a strategy for all; empty if the model has no usable answer."""
         try:
             return self._ask(lesson, individual=False)["all"]
-        except Unusable:
+        except UnusableReply:
             return ""
 
     def teach_individual(self, lesson: Lesson) -> Sequence[str]:
@@ -48,13 +48,13 @@ class LanguageTeacher:
         names = seat_names(lesson.game)
         try:
             told = self._ask(lesson, individual=True)
-        except Unusable:
+        except UnusableReply:
             return [""] * len(names)
         return [told[name] for name in names]
 
     def account(self) -> dict[str, Any]:
         """Return what the last lesson took."""
-        return {"model": self.settings.model, "agent": "teacher", **self._usage.as_json(SEAT)}
+        return {"model": self.settings.model, "agent": "teacher", **self._usage.to_dict(SEAT)}
 
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
         game, record = lesson.game, lesson.record
@@ -67,9 +67,9 @@ class LanguageTeacher:
             "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
         if not individual:
-            return {"all": session.ask([Turn("user", words)], _lesson)}
+            return {"all": session.ask([ChatMessage("user", words)], _lesson)}
         schema = fields_schema(names) if json else None
-        found = session.ask([Turn("user", words)], partial(read_fields, names=names, needed=names), schema)
+        found = session.ask([ChatMessage("user", words)], partial(read_fields, names=names, needed=names), schema)
         return {name: shorten(text, MAX_LESSON) for name, text in found.items()}
 
 

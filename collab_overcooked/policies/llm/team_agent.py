@@ -14,7 +14,7 @@ import numpy as np
 
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
-from collab_overcooked.policies.llm.client import Turn, Unusable
+from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import Hearing, Memory, Refusal
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -35,7 +35,7 @@ class TeamAgent:
         """Whether JSON is asked for."""
         return self.session.settings.json
 
-    def question(self, template: str, **values: Any) -> list[Turn]:
+    def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return the chat of a question: the rules, then a filled template."""
         seen: Seen = values["seen"]
         facts = {
@@ -49,7 +49,7 @@ class TeamAgent:
             "json": self.json,
         }
         fill, values = self.session.prompts.fill, {**facts, **values}
-        return [Turn("system", fill("choose_rules", **values)), Turn("user", fill(template, **values))]
+        return [ChatMessage("system", fill("choose_rules", **values)), ChatMessage("user", fill(template, **values))]
 
     def options(self, seen: Seen) -> dict[str, int]:
         """Return the listed actions; those that only pay for words are not among them."""
@@ -71,7 +71,7 @@ class TeamAgent:
             **values,
         }
 
-    def pick(self, chat: Sequence[Turn], texts: Sequence[str]) -> int:
+    def pick(self, chat: Sequence[ChatMessage], texts: Sequence[str]) -> int:
         """Return the number of the text that the model picks, from 0.
 
         Without a usable answer a random one, or the first, as the switch ``fallback`` has it.
@@ -79,5 +79,5 @@ class TeamAgent:
         schema = choice_schema(len(texts)) if self.json else None
         try:
             return self.session.ask(chat, partial(read_choice, texts=texts), schema)
-        except Unusable:
+        except UnusableReply:
             return int(self.rng.integers(len(texts))) if self.on["fallback"] == "random" else 0

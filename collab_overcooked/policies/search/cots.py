@@ -28,11 +28,11 @@ from collab_overcooked.policies.search.deliberation import (
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, voices, worth
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.search.subplans import Findings, Look, Moment, SubPlan
+from collab_overcooked.policies.search.subplans import Findings, PlanningView, SubPlan, SubplanProvider
 from collab_overcooked.policies.specs import read_options
 
 
-def look_of(game: FullGame) -> Look:
+def look_of(game: FullGame) -> SubplanProvider:
     """Return how seats of a game see what could be done.
 
     Raises:
@@ -42,7 +42,7 @@ def look_of(game: FullGame) -> Look:
     if not entry:
         known = ", ".join(record.id for record in registry.games() if record.subplans)
         raise ValueError(f"policy 'cots' plays games that offer sub-plans, {known}, not {game.id}")
-    look: Look = registry.load_entry(entry)(game)
+    look: SubplanProvider = registry.load_entry(entry)(game)
     return look
 
 
@@ -56,7 +56,7 @@ class Member:
         voices: Its own, for what it says.
     """
 
-    def __init__(self, seat: int, simulator: Simulator, look: Look, voices: Voices) -> None:
+    def __init__(self, seat: int, simulator: Simulator, look: SubplanProvider, voices: Voices) -> None:
         self.seat, self.simulator, self.look, self.voices = seat, simulator, look, voices
         self.queue: list[SubPlan] = []  # what it still has to do of the plan, the present one first
         self.running: SubPlan | None = None
@@ -65,7 +65,7 @@ class Member:
         self.facts: frozenset[str] = frozenset()  # that it had found when the plan was rated last
         self.known: frozenset[str] = frozenset()  # what it knew of that can be taken when the plan was made
 
-    def look_at(self, seen: Seen, told: Findings) -> Moment:
+    def look_at(self, seen: Seen, told: Findings) -> PlanningView:
         """Return what could be done, as far as the seat has observed it or was told."""
         return self.look(seen, told) if told else self.look(seen)
 
@@ -122,7 +122,7 @@ class Team:
             return option.action
         return seen.idle_action if moment.idle is None else moment.idle
 
-    def _go_on(self, member: Member, moment: Moment) -> None:
+    def _go_on(self, member: Member, moment: PlanningView) -> None:
         """Notice that what a seat was at is over, or cannot go on."""
         if member.running is not None:
             own = moment.option(member.seat, member.running.text)
@@ -131,7 +131,7 @@ class Team:
                     member.queue.pop(0)
                 member.running = None
 
-    def _trigger(self, member: Member, moment: Moment) -> str:
+    def _trigger(self, member: Member, moment: PlanningView) -> str:
         if not self.had_plan:
             return "start"
         if moment.facts - member.facts:
@@ -139,7 +139,7 @@ class Team:
         others_work = any(m.running is not None for m in self.members.values() if m is not member)
         return "free" if member.running is None and not (member.waiting and others_work) else ""
 
-    def _follow(self, member: Member, seen: Seen, moment: Moment) -> SubPlan | None:
+    def _follow(self, member: Member, seen: Seen, moment: PlanningView) -> SubPlan | None:
         """Ask the seat's own voice which sub-plan carries out its part of the plan, if it is free to begin one."""
         if member.voices.follow is None or member.running is not None:
             return None
@@ -151,7 +151,7 @@ class Team:
             member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
         return chosen
 
-    def _next(self, member: Member, moment: Moment) -> SubPlan | None:
+    def _next(self, member: Member, moment: PlanningView) -> SubPlan | None:
         """Return the first part of the plan that the seat can begin, or by which it gets to know of it.
 
         A part for which its hands are not free yet stays: the seat gets rid of what it holds first.
@@ -165,7 +165,7 @@ class Team:
             member.queue.pop(0)
         return None
 
-    def _alone(self, member: Member, moment: Moment) -> SubPlan | None:
+    def _alone(self, member: Member, moment: PlanningView) -> SubPlan | None:
         """Return the best that a seat can do beside the plan, None if there is nothing."""
         others = [m for m in self.members.values() if m is not member]
         taken = frozenset().union(*(e.uses for m in others for e in (*m.queue, *([m.running] if m.running else []))))
@@ -175,7 +175,7 @@ class Team:
 
     # ---------------------------------------------------------------------------------------- the plan
 
-    def look_at_plan(self, trigger: str, seen: Seen, moment: Moment) -> None:
+    def look_at_plan(self, trigger: str, seen: Seen, moment: PlanningView) -> None:
         """Rate the plan, and replace it if that is what comes of it; running sub-plans are never cut."""
         seats = sorted(self.members)
         looks = {seat: self._look(self.members[seat], seen, moment) for seat in seats}
@@ -206,7 +206,7 @@ class Team:
     def _running(self) -> dict[int, SubPlan]:
         return {seat: m.running for seat, m in self.members.items() if m.running is not None}
 
-    def _brief(self, member: Member, seen: Seen, moment: Moment, seats: tuple[int, ...]) -> Briefing:
+    def _brief(self, member: Member, seen: Seen, moment: PlanningView, seats: tuple[int, ...]) -> Briefing:
         """Return what a member brings to a deliberation."""
         return Briefing(
             seat=member.seat,
@@ -228,7 +228,7 @@ class Team:
         first = self.members[planner].voices
         return replace(first, criticise=lambda own, *said: self.members[own.seat].voices.criticise(own, *said))
 
-    def _look(self, member: Member, seen: Seen, moment: Moment) -> tuple[Seen, Moment]:
+    def _look(self, member: Member, seen: Seen, moment: PlanningView) -> tuple[Seen, PlanningView]:
         """Return what a member sees at the moment of the one that was asked, by its own knowledge."""
         if member.seat == seen.seat:
             return seen, moment
@@ -242,7 +242,7 @@ class Team:
 
     def account(self, seat: int) -> dict[str, Any]:
         """Return all looks at the plan for the record, in the account of the first member."""
-        return {"updates": [each.to_json() for each in self.updates]} if seat == min(self.members) else {}
+        return {"updates": [each.to_dict() for each in self.updates]} if seat == min(self.members) else {}
 
     def _remember(self, seats: Sequence[int], path: Sequence[Node], names: Sequence[str]) -> None:
         """Keep the last messages on the way to the plan that won."""

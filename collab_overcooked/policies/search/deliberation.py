@@ -17,8 +17,8 @@ from collab_overcooked.policies.search.plan_tree import Node, PlanTree
 from collab_overcooked.policies.search.subplans import (
     Finding,
     Findings,
-    Moment,
     Plan,
+    PlanningView,
     SubPlan,
     join_findings,
     plan_text,
@@ -110,7 +110,7 @@ class Briefing:
     seat: int
     members: tuple[int, ...]
     seen: Seen = field(repr=False)
-    moment: Moment = field(repr=False)
+    moment: PlanningView = field(repr=False)
     running: Mapping[int, SubPlan]
     left: Mapping[int, tuple[SubPlan, ...]]
     had_plan: bool
@@ -118,7 +118,7 @@ class Briefing:
     dialogue: tuple[str, ...] = ()
     history: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     told: Findings = field(default_factory=dict, repr=False)
-    look: Callable[[Findings], Moment] | None = field(default=None, repr=False)
+    look: Callable[[Findings], PlanningView] | None = field(default=None, repr=False)
 
     @property
     def news(self) -> Findings:
@@ -240,7 +240,7 @@ class Update:
     depth: int = 0
     plan: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return it for the record; what was not searched has no tree."""
         values = asdict(self)
         return values if self.searched else {k: v for k, v in values.items() if k not in ("nodes", "chosen", "depth")}
@@ -283,7 +283,7 @@ class Deliberation:
         path = tree.path(update.chosen)
         plan = self.voices.write(self._briefings[0], path[-1].draft)
         update.plan = self._count(plan_text(without_clashes(plan), planner.seen.names))
-        update.nodes = [node.to_json() for node in tree.nodes]
+        update.nodes = [node.to_dict() for node in tree.nodes]
         update.depth = path[-1].depth
         return without_clashes(plan), path
 

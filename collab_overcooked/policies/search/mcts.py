@@ -22,7 +22,7 @@ CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
 
 
 @dataclass(frozen=True)
-class Settings:
+class MctsSettings:
     """How to search.
 
     Attributes:
@@ -81,7 +81,7 @@ class Node:
 class TreeSearch:
     """One decision of one seat."""
 
-    def __init__(self, simulator: Simulator, settings: Settings, rng: np.random.Generator) -> None:
+    def __init__(self, simulator: Simulator, settings: MctsSettings, rng: np.random.Generator) -> None:
         self.simulator, self.settings, self.rng = simulator, settings, rng
         self.game: Any = simulator.game
         self.seat = simulator.seat
@@ -183,9 +183,9 @@ class MctsPolicy(Silent):
 
     needs_simulator = True
 
-    def __init__(self, settings: Settings | None = None) -> None:
+    def __init__(self, settings: MctsSettings | None = None) -> None:
         self.name = "mcts"
-        self.settings = settings or Settings()
+        self.settings = settings or MctsSettings()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Start the generator anew; seats with the same seed draw differently."""
@@ -205,4 +205,4 @@ def from_text(text: str) -> MctsPolicy:
     Raises:
         ValueError: For an unknown parameter or a value that it cannot have.
     """
-    return MctsPolicy(read_options("mcts", text, Settings))
+    return MctsPolicy(read_options("mcts", text, MctsSettings))

@@ -40,7 +40,7 @@ class Node:
     solved: bool = False
     children: list[int] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return what the record keeps."""
         return {
             "parent": self.parent,

@@ -11,7 +11,14 @@ from math import exp
 
 from collab_overcooked.policies.search.deliberation import HIGHEST, LOWEST, STEPS, Briefing, Critique, Draft, Voices
 from collab_overcooked.policies.search.plan_tree import Node
-from collab_overcooked.policies.search.subplans import Moment, Plan, SubPlan, join_findings, plan_text, without_clashes
+from collab_overcooked.policies.search.subplans import (
+    Plan,
+    PlanningView,
+    SubPlan,
+    join_findings,
+    plan_text,
+    without_clashes,
+)
 
 FULL = 4.0  # value of bringing full hands home, on the scale of the household games
 LOAD_POWER = 2  # bringing home half of a load is worth a quarter of a full one
@@ -33,7 +40,7 @@ def voices() -> Voices:
 class Walk:
     """One seat's way through a plan: where it is, and what it carries."""
 
-    def __init__(self, moment: Moment, seat: int) -> None:
+    def __init__(self, moment: PlanningView, seat: int) -> None:
         self.moment, self.seat = moment, seat
         self.place, self.held, self.moved = moment.places.get(seat), moment.held.get(seat, 0), False
         self.capacity = moment.capacity(seat)
@@ -71,7 +78,7 @@ class Walk:
         return cost
 
 
-def loads(moment: Moment, plan: Plan, members: Sequence[int]) -> dict[int, float]:
+def loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> dict[int, float]:
     """Return the steps of each seat's part of a plan."""
     steps = {}
     for seat in members:
@@ -80,12 +87,12 @@ def loads(moment: Moment, plan: Plan, members: Sequence[int]) -> dict[int, float
     return steps
 
 
-def merit(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
+def merit(moment: PlanningView, plan: Plan, members: Sequence[int]) -> float:
     """Return what a plan gains, discounted by the steps until then; what hands do not allow gains nothing."""
     return sum(seat_merit(moment, seat, [row[seat] for row in plan if seat in row]) for seat in members)
 
 
-def seat_merit(moment: Moment, seat: int, entries: Sequence[SubPlan]) -> float:
+def seat_merit(moment: PlanningView, seat: int, entries: Sequence[SubPlan]) -> float:
     """Return what one seat's part of a plan gains; what it cannot do, as far as is known, gains nothing."""
     walk, steps, gained = Walk(moment, seat), 0.0, 0.0
     for entry in entries:
@@ -102,7 +109,7 @@ def duration(steps: Mapping[int, float]) -> float:
     return max(steps.values(), default=0.0) + ASIDE * sum(steps.values())
 
 
-def best_loads(moment: Moment, plan: Plan, members: Sequence[int]) -> float:
+def best_loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> float:
     """Return the shortest duration with which the members could share the same sub-plans."""
     rows = [[row.get(seat) for seat in members] for row in plan]
     if len(members) == 2:
@@ -179,7 +186,7 @@ def auction(briefing: Briefing) -> Plan:
 
 
 def _bids(
-    moment: Moment,
+    moment: PlanningView,
     walks: Mapping[int, Walk],
     row: Mapping[int, SubPlan],
     taken: set[str],
@@ -246,7 +253,7 @@ def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
                 yield turned
 
 
-def _free(moment: Moment, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
+def _free(moment: PlanningView, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
     """Return the useful sub-plans of a seat that nobody has, and that its hands allow."""
     return [o for o in moment.options[seat] if o.value > 0 and not o.uses & taken and walk.fits(o)]
 

@@ -1,6 +1,6 @@
 """What a game offers to plan with: the sub-plans of all seats, as one seat knows them.
 
-A game names in its record what makes a ``Look`` (``GameRecord.subplans``); plan search, its prompts and its tests know
+A game's record names its ``SubplanProvider`` (``GameRecord.subplans``). Plan search, its prompts and its tests know
 nothing else of the game.
 """
 
@@ -80,7 +80,7 @@ def join_findings(*sources: Findings) -> dict[str, Finding]:
 
 
 @dataclass(frozen=True)
-class Moment:
+class PlanningView:
     """What one seat knows of what all seats could do.
 
     Attributes:
@@ -145,7 +145,7 @@ class Moment:
         return frozenset(option.text for option in self.options[seat] if option.load > 0)
 
 
-Look = Callable[..., Moment]
+SubplanProvider = Callable[..., PlanningView]
 """What a game's ``subplans`` entry returns when it is called with the compiled game. The entry has ``study``, by id.
 
 It is called with a ``Seen``, and with the ``Findings`` that teammates have told if there are any.

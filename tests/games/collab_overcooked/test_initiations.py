@@ -149,7 +149,7 @@ def test_the_chef_sees_the_time_limit_of_its_task(tmp_path):
     chef = Asking("pickup(egg,ingredient_dispenser)")
     plan = plan_evaluation("initiations", ["agent_0=asking"], tasks=["boiled_egg"], episodes=1)
     limits = []
-    chef.act = lambda seen: limits.append(seen.to_json()["limit"]) or "wait(1)"
+    chef.act = lambda seen: limits.append(seen.to_dict()["limit"]) or "wait(1)"
     records = evaluate(plan, tmp_path, make=lambda spec: chef if spec == "asking" else make_policy(spec))
     real = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
     assert set(limits) == {real}

@@ -125,7 +125,7 @@ def test_csv_and_json_hold_every_number(random_records):
 def test_folders_and_files_are_scored_together(random_run, tmp_path):
     copied = shutil.copy(random_run / "records.jsonl", tmp_path / "again.jsonl")
     (card,) = score_paths([random_run, tmp_path / copied])
-    assert card.tiles.as_json()["rows"][0]["Episodes"] == 8
+    assert card.tiles.to_dict()["rows"][0]["Episodes"] == 8
 
 
 def original_log(delivered_at, requests="request('pickup(egg,ingredient_dispenser)')"):

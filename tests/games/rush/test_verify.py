@@ -201,6 +201,6 @@ def test_the_report_is_fit_for_json() -> None:
     import json
 
     report = verify_scenario(load_scenario("hard"))
-    data = json.loads(json.dumps(report.as_json()))
+    data = json.loads(json.dumps(report.to_dict()))
     assert data["ok"] and data["episodes"][0]["team"]["turns"] == 10 and data["claim"]["alone_orders"] == 3
     assert data["episodes"][1]["exchanged"]["pasta"] == "cheese"

@@ -50,7 +50,7 @@ def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
         try:
             usage.check()
         except Exhausted as limit:
-            assert usage.as_json(0)["exhausted"] == str(limit) == budget.partition("=")[0]
+            assert usage.to_dict(0)["exhausted"] == str(limit) == budget.partition("=")[0]
             break
         usage.add(i % 2, "m", REPLY)
         made += 1
@@ -62,8 +62,8 @@ def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
     usage.open(0, "m")
     usage.open(1, "m")
     usage.add(1, "any", REPLY)
-    assert usage.as_json(0)["calls"] == 0
-    assert usage.as_json(1) == {
+    assert usage.to_dict(0)["calls"] == 0
+    assert usage.to_dict(1) == {
         "calls": 1,
         "prompt_tokens": 1000,
         "completion_tokens": 100,
@@ -75,4 +75,4 @@ def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():
     }
     usage.open(0, "m")
     usage.open(1, "m")
-    assert usage.as_json(1)["calls"] == 0
+    assert usage.to_dict(1)["calls"] == 0

@@ -17,7 +17,7 @@ from collab_overcooked.policies.llm.answers import Unreadable
 from collab_overcooked.policies.llm.cots_agent import find_option, read_plans, read_rating, read_scores, told_in
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
-from collab_overcooked.policies.search.subplans import Finding, Moment, SubPlan, plan_text
+from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, plan_text
 
 SPEC = "llm:scripted?agent=cots"
 KINDS = {
@@ -131,7 +131,7 @@ def briefing() -> Briefing:
         1: [SubPlan("check fridge"), SubPlan("deliver")],
     }
     seen: Any = SimpleNamespace(names=("Alice", "Bob"))
-    return Briefing(0, (0, 1), seen, Moment(options, {}), {}, {}, False)
+    return Briefing(0, (0, 1), seen, PlanningView(options, {}), {}, {}, False)
 
 
 @pytest.mark.parametrize(

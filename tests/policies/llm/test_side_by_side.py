@@ -106,9 +106,9 @@ def test_what_is_asked_ahead_is_what_will_be_asked(env_id: str, options: dict[st
             event = run.send(answer)
             if isinstance(event, Ask) and event.seen.error is None:
                 if event.seat in expected:
-                    assert event.seen.to_json() == expected.pop(event.seat)
+                    assert event.seen.to_dict() == expected.pop(event.seat)
                     compared += 1
-                expected = {ask.seat: ask.seen.to_json() for ask in event.ahead()} | expected
+                expected = {ask.seat: ask.seen.to_dict() for ask in event.ahead()} | expected
             answer = answer_for(team, event)
     except StopIteration:
         assert not expected and compared >= 3

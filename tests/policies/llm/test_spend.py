@@ -15,7 +15,7 @@ from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import language_models
 from collab_overcooked.cli.options import LlmOptions
 from collab_overcooked.policies.llm.budget import Price, parse_prices
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
+from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.llm.store import read_exchanges
 
@@ -58,7 +58,7 @@ def test_a_run_ends_at_its_total_and_goes_on_with_a_larger_one_without_paying_tw
 def test_the_total_counts_money(tmp_path: Path) -> None:
     with serving(["yes"]) as server, connect(server.url, price="m=1/1", budget_total="dollars=0.00002") as connection:
         ask = connection.client.complete
-        request = Request("m", (Turn("user", "?"),))
+        request = Request("m", (ChatMessage("user", "?"),))
         assert [ask(request).text for _ in range(2)] == ["yes", "yes"]
         with pytest.raises(EndpointError, match="dollars of this run are used up"):
             ask(request)

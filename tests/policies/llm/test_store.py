@@ -5,12 +5,12 @@ import multiprocessing
 
 import pytest
 
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request, Turn
+from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
 from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
 
 
 def question(words="now?", **options):
-    return Request("m", (Turn("user", words),), **options)
+    return Request("m", (ChatMessage("user", words),), **options)
 
 
 class Counting:
@@ -49,7 +49,7 @@ def test_a_store_outlives_its_process(tmp_path):
         question(max_tokens=5),
         question(schema={"type": "object"}),
         question(sample="1"),
-        Request("m", (Turn("system", "now?"),)),
+        Request("m", (ChatMessage("system", "now?"),)),
     ],
 )
 def test_every_difference_is_another_question(other):

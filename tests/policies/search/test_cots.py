@@ -19,7 +19,7 @@ from collab_overcooked.policies.search.cots import CotsPolicy, Member, look_of
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import voices
 from collab_overcooked.policies.search.simulator import Simulator
-from collab_overcooked.policies.search.subplans import Moment
+from collab_overcooked.policies.search.subplans import PlanningView
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, plan_page, report_section, tree_text
 from collab_overcooked.runner.episode import play_episode
@@ -72,14 +72,14 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
     assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])
 
 
-def words_of(moment: Moment) -> str:
+def words_of(moment: PlanningView) -> str:
     """Return all that a moment holds."""
     options = {seat: [dataclasses.asdict(option) for option in own] for seat, own in moment.options.items()}
     further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.tell())
     return repr((options, further))
 
 
-def first_plan(seen: Seen, moment: Moment, members: tuple[int, ...]) -> str:
+def first_plan(seen: Seen, moment: PlanningView, members: tuple[int, ...]) -> str:
     """Return the first plan that a seat would propose, in words."""
     own = Briefing(seen.seat, members, seen, moment, {}, {}, had_plan=False)
     return voices().propose(own, (), (), 1)[0].words
@@ -100,7 +100,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
             seen = Seen.of(game, state, out, seat, steps)
             told, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
             member = Member(seat, Simulator(game, state, seat), look, voices())
-            assert member.see(steps).to_json() == seen.to_json()  # what it looks up at any time is what it may know
+            assert member.see(steps).to_dict() == seen.to_dict()  # what it looks up at any time is what it may know
             assert words_of(look(member.see(steps))) == told
             for _ in range(2):
                 other, fresh = hide(game, state, seat, rng), game.alloc(1)[1]

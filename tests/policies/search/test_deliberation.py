@@ -23,7 +23,7 @@ from collab_overcooked.policies.search.deliberation import (
 )
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk, auction, changes, criticise, merit, rate, voices
-from collab_overcooked.policies.search.subplans import Finding, Moment, Plan, SubPlan, plan_text, without_clashes
+from collab_overcooked.policies.search.subplans import Finding, Plan, PlanningView, SubPlan, plan_text, without_clashes
 
 NAMES = ("Ann", "Ben", "Cem")
 
@@ -32,16 +32,16 @@ def thing(name: str, at: int, value: float = 3.0, **further: Any) -> SubPlan:
     return SubPlan(f"fetch {name}", 1, float(at), value, frozenset({name}), at, 0.0, 1, **further)
 
 
-def moment(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> Moment:
+def moment(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> PlanningView:
     """Return a moment on a line of numbered places."""
     here = {
         seat: [dataclasses.replace(o, cost=abs(o.place - places[seat])) for o in own]  # type: ignore[operator]
         for seat, own in options.items()
     }
-    return Moment(here, places, room=2, travel=lambda a, b: abs(a - b), steps=3, **further)
+    return PlanningView(here, places, room=2, travel=lambda a, b: abs(a - b), steps=3, **further)
 
 
-def briefing(own: Moment, seat: int = 0, members: Sequence[int] = (0, 1), **further: Any) -> Briefing:
+def briefing(own: PlanningView, seat: int = 0, members: Sequence[int] = (0, 1), **further: Any) -> Briefing:
     given: dict[str, Any] = {"running": {}, "left": {}, "had_plan": False} | further
     return Briefing(seat, tuple(members), SimpleNamespace(names=NAMES), own, **given)  # type: ignore[arg-type]
 
@@ -248,7 +248,9 @@ def test_ratings() -> None:
     own = moment({0: things, 1: things}, {0: 0, 1: 10})
     names = own.takes(0)
 
-    def rated(left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: Moment = own, **more: Any) -> int:
+    def rated(
+        left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: PlanningView = own, **more: Any
+    ) -> int:
         return rate([briefing(own, seat, left=left, had_plan=had_plan, known=names, **more) for seat in (0, 1)])
 
     whole = {0: (things[0],), 1: (things[1],)}
@@ -316,7 +318,7 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
     cup, jug = thing("cup", 2), thing("jug", 3)
     found = {"jug": Finding("The jug is here.", jug)}
 
-    def look(told: Mapping[str, Finding], findings: Mapping[str, Finding]) -> Moment:
+    def look(told: Mapping[str, Finding], findings: Mapping[str, Finding]) -> PlanningView:
         known = [cup, *(finding.data for finding in told.values())]
         return moment({0: known, 1: known}, {0: 0, 1: 4}, findings=findings)
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked
-from collab_overcooked.policies.search.mcts import MctsPolicy, Settings, TreeSearch, from_text
+from collab_overcooked.policies.search.mcts import MctsPolicy, MctsSettings, TreeSearch, from_text
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import registered
 
@@ -32,7 +32,7 @@ KITCHEN = {
 
 
 def decide(env: Any, seat: int, rng: np.random.Generator, **settings: Any) -> int:
-    return TreeSearch(Simulator(env.game, env.arrays[0], seat), Settings(**settings), rng).decide()
+    return TreeSearch(Simulator(env.game, env.arrays[0], seat), MctsSettings(**settings), rng).decide()
 
 
 def play(
@@ -107,8 +107,8 @@ def test_cuisineworld_is_played_better_than_by_chance():
 
 def test_specs_set_parameters():
     settings = from_text("simulations=7, depth=3,discount=0.5,teammates=idle").settings
-    assert settings == Settings(simulations=7, depth=3, discount=0.5, teammates="idle")
-    assert from_text("").settings == Settings()
+    assert settings == MctsSettings(simulations=7, depth=3, discount=0.5, teammates="idle")
+    assert from_text("").settings == MctsSettings()
     assert MctsPolicy.needs_simulator
 
 

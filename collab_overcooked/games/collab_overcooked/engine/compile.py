@@ -40,7 +40,7 @@ from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Level
@@ -445,8 +445,10 @@ def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarra
     for name, weight in (shaping or {}).items():
         if name not in events:
             raise ValueError(near_matches("shaping event", name, events))
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MOST:
-            raise ValueError(f"shaping of {name} must be a number from -{MOST} to {MOST}, not {shown(weight)}")
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MAX_OPTION:
+            raise ValueError(
+                f"shaping of {name} must be a number from -{MAX_OPTION} to {MAX_OPTION}, not {shown(weight)}"
+            )
         table[OWN, Event[name]] = weight
     return table
 

@@ -27,10 +27,10 @@ RESERVED_VERBS = (
     "request",
     "wait",
 )
-MOST_ITEMS = 100  # in a utensil
-MOST_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
-LARGEST_WEIGHT = 10**9  # of an order; its inverse is the smallest
-MOST_WAIT = 1000  # every length of waiting is an action
+MAX_ITEMS = 100  # in a utensil
+MAX_FLOOR = 256  # cells; the ways between all poses are worked out beforehand
+MAX_WEIGHT = 10**9  # of an order; its inverse is the smallest
+MAX_WAIT = 1000  # every length of waiting is an action
 FACINGS = ("north", "south", "east", "west")
 KEYS = {
     "name",
@@ -177,7 +177,7 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
         tasks=tasks,
         order_probability=_weights(doc, tasks),
         delivery_reward=doc.number("delivery_reward", default=20, low=0),
-        max_wait=doc.integer("max_wait", default=5, low=1, high=MOST_WAIT),
+        max_wait=doc.integer("max_wait", default=5, low=1, high=MAX_WAIT),
         stuck_limit=doc.integer("stuck_limit", default=0),
     )
 
@@ -226,7 +226,7 @@ def _utensil(
         raise doc.error(f"operation {operation!r} is taken; each utensil kind needs its own verb", *path, "operation")
     if name in RESERVED_FOODS or any(name == other.name for other in others.values()):
         raise doc.error(f"utensil {name!r} is defined twice or reserved; use one symbol a kind", *path, "utensil")
-    capacity = doc.integer(*path, "capacity", default=3, low=1, high=MOST_ITEMS)
+    capacity = doc.integer(*path, "capacity", default=3, low=1, high=MAX_ITEMS)
     return StationSpec(symbol, "utensil", name, operation, capacity, users)
 
 
@@ -259,8 +259,8 @@ def _grid(doc: Document, stations: Mapping[str, StationSpec]) -> tuple[tuple[str
                 raise LayoutError(f"{cell}: floor at the edge of the grid; close the edge with counters X or stations")
     grid = tuple("".join(" " if symbol in DIGITS else symbol for symbol in row) for row in rows)
     n_floor = sum(row.count(" ") for row in grid)
-    if n_floor > MOST_FLOOR:
-        raise doc.error(f"the grid has {n_floor} floor cells; use at most {MOST_FLOOR}", "grid")
+    if n_floor > MAX_FLOOR:
+        raise doc.error(f"the grid has {n_floor} floor cells; use at most {MAX_FLOOR}", "grid")
     return grid, starts
 
 
@@ -454,8 +454,8 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
         if (
             isinstance(weight, bool)
             or not isinstance(weight, (int, float))
-            or not 1 / LARGEST_WEIGHT <= weight <= LARGEST_WEIGHT
+            or not 1 / MAX_WEIGHT <= weight <= MAX_WEIGHT
         ):
-            allowed = f"above 0, at most {LARGEST_WEIGHT} and not below its inverse"
+            allowed = f"above 0, at most {MAX_WEIGHT} and not below its inverse"
             raise make(f"order_probability of {name} must be {allowed}, not {shown(weight)}", name)
     return {name: float(weight) for name, weight in weights.items()}

@@ -19,7 +19,7 @@ from collab_overcooked.games.collab_overcooked.policies.greedy import Chooser
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.kernels.macro_actions import CONTINUE
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 
 BASE = 20.0  # added to the urgency of an action, so that what is needed first is worth more even from afar
 LESS = 0.05  # factor of worth for each rank below the first
@@ -46,7 +46,7 @@ class KitchenLook:
         refuse_primitive_seats(game, range(game.n_agents))
         self.book = cookbook(game)
 
-    def __call__(self, seen: Seen) -> Moment:
+    def __call__(self, seen: Seen) -> PlanningView:
         """Return the sub-plans of all cooks, as one of them knows them."""
         state = self.game.state_of(seen.scene)
         scene, texts = Scene(self.book, state), seen.view.action_texts
@@ -57,7 +57,7 @@ class KitchenLook:
                 useful = self._useful(scene, state, seat, seen, texts)
                 known = {option.text for option in useful}
                 options[seat] = useful + [option for option in options[seat] if option.text not in known]
-        return Moment(
+        return PlanningView(
             options=options,
             places=dict(enumerate(scene.poses)),
             facts=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),

@@ -22,9 +22,9 @@ from collab_overcooked.games.collab_overcooked.suite.due_tables import REFERENCE
 from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions, plan_tasks
 from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, task_references
 from collab_overcooked.io.options import option
-from collab_overcooked.policies.api import Accounting, Decision, EnvInfo, Message, Policy, Seen
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import ALL, Team
 
 NAME = "initiations"
@@ -130,7 +130,7 @@ class Staged:
 
     def account(self) -> dict[str, Any]:
         """Return what the policy's answers took, nothing if it does not know."""
-        return self.policy.account() if isinstance(self.policy, Accounting) else {}
+        return self.policy.account() if isinstance(self.policy, ReportsUsage) else {}
 
 
 stages_of: Any = lru_cache(maxsize=64)(stages)  # by game, found once
@@ -142,7 +142,7 @@ def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sample(Episode):
+class Sample(EpisodeJob):
     """One question to the chef.
 
     Attributes:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.collab_overcooked.engine.config import LARGEST_GAMMA
+from collab_overcooked.games.collab_overcooked.engine.config import MAX_GAMMA
 from collab_overcooked.games.collab_overcooked.suite.metrics import (
     GAMMA,
     CollaborationOptions,
@@ -50,7 +50,7 @@ NAME = "collab-overcooked"  # of the suite
 _THING = schema.nullable(schema.text)
 RECORD_FIELDS = RecordFields(
     event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
-    optional={"due": schema.text, "due_number": schema.whole(1)},
+    optional={"due": schema.text, "due_number": schema.integer(1)},
 )
 
 
@@ -78,8 +78,8 @@ class CollabScoring(CollaborationOptions):
     def __post_init__(self) -> None:
         CollaborationOptions.__post_init__(self)
         for gamma in self.gammas:
-            if not 0 < gamma < LARGEST_GAMMA:
-                raise ValueError(f"gamma must be a number above 0 and below {LARGEST_GAMMA}, not {gamma!r}")
+            if not 0 < gamma < MAX_GAMMA:
+                raise ValueError(f"gamma must be a number above 0 and below {MAX_GAMMA}, not {gamma!r}")
 
     @property
     def gammas(self) -> tuple[float, ...]:

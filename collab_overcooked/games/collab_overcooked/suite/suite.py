@@ -32,7 +32,7 @@ from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import parse_seats
 
 _SET_ELSEWHERE = {
@@ -62,11 +62,11 @@ class CollabPlan(Evaluation):
     tasks: tuple[str, ...]
     episodes: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all episodes in the order of the record file."""
         levels = {task.name: task.level for task in task_references(self.options).tasks.values()}
         return [
-            Episode(
+            EpisodeJob(
                 env_id=ENV_ID,
                 env_kwargs={**self.options, "task": task},
                 team=self.team,

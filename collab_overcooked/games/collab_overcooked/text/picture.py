@@ -19,11 +19,11 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
+    PanelColumn,
     Point,
     Progress,
     Sheet,
@@ -257,7 +257,7 @@ def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = ()) -> S
     counts = Counter(map(_item_words, scene["counters"]))
     lying = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
     return Sheet(
-        (_board(kitchen, scene, hidden), Column(cards, ORDERS_CHARS, lines)),
+        (_board(kitchen, scene, hidden), PanelColumn(cards, ORDERS_CHARS, lines)),
         notes=tuple(_utensil_note(*item) for item in scene["utensils"].items()),
         note_width=28,
         remark=("On counters:", lying or "nothing"),

@@ -18,18 +18,18 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.forms import (
     Form,
-    flag,
+    boolean,
+    integer,
     list_by_seat,
     list_of,
     mapping_of,
     one_of,
-    or_none,
+    optional,
     record,
     rng_form,
-    whole,
 )
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM
@@ -43,7 +43,7 @@ def orders_form(compiled: Compiled, least: int) -> Form:
 
 def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a kitchen."""
-    names, step = compiled.names, whole(0, MOST)
+    names, step = compiled.names, integer(0, MAX_OPTION)
     counter = record({"position": _position_form(compiled), **_thing_form(compiled)}, ["position", "item"])
     n_counters = sum(s != NOTHING for s in compiled.tables.groups[Group.COUNTER])
     memory = record({"still": step, "reason": one_of([reason.name for reason in Reason], "reason")})
@@ -51,7 +51,7 @@ def scene_form(compiled: Compiled) -> Form:
     return record(
         {
             "timestep": step,
-            "limit": whole(1, MOST),
+            "limit": integer(1, MAX_OPTION),
             "delivered": step,
             "orders": orders_form(compiled, 0),
             "agents": list_by_seat([_agent_form(compiled, level) for level in compiled.levels], "agents"),
@@ -66,11 +66,11 @@ def scene_form(compiled: Compiled) -> Form:
 
 def _position_form(compiled: Compiled) -> Form:
     side = max(len(compiled.kitchen.grid), len(compiled.kitchen.grid[0]))
-    return list_of(whole(0, side - 1), 2, 2, "coordinates")
+    return list_of(integer(0, side - 1), 2, 2, "coordinates")
 
 
 def _thing_form(compiled: Compiled) -> dict[str, Form]:
-    return {"item": one_of(compiled.names.items, "item"), "plated": flag}
+    return {"item": one_of(compiled.names.items, "item"), "plated": boolean}
 
 
 def _agent_form(compiled: Compiled, level: str) -> Form:
@@ -79,9 +79,9 @@ def _agent_form(compiled: Compiled, level: str) -> Form:
         {
             "position": _position_form(compiled),
             "facing": one_of(facings, "facing"),
-            "holding": or_none(record(_thing_form(compiled), ["item"])),
-            "action": or_none(one_of(_running_actions(compiled) if level == MEDIUM else [], "action")),
-            "timer": whole(-MOST, compiled.kitchen.max_wait),
+            "holding": optional(record(_thing_form(compiled), ["item"])),
+            "action": optional(one_of(_running_actions(compiled) if level == MEDIUM else [], "action")),
+            "timer": integer(-MAX_OPTION, compiled.kitchen.max_wait),
         }
     )
 
@@ -92,10 +92,10 @@ def _utensil_form(compiled: Compiled) -> Form:
         {
             "position": _position_form(compiled),
             "status": one_of([status.name.lower() for status in Status], "status"),
-            "contents": list_of(one_of(items, "item"), 0, MOST, "items"),
-            "product": or_none(one_of(items[DISH + 1 :], "item")),
-            "timer": whole(0, MOST),
-            "time": whole(0, MOST),
+            "contents": list_of(one_of(items, "item"), 0, MAX_OPTION, "items"),
+            "product": optional(one_of(items[DISH + 1 :], "item")),
+            "timer": integer(0, MAX_OPTION),
+            "time": integer(0, MAX_OPTION),
         }
     )
 

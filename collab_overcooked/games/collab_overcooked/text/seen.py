@@ -22,7 +22,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
 from collab_overcooked.games.collab_overcooked.text.text import RULES, recipe_text, vocabulary
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Macro
 
 
@@ -53,7 +53,7 @@ def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:
     others = np.arange(state.macro_state.shape[1]) != seat
     state.macro_state[:, others, Macro.STILL] = state.macro_state[:, others, MacroState.REASON] = 0
     if not tables.params[Param.SHOW_LIMIT]:
-        state.clock[:, Clock.LIMIT] = MOST
+        state.clock[:, Clock.LIMIT] = MAX_OPTION
     for b in range(len(state.clock)):
         filled = filled_counters(tables, state.tiles[b])
         state.tiles[b, filled, Tile.PLACED] = np.arange(1, len(filled) + 1)

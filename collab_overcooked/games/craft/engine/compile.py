@@ -13,7 +13,7 @@ from collab_overcooked.games.craft.engine.spec import Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
 
 TOLD, CHEST_IN_CODE = 6, 8  # cells
-MOST_OPEN = 200  # orders at a time
+MAX_OPEN = 200  # orders at a time
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,8 @@ def compile_level(config: CraftConfig) -> Compiled:
     interval = config.interval or INTERVALS[config.pace - 1]
     lifetime = config.lifetime or max(int(config.alpha * interval), 1)
     slots = -(-lifetime // interval)
-    if slots > MOST_OPEN:
-        raise ValueError(f"lifetime must be at most {MOST_OPEN * interval}, {MOST_OPEN} intervals, not {lifetime}")
+    if slots > MAX_OPEN:
+        raise ValueError(f"lifetime must be at most {MAX_OPEN * interval}, {MAX_OPEN} intervals, not {lifetime}")
     heat = round(config.items_per_fuel * HALF)
     if heat != config.items_per_fuel * HALF:
         raise ValueError(f"items_per_fuel must be a multiple of 0.5, not {config.items_per_fuel}")

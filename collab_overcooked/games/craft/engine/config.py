@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.craft.engine.spec import MOST_AGENTS
-from collab_overcooked.io.config import Config, anything, choice, flag, number, whole
+from collab_overcooked.games.craft.engine.spec import MAX_AGENTS
+from collab_overcooked.io.config import Config, boolean, choice, integer, number, unchecked
 
 INTERVALS = (2, 4, 6, 8, 10)  # steps between orders at paces 1 to 5; inferred from rounded numbers of the paper
 PACES = tuple(range(1, len(INTERVALS) + 1))
@@ -18,25 +18,25 @@ PACES = tuple(range(1, len(INTERVALS) + 1))
 class CraftConfig(Config):
     """Options of a CraftKitchen."""
 
-    level: str | Path | Mapping[str, Any] = anything(
+    level: str | Path | Mapping[str, Any] = unchecked(
         "house", "Shipped level, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = whole(None, "Number of agents; the level's own if None.", least=1, most=MOST_AGENTS)
-    pace: int = whole(
+    agents: int | None = integer(None, "Number of agents; the level's own if None.", least=1, most=MAX_AGENTS)
+    pace: int = integer(
         3, f"Pace of orders, 1 (fast) to 5: every {', '.join(map(str, INTERVALS))} steps.", least=1, most=len(INTERVALS)
     )
-    interval: int | None = whole(None, "Steps between orders; that of the pace if None.", least=1)
+    interval: int | None = integer(None, "Steps between orders; that of the pace if None.", least=1)
     alpha: float = number(1.5, "Lifetime of an order as a multiple of the interval, rounded down.", below=100)
-    lifetime: int | None = whole(None, "Steps that an order lives; by alpha if None.", least=1)
-    max_steps: int | None = whole(None, "Steps of an episode; the level's own (60) if None.", least=1)
+    lifetime: int | None = integer(None, "Steps that an order lives; by alpha if None.", least=1)
+    max_steps: int | None = integer(None, "Steps of an episode; the level's own (60) if None.", least=1)
     reach: str = choice(
         "told",
         '``"told"`` (6 for everything, as the paper\'s agents were told) or ``"code"`` (below 6 for killing, 8 for the '
         "chest, and taking out walks to the furnace, as the public code does).",
         ("told", "code"),
     )
-    walk: int = whole(0, "Cells that an agent walks in a step; 0 for any distance.", least=0)
-    respawn: int = whole(1, "Steps after which a killed mob or mined block is back.", least=1, most=1000)
-    cook_steps: int = whole(1, "Steps in which a furnace cooks one item.", least=1, most=1000)
+    walk: int = integer(0, "Cells that an agent walks in a step; 0 for any distance.", least=0)
+    respawn: int = integer(1, "Steps after which a killed mob or mined block is back.", least=1, most=1000)
+    cook_steps: int = integer(1, "Steps in which a furnace cooks one item.", least=1, most=1000)
     items_per_fuel: float = number(1.0, "Items that one fuel cooks, a multiple of 0.5.", below=100)
-    strict_lists: bool = flag(True, "Whether one command of an unknown name voids the whole list.")
+    strict_lists: bool = boolean(True, "Whether one command of an unknown name voids the whole list.")

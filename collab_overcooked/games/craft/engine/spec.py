@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import Document, load_layout, shipped
 
 FOLDER = "craft"
@@ -20,7 +20,7 @@ NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 CHEST, FURNACE = "chest", "furnace"
 FARTHEST = 8000  # coordinates; squares of distances then fit into int32
 WIDEST = 100  # cells from the first to the last in each direction, all of which pictures show
-MOST_AGENTS, MOST_PLACES = 4, 60
+MAX_AGENTS, MAX_PLACES = 4, 60
 
 Point = tuple[int, int]
 
@@ -112,17 +112,17 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
         for kind, (points, gives) in sources.items():
             places += _named(kind, role, points, gives)
     starts = _points(doc, "starts")
-    if len(places) > MOST_PLACES:
-        raise doc.error(f"the level has {len(places)} places; at most {MOST_PLACES} will do")
-    if len(starts) > MOST_AGENTS:
-        raise doc.error(f"starts: {len(starts)} starts; at most {MOST_AGENTS} agents can play", "starts")
+    if len(places) > MAX_PLACES:
+        raise doc.error(f"the level has {len(places)} places; at most {MAX_PLACES} will do")
+    if len(starts) > MAX_AGENTS:
+        raise doc.error(f"starts: {len(starts)} starts; at most {MAX_AGENTS} agents can play", "starts")
     yielded = dict.fromkeys(place.gives for place in places if place.gives)
     level = Level(
         document=doc,
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
         agents=doc.integer("agents", default=min(2, len(starts)), low=1, high=len(starts)),
-        max_steps=doc.integer("max_steps", default=60, low=1, high=MOST),
+        max_steps=doc.integer("max_steps", default=60, low=1, high=MAX_OPTION),
         places=tuple(places),
         fuel=_fuel(doc, tuple(yielded)),
         dishes=_dishes(doc, tuple(yielded)),

@@ -53,7 +53,7 @@ class Knob(IntEnum):
     BACKWARDS = 11  # 1 if the last agent chooses first
 
 
-USUAL = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
+DEFAULT_WEIGHTS = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
 
 
 class Scratch(NamedTuple):

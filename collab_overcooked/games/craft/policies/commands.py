@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.games.craft.policies.assignment import GAME, USUAL, Knob, assigner
+from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, Knob, assigner
 from collab_overcooked.games.craft.text.text import VERBS, agent_names
 from collab_overcooked.kernels.rng import seed_words
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
@@ -73,7 +73,7 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     state, out = game.alloc(1)
     state.rng[:] = seed_words([DEMO_SEED])
     game.reset(state, out, np.ones(1, np.bool_))
-    knobs, actions, pairs = np.array([USUAL], np.int32), np.zeros((1, agents), np.int32), []
+    knobs, actions, pairs = np.array([DEFAULT_WEIGHTS], np.int32), np.zeros((1, agents), np.int32), []
     knobs[0, [Knob.AHEAD, Knob.BATCH]] = 0, 1  # one dish at a time
     for _ in range(DEMO_STEPS):
         assigner(game).assign(state, knobs, actions)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from collab_overcooked.games.craft.policies.assignment import USUAL, Knob, assigner
+from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Knob, assigner
 from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
@@ -23,7 +23,7 @@ class GreedyOptions:
         ahead: Dishes of each kind to have beyond what is ordered; 0 to begin none before its order.
     """
 
-    ahead: int = USUAL[Knob.AHEAD]
+    ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
 
     def __post_init__(self) -> None:
         whole_number("ahead", self.ahead, 0, most=1000)
@@ -50,7 +50,7 @@ class GreedyPolicy(Silent):
         """
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
-        self._knobs = np.array([USUAL], np.int32)
+        self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
         self._knobs[0, Knob.AHEAD] = self._options.ahead
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.games.craft.engine.constants import Clock
-from collab_overcooked.games.craft.policies.assignment import USUAL, Array, Knob, assigner
+from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Array, Knob, assigner
 from collab_overcooked.io.checks import whole_number
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import PlanMemory
@@ -86,7 +86,7 @@ class Lookahead:
     def _search(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
         rng = np.random.default_rng(list(key))
         futures = simulator.fork(self._futures, int(rng.integers(2**31)))
-        tried = np.concatenate([np.array([USUAL], np.int32), elites])[: self._candidates]
+        tried = np.concatenate([np.array([DEFAULT_WEIGHTS], np.int32), elites])[: self._candidates]
         tried = np.concatenate([tried, self._fresh(rng, self._candidates - len(tried), tried)])
         tried[:, Knob.AHEAD] = np.minimum(tried[:, Knob.AHEAD], self._ahead)
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
@@ -135,7 +135,7 @@ class PlannerPolicy(Silent):
         """
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
-        self._elites = np.zeros((0, len(USUAL)), np.int32)
+        self._elites = np.zeros((0, len(DEFAULT_WEIGHTS)), np.int32)
 
     def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""

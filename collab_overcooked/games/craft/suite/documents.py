@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MOST_AGENTS, load_level
+from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, load_level
 from collab_overcooked.io.checks import whole_number
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import option
@@ -124,5 +124,5 @@ class LevelGenerator:
             "mobs": {kind: {"at": spots(self.mobs, half // 2, half), "gives": MEAT[kind]} for kind in kinds},
             "fuel": ["oak_log"],
             "dishes": {f"cooked_{MEAT[kind]}": MEAT[kind] for kind in kinds},
-            "starts": spots(MOST_AGENTS, 0, half),
+            "starts": spots(MAX_AGENTS, 0, half),
         }

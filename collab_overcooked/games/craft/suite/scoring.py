@@ -31,7 +31,7 @@ RECORD_FIELDS = RecordFields(
                 **LABELLED,
                 "event": schema.text,
                 "item": schema.nullable(schema.text),
-                "count": schema.whole(),
+                "count": schema.integer(),
                 "place": schema.text,
             }
         )

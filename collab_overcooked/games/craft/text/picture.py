@@ -21,11 +21,11 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
+    PanelColumn,
     Point,
     Sheet,
     Text,
@@ -164,4 +164,4 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
     lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + 3 * min(compiled.slots, 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in compiled.level.places)
     board = _board(compiled, scene, cooks)
-    return Sheet((board, Column(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)
+    return Sheet((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

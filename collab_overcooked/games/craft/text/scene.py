@@ -12,8 +12,18 @@ from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Clock, Furnace, Param
 from collab_overcooked.games.craft.engine.spec import FURNACE
 from collab_overcooked.games.craft.engine.state import State
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.forms import Form, list_by_seat, list_of, mapping_of, one_of, or_none, record, rng_form, whole
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import (
+    Form,
+    integer,
+    list_by_seat,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    rng_form,
+)
 from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import restore_rng, rng_to_dict
@@ -23,7 +33,7 @@ COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "completed": Clock.COMPLE
 SLOTS = {"fuel": Furnace.FUEL, "input": Furnace.INPUT, "output": Furnace.OUTPUT}
 TIMES = {"heat": Furnace.HEAT, "progress": Furnace.PROGRESS}
 FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
-MOST_ITEMS = 10**6  # of a kind in a bag or the chest
+MAX_ITEMS = 10**6  # of a kind in a bag or the chest
 
 
 def furnaces_of(compiled: Compiled) -> list[str]:
@@ -86,39 +96,39 @@ def orders_form(compiled: Compiled) -> Form:
 def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a level."""
     names, level, params = compiled.names, compiled.level, compiled.tables.params
-    count, dish, items = whole(0, MOST), one_of(names.orders, "order"), whole(1, MOST_ITEMS)
-    sides = [whole(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
+    count, dish, items = integer(0, MAX_OPTION), one_of(names.orders, "order"), integer(1, MAX_ITEMS)
+    sides = [integer(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
     point = list_by_seat(sides, "coordinates")
 
     def slot(allowed: Sequence[str]) -> Form:
-        fields = {"item": one_of(allowed, "item"), "count": whole(1, STACK)}
-        return or_none(record(fields, ("item", "count")))
+        fields = {"item": one_of(allowed, "item"), "count": integer(1, STACK)}
+        return optional(record(fields, ("item", "count")))
 
     furnace = {
         "fuel": slot(level.fuel),
         "input": slot(tuple(level.dishes.values())),
         "output": slot(names.orders),
-        "heat": whole(0, int(params[Param.HEAT]) - 1),
-        "progress": whole(0, int(params[Param.COOK_STEPS]) - 1),
+        "heat": integer(0, int(params[Param.HEAT]) - 1),
+        "progress": integer(0, int(params[Param.COOK_STEPS]) - 1),
     }
     sources = [place.name for place in level.places if place.gives]
-    order = record({"name": dish, "remaining": whole(1, compiled.lifetime)}, ("name", "remaining"))
+    order = record({"name": dish, "remaining": integer(1, compiled.lifetime)}, ("name", "remaining"))
     fields = {
         **dict.fromkeys(COUNTERS, count),
-        "limit": whole(1, MOST),
+        "limit": integer(1, MAX_OPTION),
         "orders": list_of(order, 0, compiled.slots, "orders"),
         "agents": list_by_seat(
             [record({"at": point, "bag": mapping_of(names.items, items, "item")})] * compiled.n_agents, "agents"
         ),
-        "gone": mapping_of(sources, whole(1, max(int(params[Param.RESPAWN]) - 1, 1)), "block or mob"),
+        "gone": mapping_of(sources, integer(1, max(int(params[Param.RESPAWN]) - 1, 1)), "block or mob"),
         "furnaces": mapping_of(furnaces_of(compiled), record(furnace), "furnace"),
         "chest": mapping_of(names.items, items, "item"),
         "served": mapping_of(names.orders, items, "dish"),
         "accomplished": list_of(dish, 0, HISTORY_SLOTS, "orders"),
         "forced": record(
-            {"orders": list_of(dish, 0, FORCED_SLOTS, "orders"), "used": whole(0, FORCED_SLOTS)}, ["orders", "used"]
+            {"orders": list_of(dish, 0, FORCED_SLOTS, "orders"), "used": integer(0, FORCED_SLOTS)}, ["orders", "used"]
         ),
-        "chance": rng_form(MOST),  # the stream is drawn again from its beginning
+        "chance": rng_form(MAX_OPTION),  # the stream is drawn again from its beginning
     }
     return record(fields)
 

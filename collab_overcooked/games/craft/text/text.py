@@ -14,7 +14,7 @@ from typing import Any
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import NOTHING, EventColumn, Reason, Verb
-from collab_overcooked.io.checks import check_text, near_matches, shown
+from collab_overcooked.io.checks import near_matches, parse_text, shown
 
 VERBS = {  # as the paper writes them; it has no word for doing nothing
     Verb.WAIT: "wait",
@@ -34,7 +34,7 @@ KINDS = {  # what the word of a command is
     Verb.INPUT: "raw item",
     Verb.STORE: "item",
 }
-LONGEST = 200  # characters of a command
+MAX_CHARACTERS = 200  # characters of a command
 COMMAND = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*+[;,]?\s*", re.ASCII)
 PLAIN = re.compile(r"\s*(\w+)((?:\s+\w+){0,2})\s*", re.ASCII)
 QUOTED = re.compile(r"""\s*+(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
@@ -92,12 +92,12 @@ def split_command(text: str) -> tuple[str, list[str]]:
     Raises:
         ActionError: If it has not the form of a command.
     """
-    found = COMMAND.fullmatch(text) if len(text) <= LONGEST else None
+    found = COMMAND.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
     if found:
         parts = [QUOTED.fullmatch(part) for part in found[2].split(",")] if found[2].strip() else []
         if all(parts):
             return found[1], [part[1] or part[2] or part[3] or "" for part in parts if part]
-    plain = PLAIN.fullmatch(text) if len(text) <= LONGEST else None
+    plain = PLAIN.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
     if plain is None:
         raise ActionError("F_WORDS", f"{shown(text)} is no command; write one such as goto(chest)")
     return plain[1], plain[2].split()
@@ -112,7 +112,7 @@ def read_command(compiled: Compiled, text: str) -> tuple[int | None, int]:
     Raises:
         ActionError: With a reason code and near matches.
     """
-    name, words = split_command(check_text(text))
+    name, words = split_command(parse_text(text))
     verbs = {word.lower(): verb for verb, word in VERBS.items()}
     if name.lower() not in verbs:
         raise ActionError(UNKNOWN_COMMAND, near_matches("command", name, VERBS.values()))

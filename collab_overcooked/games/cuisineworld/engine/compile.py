@@ -27,14 +27,14 @@ from collab_overcooked.games.cuisineworld.engine.observe import (
 )
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timing
 from collab_overcooked.games.cuisineworld.engine.state import Tables
-from collab_overcooked.io.forms import list_of, whole
+from collab_overcooked.io.forms import integer, list_of
 
 # The order in which the original's 64 numbers and 211 action codes count kinds of tools, three of each.
 ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")
 ORIGINAL_INSTANCES = 3
 ORIGINAL_ORDERS = 6
 ENDLESS = 2**30  # capacity of a storage
-MOST_SERVED = 100_000  # dishes on a table, whatever the episode's length
+MAX_SERVED = 100_000  # dishes on a table, whatever the episode's length
 PUTS_PER_STEP = 2  # dishes that one agent can lay on tables in a step, addressed by both of its numbers
 
 
@@ -180,7 +180,7 @@ def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int],
         row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
         if tool.role == "table":
             # Serving tables have no limit; this one cannot be reached within the steps of an episode.
-            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_steps, MOST_SERVED)
+            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_steps, MAX_SERVED)
             row[Place.TABLE] = n_tables
             n_tables += 1
     return places
@@ -237,7 +237,7 @@ def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
     seats = tuple(range(n_agents))
     if turns is None:
         return seats
-    named = list_of(whole(0, n_agents - 1), n_agents, n_agents, "seats")(turns, "turn_order")
+    named = list_of(integer(0, n_agents - 1), n_agents, n_agents, "seats")(turns, "turn_order")
     if len(set(named)) < n_agents:
         raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {named}")
     return tuple(named)

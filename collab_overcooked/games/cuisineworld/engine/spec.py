@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.documents import LARGEST, Document, load_layout, shipped
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.documents import MAX_INTEGER, Document, load_layout, shipped
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # what all levels extend; no level itself
@@ -21,8 +21,8 @@ FACTOR = 0.3  # steps of an order's interval for each unit of work
 NODE_WORK = 3  # units of work for each item in a dish's recipe tree
 UNLIMITED = -1  # a lifetime without end; an interval without new orders
 ROLES = ("cook", "storage", "table")
-MOST_AGENTS, MOST_ORDERS, MOST_TOOLS = 100, 100, 200
-LARGEST_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
+MAX_AGENTS, MAX_ORDERS, MAX_TOOLS = 100, 100, 200
+MAX_FACTOR = 1000  # of alpha and beta; lifetimes then fit into int32
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*")  # "_" separates the parts of a command, "&" the items of a mixture
 
 KEYS = {
@@ -228,15 +228,15 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         document=doc,
         name=doc.text("name"),
         paper_class=doc.text("class") if "class" in doc else "extra",
-        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
+        agents=doc.integer("agents", default=2, low=1, high=MAX_AGENTS),
         kitchen=_kitchen(doc, tools),
         orders=_orders(doc, recipes),
         interval=_steps(doc, "interval"),
         ingredients=ingredients,
         tools=tools,
         recipes=recipes,
-        max_steps=doc.integer("max_steps", default=60, low=1, high=MOST),
-        max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MOST_ORDERS),
+        max_steps=doc.integer("max_steps", default=60, low=1, high=MAX_OPTION),
+        max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MAX_ORDERS),
     )
 
 
@@ -245,8 +245,8 @@ def _steps(doc: Document, *path: Any) -> int:
     value = doc.at(*path)
     if value is None or (value == UNLIMITED and type(value) is int):
         return UNLIMITED
-    if type(value) is not int or not 1 <= value <= LARGEST:
-        raise doc.refuse(f"be a whole number from 1 to {LARGEST}, or {UNLIMITED} for none", *path)
+    if type(value) is not int or not 1 <= value <= MAX_INTEGER:
+        raise doc.refuse(f"be a whole number from 1 to {MAX_INTEGER}, or {UNLIMITED} for none", *path)
     return value
 
 
@@ -344,8 +344,8 @@ def _check_circle(doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], 
 
 def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
     kinds = doc.names(_check_name, "kitchen", twice=True)
-    if len(kinds) > MOST_TOOLS:
-        raise doc.error(f"the kitchen has {len(kinds)} tools; at most {MOST_TOOLS} will do", "kitchen")
+    if len(kinds) > MAX_TOOLS:
+        raise doc.error(f"the kitchen has {len(kinds)} tools; at most {MAX_TOOLS} will do", "kitchen")
     for i, kind in enumerate(kinds):
         if kind not in tools:
             raise doc.error(near_matches("tool", kind, tools), "kitchen", i)

@@ -23,7 +23,7 @@ from collab_overcooked.policies.search.simulator import Simulator
 
 GAME = "CuisineWorld-v0"
 DEMO_STEPS = {1: 14}  # states of a demonstration by number of agents, as the paper has them
-USUAL_DEMO_STEPS = 10
+DEFAULT_DEMO_STEPS = 10
 NOOP = "noop"
 _COMMAND = re.compile(r"\b(noop|goto|put|activate|get)_agent(\d{1,3})((?:_\w+)?)", re.IGNORECASE | re.ASCII)
 
@@ -111,7 +111,7 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     for seat, policy in enumerate(policies):
         policy.reset(seat, info, 0)
     pairs = []
-    for timestep in range(DEMO_STEPS.get(agents, USUAL_DEMO_STEPS)):
+    for timestep in range(DEMO_STEPS.get(agents, DEFAULT_DEMO_STEPS)):
         actions = [policy.act(Seen.of(game, state, out, seat, timestep)) for seat, policy in enumerate(policies)]
         lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions))
         pairs.append((game.describe(state, 0, 0), lines))

@@ -27,7 +27,7 @@ from collab_overcooked.games.cuisineworld.policies.task_assignment import assign
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, simulator_of
 
 GAME = "CuisineWorld-v0"
-USUAL = {  # tuned on orders of other seeds than those of the published tables
+DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the published tables
     Knob.RANK: 15,
     Knob.TAIL: 1,
     Knob.DELAY: 8,
@@ -83,7 +83,7 @@ class Assigner:
     def knobs(self, **values: int) -> Array:
         """Return a knob row, the usual values replaced by those given, without bias."""
         row = np.zeros(Knob.BIAS + self.n_orders, np.int32)
-        for knob, value in USUAL.items():
+        for knob, value in DEFAULT_WEIGHTS.items():
             row[knob] = values.get(knob.name.lower(), value)
         return row
 

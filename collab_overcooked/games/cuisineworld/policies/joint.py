@@ -11,7 +11,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import SHARE, Chain, Hand, Job, Sum, Use
 from collab_overcooked.games.cuisineworld.policies.greedy import assigner
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 
 IDLE = 0
 STEPS = 3
@@ -40,7 +40,7 @@ class CuisineLook:
         self.trust = np.full(game.n_agents, SHARE, np.int32)
         self.actions = np.zeros((1, game.n_agents), np.int32)
 
-    def __call__(self, seen: Seen) -> Moment:
+    def __call__(self, seen: Seen) -> PlanningView:
         """Return the jobs of all cooks."""
         state = self.game.state_of(seen.scene)
         self.assigner.assign(state, self.knobs, self.trust, self.actions)
@@ -50,7 +50,7 @@ class CuisineLook:
             for seat, agent in enumerate(agents)
         }
         orders = seen.scene["orders"]
-        return Moment(
+        return PlanningView(
             options=options,
             places={seat: agent[Agent.PLACE] for seat, agent in enumerate(agents)},
             held={seat: int(agent[Agent.ITEM] != NOTHING) for seat, agent in enumerate(agents)},

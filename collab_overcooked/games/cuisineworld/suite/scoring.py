@@ -18,7 +18,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import ORDERS, Cell, Counting, Tally, mean_known, parse_cell, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
-from collab_overcooked.policies.llm.settings import Settings, settings_of
+from collab_overcooked.policies.llm.settings import AgentSettings, settings_of
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.teams import team_words
@@ -244,7 +244,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
     )
 
 
-def _switches(settings: Settings | None) -> dict[str, Any]:
+def _switches(settings: AgentSettings | None) -> dict[str, Any]:
     written = {} if settings is None else settings.switches
     return {name: written[name] for name, usual in ABLATIONS.items() if written.get(name, usual) != usual}
 

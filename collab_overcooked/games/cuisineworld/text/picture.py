@@ -24,11 +24,11 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
+    PanelColumn,
     Point,
     Progress,
     Sheet,
@@ -236,7 +236,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     lines = 2.5 + 2.5 * len(cooks) + 1.5 + 2.5 * level.max_open_orders
     kinds = zip(level.locations, level.kitchen, strict=True)
     notes = tuple(_tool_note(name, scene["tools"][name]) for name, kind in kinds if level.tools[kind].role != "storage")
-    return Sheet((_board(level, scene, cooks), Column(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)
+    return Sheet((_board(level, scene, cooks), PanelColumn(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)
 
 
 COUNTS = (("completed", "completed", GOOD), ("failed", "expired", BAD))

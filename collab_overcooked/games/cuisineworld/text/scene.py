@@ -9,22 +9,22 @@ from collab_overcooked.games.cuisineworld.engine.compile import Compiled
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, UNLIMITED, Place
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Tool
 from collab_overcooked.games.cuisineworld.engine.state import COUNTERS
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.forms import (
     Form,
-    flag,
+    boolean,
+    integer,
     list_by_seat,
     list_of,
     mapping_of,
     one_of,
-    or_none,
+    optional,
     record,
     rng_form,
-    whole,
 )
 from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS
 
-LARGEST = 10**9  # of what counts on for ever, such as refused commands
+MAX_COUNTER = 10**9  # of what counts on for ever, such as refused commands
 
 
 def orders_form(compiled: Compiled) -> Form:
@@ -36,31 +36,36 @@ def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a level."""
     places = compiled.tables.places
     room = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
-    names, count = compiled.names, whole(0, LARGEST)
-    step, order = whole(0, MOST), one_of(names.orders, "order")
+    names, count = compiled.names, integer(0, MAX_COUNTER)
+    step, order = integer(0, MAX_OPTION), one_of(names.orders, "order")
     item = one_of(names.items, "item")
-    agent = {"location": one_of(names.places, "location"), "holding": or_none(item), "busy": count, "rewarded": flag}
-    tool = {"content": list_of(item, 0, room, "items"), "busy": count, "ready": flag, "rewarded": flag}
-    left = whole(1, LARGEST)
+    agent = {
+        "location": one_of(names.places, "location"),
+        "holding": optional(item),
+        "busy": count,
+        "rewarded": boolean,
+    }
+    tool = {"content": list_of(item, 0, room, "items"), "busy": count, "ready": boolean, "rewarded": boolean}
+    left = integer(1, MAX_COUNTER)
     wanted = {"items": mapping_of(names.items, left, "item"), "mixtures": mapping_of(names.products, left, "product")}
-    forced = {"orders": list_of(order, 0, FORCED_SLOTS, "orders"), "used": whole(0, FORCED_SLOTS)}
+    forced = {"orders": list_of(order, 0, FORCED_SLOTS, "orders"), "used": integer(0, FORCED_SLOTS)}
     return record(
         {
             **dict.fromkeys(COUNTERS, count),
             "timestep": step,
-            "limit": whole(1, MOST),
-            "timer": whole(0, MOST if compiled.timing.interval == UNLIMITED else compiled.timing.interval - 1),
+            "limit": integer(1, MAX_OPTION),
+            "timer": integer(0, MAX_OPTION if compiled.timing.interval == UNLIMITED else compiled.timing.interval - 1),
             "completed": count,
             "max_steps": count,
             "orders": list_of(
-                record({"name": order, "remaining": or_none(count)}, ["name"]), 0, compiled.max_open_orders, "orders"
+                record({"name": order, "remaining": optional(count)}, ["name"]), 0, compiled.max_open_orders, "orders"
             ),
             "agents": list_by_seat([record(agent)] * compiled.n_agents, "agents"),
             "tools": mapping_of(names.places, record(tool), "location"),
             "accomplished": list_of(order, 0, HISTORY_SLOTS, "orders"),
             "wanted": record(wanted),
             "forced": record(forced, ["orders", "used"]),
-            "chance": rng_form(MOST),  # the stream is drawn again from its beginning
+            "chance": rng_form(MAX_OPTION),  # the stream is drawn again from its beginning
         }
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from collab_overcooked.io.config import Config, anything, choice, flag, whole
+from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
 TALK = ("free", "paid")
 STEPPING = ("event", "tick")
@@ -17,15 +17,15 @@ LOADS = ("food", "stuff")
 class HouseConfig(Config):
     """Options that both games have."""
 
-    task: str | None = anything(None, "Family of tasks; one is drawn for each episode if None.")
-    agents: int = whole(2, "Number of agents.", least=1, most=4)
-    action_level: Any = anything(
+    task: str | None = unchecked(None, "Family of tasks; one is drawn for each episode if None.")
+    agents: int = integer(2, "Number of agents.", least=1, most=4)
+    action_level: Any = unchecked(
         "medium", '``"medium"`` (sub-plans) or ``"primitive"``, for all seats or by agent name.'
     )
     stepping: str = choice(
         "event", '``"event"`` (a step lasts until an agent can choose anew) or ``"tick"`` (one tick).', STEPPING
     )
-    preempt: bool = flag(False, "Whether seats may replace what they are doing; if not, they can only go on.")
+    preempt: bool = boolean(False, "Whether seats may replace what they are doing; if not, they can only go on.")
     talk: str = choice("paid", '``"paid"`` (words cost their speaker an action) or ``"free"``.', TALK)
 
 
@@ -33,19 +33,19 @@ class HouseConfig(Config):
 class HouseworkConfig(HouseConfig):
     """Options of Housework."""
 
-    rooms: int = whole(4, "Rooms of the home; 4 as published.", least=4, most=8)
-    items: int = whole(5, "Most items of a goal; 5 as published.", least=3, most=10)
-    max_steps: int = whole(250, "Steps (ticks) of an episode.", least=1)
-    auto_open: bool = flag(True, "Whether a closed goal container is opened with full hands.")
+    rooms: int = integer(4, "Rooms of the home; 4 as published.", least=4, most=8)
+    items: int = integer(5, "Most items of a goal; 5 as published.", least=3, most=10)
+    max_steps: int = integer(250, "Steps (ticks) of an episode.", least=1)
+    auto_open: bool = boolean(True, "Whether a closed goal container is opened with full hands.")
 
 
 @dataclass(frozen=True)
 class TransportConfig(HouseConfig):
     """Options of Transport."""
 
-    rooms: int = whole(6, "Rooms of the house; 6 and 8 as published.", least=4, most=8)
-    targets: int = whole(10, "Things to bring to the bed; 10 as published.", least=1, most=12)
-    containers: int = whole(5, "Containers that lie about; 5 and 2 as published.", least=0, most=5)
-    container_lost: bool = flag(True, "Whether a container is gone once it is delivered.")
-    miss: int = whole(0, "Per cent of first sightings that agents miss.", least=0, most=90)
-    frames: int = whole(3000, "Frames (ticks) of an episode.", least=1)
+    rooms: int = integer(6, "Rooms of the house; 6 and 8 as published.", least=4, most=8)
+    targets: int = integer(10, "Things to bring to the bed; 10 as published.", least=1, most=12)
+    containers: int = integer(5, "Containers that lie about; 5 and 2 as published.", least=0, most=5)
+    container_lost: bool = boolean(True, "Whether a container is gone once it is delivered.")
+    miss: int = integer(0, "Per cent of first sightings that agents miss.", least=0, most=90)
+    frames: int = integer(3000, "Frames (ticks) of an episode.", least=1)

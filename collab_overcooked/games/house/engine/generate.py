@@ -7,7 +7,7 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
 UNREACHED = 30000
-LEAST_SIDE = 3  # cells of the shorter side of a room
+MIN_SIDE = 3  # cells of the shorter side of a room
 
 
 @kernel
@@ -40,13 +40,13 @@ def split_rooms(rects, n_rooms, width, height, rng):
         best, longest = 0, 0
         for k in range(count):
             w, h = rects[k, 2] - rects[k, 0] + 1, rects[k, 3] - rects[k, 1] + 1
-            size = w * h if max(w, h) > 2 * LEAST_SIDE else 0
+            size = w * h if max(w, h) > 2 * MIN_SIDE else 0
             if size > longest:
                 best, longest = k, size
         side = 0 if rects[best, 2] - rects[best, 0] >= rects[best, 3] - rects[best, 1] else 1
         first, last = rects[best, side], rects[best, side + 2]
         length = last - first + 1
-        low = max(LEAST_SIDE, (2 * length) // 5)
+        low = max(MIN_SIDE, (2 * length) // 5)
         wall = first + low + draw_below(rng, max(length - 2 * low, 1))
         for k in range(4):
             rects[count, k] = rects[best, k]

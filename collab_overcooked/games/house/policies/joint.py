@@ -22,7 +22,7 @@ from collab_overcooked.games.house.policies.subplans import (
 from collab_overcooked.games.house.text.text import describe
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Findings, Moment, Study, SubPlan
+from collab_overcooked.policies.search.subplans import Findings, PlanningView, Study, SubPlan
 
 DELIVER, FETCH, BOX = 4.0, 3.0, 2.0  # values; a search is worth what may be found by it
 HIDDEN = 4  # places to look into in a room that has not been seen, as an estimate
@@ -87,7 +87,7 @@ class HouseLook:
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
         self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
 
-    def __call__(self, seen: Seen, told: Findings | None = None) -> Moment:
+    def __call__(self, seen: Seen, told: Findings | None = None) -> PlanningView:
         """Return the sub-plans of all agents, as one of them knows them by itself and by what teammates have told."""
         scene = merge_findings(seen.scene, told) if told else seen.scene
         own = SubPlans(self.rows, seen.mask)
@@ -108,7 +108,7 @@ class HouseLook:
         home = scene["places"].get(scene["goal"]["place"])
         way = (home["way"] if home else LOST) * self.cost[Verb.WALK]
         hurry = carried[seen.seat] > 0 and left <= way * RESERVE + 2 * HANDS * self.cost[Verb.PUT]
-        return Moment(
+        return PlanningView(
             options=options,
             places=places,
             held=carried,

@@ -19,11 +19,11 @@ RECORD_FIELDS = RecordFields(
         schema.object_of(
             {
                 **dict.fromkeys(("event", "reason", "label", "ended"), schema.text),
-                **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.whole()),
+                **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.integer()),
             }
         )
     ),
-    record={"family": schema.name, "wanted": schema.whole(1), "goal": schema.mapping_of(schema.whole(1))},
+    record={"family": schema.name, "wanted": schema.integer(1), "goal": schema.mapping_of(schema.integer(1))},
 )
 FRAMES = (500, 1000, 2000, 3000)  # at which published transport rates are known
 

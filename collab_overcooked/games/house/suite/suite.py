@@ -26,7 +26,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import parse_seats, team_words
 
 ELSEWHERE = "measured in other simulators"
@@ -71,10 +71,10 @@ class HousePlan(Evaluation):
     variants: tuple[tuple[str, Mapping[str, Any]], ...]
     episodes: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all episodes in the order of the record file."""
         return [
-            Episode(
+            EpisodeJob(
                 env_id=self.env_id,
                 env_kwargs={**self.options, "agents": len(self.team), **own},
                 team=self.team,

@@ -17,10 +17,10 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Icon,
     Line,
+    PanelColumn,
     Sheet,
     Text,
     agent_card,
@@ -152,7 +152,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {whole}", GOOD)], scene["tick"], scene["limit"]
     )
     goal = _goal_card(scene, goals, scene["places"][scene["goal_place"]]["name"])
-    column = Column((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
+    column = PanelColumn((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
     listing = [f"{place['name']}: {room['name']}" for place, room in _placed(scene)]
     return Sheet(
         (_board(scene["grid"], cells, cooks), column), listing=tuple(listing), tile=_tile(scene["grid"]), font=0.42
@@ -192,7 +192,7 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
         cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, words)))
     goals = [(goal["name"], goal["seen"], goal["need"]) for goal in scene["goals"]]
     time = clock(f"Time {scene['tick']} of {scene['limit']}", [], scene["tick"], scene["limit"])
-    column = Column(
+    column = PanelColumn(
         (time, *cards, _goal_card(scene, goals, scene["goal"]["name"])), PANEL, 4.0 + 2.5 * scene["team"] + LISTED + 2
     )
     return Sheet(

@@ -28,8 +28,8 @@ from collab_overcooked.games.house.engine.constants import (
 )
 from collab_overcooked.games.house.engine.state import State
 from collab_overcooked.games.house.text.scene import CLOCKS, PLAIN, WALL, Scene
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.forms import Form, flag, list_by_seat, list_of, one_of, or_none, record, rng_form, whole
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import Form, boolean, integer, list_by_seat, list_of, one_of, optional, record, rng_form
 from collab_overcooked.kernels.rng import restore_rng
 
 ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
@@ -43,22 +43,23 @@ def words(kind: Any) -> list[str]:
 def scene_form(compiled: Compiled, n_actions: int) -> Form:
     """Return the form of a scene."""
     sizes = compiled.sizes
-    place, text = whole(0, sizes.places - 1), one_of([WALL, *map(str, range(sizes.rooms))], "cell")
+    place, text = integer(0, sizes.places - 1), one_of([WALL, *map(str, range(sizes.rooms))], "cell")
 
     def grid_row(value: Any, where: str) -> str:
         if not isinstance(value, str) or len(value) != sizes.width:
             raise ValueError(f"{where} must be a text of {sizes.width} characters")
         return "".join(text(character, where) for character in value)
 
-    box = list_by_seat([whole(0, size - 1) for size in (sizes.width, sizes.height) * 2], "numbers")
+    box = list_by_seat([integer(0, size - 1) for size in (sizes.width, sizes.height) * 2], "numbers")
     return record(
         {
             "task": one_of(compiled.tasks, "task"),
-            **{name: whole(0, MOST) for name in CLOCKS},
+            **{name: integer(0, MAX_OPTION) for name in CLOCKS},
             "goal_place": place,
             "goals": list_of(
                 record(
-                    {"name": one_of(THINGS, "thing"), "need": whole(1, 100), "have": whole(0, 100)}, ("name", "need")
+                    {"name": one_of(THINGS, "thing"), "need": integer(1, 100), "have": integer(0, 100)},
+                    ("name", "need"),
                 ),
                 1,
                 sizes.goals,
@@ -84,7 +85,7 @@ def _text(value: Any, where: str) -> str:
 
 
 def _at_form(compiled: Compiled) -> Form:
-    return list_by_seat([whole(0, compiled.sizes.width - 1), whole(0, compiled.sizes.height - 1)], "numbers")
+    return list_by_seat([integer(0, compiled.sizes.width - 1), integer(0, compiled.sizes.height - 1)], "numbers")
 
 
 def _place_form(compiled: Compiled) -> Form:
@@ -92,10 +93,10 @@ def _place_form(compiled: Compiled) -> Form:
         {
             "kind": one_of(words(Kind), "kind"),
             "name": _text,
-            "room": whole(0, compiled.sizes.rooms - 1),
+            "room": integer(0, compiled.sizes.rooms - 1),
             "at": _at_form(compiled),
-            "open": flag,
-            "free": whole(-100, 100),
+            "open": boolean,
+            "free": integer(-100, 100),
         }
     )
 
@@ -107,42 +108,44 @@ def _thing_form(compiled: Compiled) -> Form:
             "name": one_of(THINGS, "thing"),
             "role": one_of(words(Role), "role"),
             "rel": one_of(words(Rel), "rel"),
-            "parent": whole(0, most - 1),
-            "in_view": flag,
+            "parent": integer(0, most - 1),
+            "in_view": boolean,
         }
     )
 
 
 def _agent_form(compiled: Compiled, n_actions: int) -> Form:
-    sizes, count = compiled.sizes, whole(0, MOST)
+    sizes, count = compiled.sizes, integer(0, MAX_OPTION)
     return record(
         {
             "at": _at_form(compiled),
-            "hands": list_by_seat([or_none(whole(0, sizes.things - 1))] * HANDS, "hands"),
-            "verb": whole(0, Verb.SAY),
-            "arg": whole(0, MOST),
-            "left": whole(-MOST, MOST),
-            "aim": whole(0, sizes.rooms - 1),
-            "room": whole(NOTHING, sizes.rooms - 1),
-            "spoke": flag,
+            "hands": list_by_seat([optional(integer(0, sizes.things - 1))] * HANDS, "hands"),
+            "verb": integer(0, Verb.SAY),
+            "arg": integer(0, MAX_OPTION),
+            "left": integer(-MAX_OPTION, MAX_OPTION),
+            "aim": integer(0, sizes.rooms - 1),
+            "room": integer(NOTHING, sizes.rooms - 1),
+            "spoke": boolean,
             "messages": count,
             "failed": count,
-            "running": list_by_seat([whole(NOTHING, n_actions - 1), whole(-MOST, MOST), count], "numbers"),
-            "ways": list_by_seat([whole(NOTHING, MOST)] * sizes.places, "ways"),
+            "running": list_by_seat(
+                [integer(NOTHING, n_actions - 1), integer(-MAX_OPTION, MAX_OPTION), count], "numbers"
+            ),
+            "ways": list_by_seat([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"),
         }
     )
 
 
 def _known_form(compiled: Compiled) -> Form:
-    sizes, tick = compiled.sizes, whole(NOTHING, MOST)
-    thing = [whole(0, len(Known) - 1), whole(NOTHING, sizes.places - 1), tick, whole(0, 1)]
-    held = whole(NOTHING, sizes.things - 1)
-    mate = [whole(NOTHING, sizes.rooms - 1), held, held, tick]
+    sizes, tick = compiled.sizes, integer(NOTHING, MAX_OPTION)
+    thing = [integer(0, len(Known) - 1), integer(NOTHING, sizes.places - 1), tick, integer(0, 1)]
+    held = integer(NOTHING, sizes.things - 1)
+    mate = [integer(NOTHING, sizes.rooms - 1), held, held, tick]
     return record(
         {
             "things": list_by_seat([list_by_seat(thing, "numbers")] * sizes.things, "things"),
-            "rooms": list_by_seat([whole(0, len(KnownRoom) - 1)] * sizes.rooms, "rooms"),
-            "places": list_by_seat([whole(0, len(KnownPlace) - 1)] * sizes.places, "places"),
+            "rooms": list_by_seat([integer(0, len(KnownRoom) - 1)] * sizes.rooms, "rooms"),
+            "places": list_by_seat([integer(0, len(KnownPlace) - 1)] * sizes.places, "places"),
             "mates": list_by_seat([list_by_seat(mate, "numbers")] * sizes.agents, "agents"),
         }
     )

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 from collab_overcooked.games.overcooked.engine.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.engine.observation_layout import AXES, ENCODINGS
-from collab_overcooked.io.config import OBS_REASON, Config, anything, choice, flag, whole
+from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
-MOST_RADIUS = 100
+MAX_RADIUS = 100
 HORIZON = 400  # steps of an episode, the field's usual horizon
 Source = str | Path | Mapping[str, Any]
 
@@ -23,15 +23,15 @@ class OvercookedConfig(Config):
 
     presentation: ClassVar = {"obs": OBS_REASON, "axes": "Order of the axes of that array."}
 
-    layout: Source | Sequence[Source] = anything(
+    layout: Source | Sequence[Source] = unchecked(
         "cramped_room",
         "Shipped name, path of a ``.yaml`` or public ``.layout`` file, the values of one, or a list of these: a pool"
         ' from which every episode draws. ``"procedural"`` is a pool of generated layouts.',
     )
-    generator: Mapping[str, Any] | None = anything(
+    generator: Mapping[str, Any] | None = unchecked(
         None, 'How these shall be, see ``generate.Wishes``: for example ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
-    players: int | None = whole(
+    players: int | None = integer(
         None,
         "1 to 4; as many as the layout starts if None. Further players start on the first free floor cells.",
         least=1,
@@ -43,25 +43,25 @@ class OvercookedConfig(Config):
         " interact with empty hands, and cooks fewer ingredients too (Overcooked-AI's present default).",
         ("auto", "explicit"),
     )
-    random_start: bool = flag(False, "Start anywhere on the own floor, facing anywhere.")
+    random_start: bool = boolean(False, "Start anywhere on the own floor, facing anywhere.")
     reward: str = choice(
         "sparse",
         '``"sparse"`` pays every player what the team delivers; ``"shaped"`` adds its own shaped reward.',
         ("sparse", "shaped"),
     )
-    shaping: Mapping[str, float] | None = anything(
+    shaping: Mapping[str, float] | None = unchecked(
         None,
         "Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot, as far as it shall differ"
         " from the layout's.",
     )
-    gate_limit: int | None = whole(
+    gate_limit: int | None = integer(
         None, "Unoccupied steps after which an open gate closes; the layout's own if None.", least=1
     )
-    gate_pause: bool = flag(True, "Whether that count rests while somebody stands in the gate.")
+    gate_pause: bool = boolean(True, "Whether that count rests while somebody stands in the gate.")
     gate_opener: str = choice(
         "empty_handed", 'Who opens gates: ``"empty_handed"`` or ``"anyone"``.', ("empty_handed", "anyone")
     )
-    gate_reset: bool = flag(
+    gate_reset: bool = boolean(
         True, "Whether gates are closed when an episode starts; the original leaves them as they are."
     )
     obs: str = choice(
@@ -70,10 +70,10 @@ class OvercookedConfig(Config):
     axes: str | None = choice(
         None, 'Order of a picture\'s axes: ``"whc"`` (x first, as the original), ``"hwc"`` or ``"chw"``.', tuple(AXES)
     )
-    view_radius: int | None = whole(
-        None, "Cells that a player sees in each direction; all if None.", least=1, most=MOST_RADIUS
+    view_radius: int | None = integer(
+        None, "Cells that a player sees in each direction; all if None.", least=1, most=MAX_RADIUS
     )
-    action_level: str | Mapping[str, str] = anything(
+    action_level: str | Mapping[str, str] = unchecked(
         PRIMITIVE,
         '``"primitive"`` (also ``"low"``) or ``"medium"``, directives such as "put in c0", each of several steps, for'
         ' all players, or by agent, ``{"agent_0": "medium"}`` or ``"agent_0=medium,agent_1=low"``.',

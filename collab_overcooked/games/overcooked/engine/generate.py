@@ -19,11 +19,11 @@ from collab_overcooked.io.checks import near_matches, shown, whole_number
 from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
 
-LARGEST = 40  # cells in a row or column
-MOST_LAYOUTS = 10_000  # of one pool
+MAX_SIDE = 40  # cells in a row or column
+MAX_LAYOUTS = 10_000  # of one pool
 TRIES = 2_000  # draws for one layout before giving up
 STATIONS = {"pots": "P", "onions": "O", "tomatoes": "T", "dishes": "D", "servings": "S"}
-LEAST = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishes": 1, "servings": 1}
+MINIMA = {"width": 4, "height": 4, "pots": 1, "onions": 0, "tomatoes": 0, "dishes": 1, "servings": 1}
 SHARE = 0.9  # of the inner cells that may be counters at most
 
 Range = tuple[int, int]
@@ -62,10 +62,10 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
             raise ValueError(near_matches("generator option", name, names))
     for name in ("seed", "count", "players"):
         if name in given:
-            most = {"players": MAX_PLAYERS, "count": MOST_LAYOUTS}.get(name)
+            most = {"players": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
             given[name] = whole_number(name, given[name], 0 if name == "seed" else 1, most=most)
     players = given.get("players", Wishes.players)
-    limits = {name: (low, LARGEST) for name, low in LEAST.items()} | {"rooms": (1, players)}
+    limits = {name: (low, MAX_SIDE) for name, low in MINIMA.items()} | {"rooms": (1, players)}
     for name, (low, high) in limits.items():
         if name in given:
             given[name] = _pair(name, given[name], low, high)

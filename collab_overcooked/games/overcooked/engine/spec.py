@@ -12,7 +12,7 @@ from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX
 from collab_overcooked.io.checks import near_matches, shown
 from collab_overcooked.io.documents import Document, LayoutError, load_layout, shipped
 
-MOST_PAY = 10**6  # of shaped reward, which is float32
+MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
 DIGITS = "123456789"
 DEFAULT_VALUE = 20
@@ -178,8 +178,8 @@ def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueEr
     for name, value in given.items():
         if name not in default:
             raise error(near_matches("shaped reward", name, default))
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MOST_PAY:
-            raise error(f"shaping of {name} must be a number from -{MOST_PAY} to {MOST_PAY}, not {shown(value)}")
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_PAY:
+            raise error(f"shaping of {name} must be a number from -{MAX_PAY} to {MAX_PAY}, not {shown(value)}")
     return {name: float(given.get(name, value)) for name, value in default.items()}
 
 

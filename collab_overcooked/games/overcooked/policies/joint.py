@@ -36,7 +36,7 @@ from collab_overcooked.games.overcooked.policies.greedy import assigner, verb_fo
 from collab_overcooked.games.overcooked.policies.job_times import job_time
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.subplans import Moment, Study, SubPlan
+from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 
 STEPS = 3
 TOP = 10.0  # worth of jobs
@@ -71,13 +71,13 @@ class SoupLook:
         self.rows: dict[tuple[int, int, int], list[int]] = {}  # by layout, station and verb: directives
         self.claimed = np.zeros(self.assigner.static.stations.shape[1], np.int32)
 
-    def __call__(self, seen: Seen) -> Moment:
+    def __call__(self, seen: Seen) -> PlanningView:
         """Return the jobs of all players."""
         state = self.game.state_of(seen.scene)
         self._survey(state)
         players = state.players[0]
         options = {seat: list(self._jobs(state, seat, seen)) for seat in range(len(players))}
-        return Moment(
+        return PlanningView(
             options=options,
             places={seat: (int(row[Player.X]), int(row[Player.Y])) for seat, row in enumerate(players)},
             held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},

@@ -25,7 +25,7 @@ LOADED = 800
 CARRIED = 45  # an ingredient or dish in hand, as long as it can be of use
 LYING = 30  # the same on a counter
 PER_STEP = 4  # less for each step to the next station
-LONGEST = 60  # steps, at most, that count
+MAX_STEPS = 60  # steps, at most, that count
 UNDECIDED = 5  # steps for which having no errand counts
 
 
@@ -47,7 +47,7 @@ def appraise(tables, static, ways, players, cells, clock, goals, worth):
         for i in range(players.shape[1]):
             hand = players[c, i, Player.HAND : HAND_END]
             cell = tables.floor[k, players[c, i, Player.Y], players[c, i, Player.X]]
-            steps = min(ways[k, goals[c, i], cell], LONGEST) if goals[c, i] != NOTHING else UNDECIDED
+            steps = min(ways[k, goals[c, i], cell], MAX_STEPS) if goals[c, i] != NOTHING else UNDECIDED
             total += worth_of_thing(hand, 0, ingredients, dishes, values, top) - PER_STEP * steps
             dishes -= hand[Thing.ITEM] == DISH
             ingredients -= hand[Thing.ITEM] == Item.ONION or hand[Thing.ITEM] == Item.TOMATO

@@ -18,7 +18,7 @@ RELIED = 30  # steps for which a stranger is counted on after it last did someth
 STILL = 3  # steps without a move after which a stranger is walked around
 PATIENCE = 3  # steps in which neither moves nor handles anything before the player steps aside
 ASIDE = (2, 6)  # steps for which it does
-MOST_PATIENCE = 24  # after stepping aside for nothing again and again
+MAX_PATIENCE = 24  # after stepping aside for nothing again and again
 CLAIM = 10  # steps for which a thing that a stranger took back is left to it
 NEAR = 2  # cells at which two can be in each other's way
 
@@ -104,7 +104,7 @@ class TeammateModel:
         if not (near & waits).any():
             return False
         self._aside = int(self._rng.integers(*ASIDE))
-        self._patience = min(2 * self._patience, MOST_PATIENCE)
+        self._patience = min(2 * self._patience, MAX_PATIENCE)
         return True
 
     def step_aside(self, players: Array, floor: Array, neighbours: Array) -> int:

@@ -33,7 +33,7 @@ from collab_overcooked.policies.search.simulator import empty_fork
 Array = np.ndarray
 FAR = 1 << 12
 CHUNK = 1 << 13  # children stepped at a time
-MOST_MOMENTS = 5_000  # of one search; larger ones are given up
+MAX_STATES = 5_000  # of one search; larger ones are given up
 DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
 IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
 
@@ -195,7 +195,7 @@ class JointSearch:
             seen = np.concatenate([seen, names[fresh]])
             if not len(fresh):
                 break
-            if len(seen) > MOST_MOMENTS:
+            if len(seen) > MAX_STATES:
                 raise TooLarge
             layer = layer.take(fresh)
         return times

@@ -26,7 +26,7 @@ LAYOUTS = {  # name -> seats that the cases of the generated part ask
     "coordination_ring": (0,),
 }
 MARGIN = 2  # steps by which every wrong choice is worse, at least
-LONGEST = 10  # steps to the goal, at most
+MAX_STEPS = 10  # steps to the goal, at most
 CHANGES = 12  # tried for each scene
 START_SHARE = 0.3  # of scenes with soup in which the next pot counts nevertheless
 OPEN = "open a gate"
@@ -65,7 +65,7 @@ class Judged(NamedTuple):
 def judge(own: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
     """Return what a seat should do; None if the search is too large, or the choices are not clearly good or bad."""
     try:
-        solution = own.search.solve(state, goal, MARGIN, LONGEST)
+        solution = own.search.solve(state, goal, MARGIN, MAX_STEPS)
     except TooLarge:
         return None
     if solution is None or solution.best < MARGIN:

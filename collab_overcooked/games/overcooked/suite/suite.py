@@ -32,7 +32,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
 NAME = "overcooked"
@@ -59,10 +59,10 @@ class KitchenPlan(Evaluation):
     episodes: int
     horizon: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all episodes in the order of the record file."""
         return [
-            Episode(
+            EpisodeJob(
                 env_id=OVERCOOKED,
                 env_kwargs={**self._level(team), **self.options, "layout": layout, "max_cycles": self.horizon},
                 team=team,

@@ -16,10 +16,10 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Icon,
     Line,
+    PanelColumn,
     Progress,
     Sheet,
     Text,
@@ -165,4 +165,6 @@ def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
     lines = 2.5 + 2.5 * len(players) + orders.height
     listing = [f"order: {words}" for words in order_lines(layout)[SHOWN_ORDERS:]]
     listing += [_object_words(layout, thing) for thing in scene["objects"]]
-    return Sheet((_board(layout, scene, cooks), Column((time, *players, orders), PANEL, lines)), listing=tuple(listing))
+    return Sheet(
+        (_board(layout, scene, cooks), PanelColumn((time, *players, orders), PANEL, lines)), listing=tuple(listing)
+    )

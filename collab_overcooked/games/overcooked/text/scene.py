@@ -23,33 +23,33 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Row,
 )
 from collab_overcooked.games.overcooked.engine.state import OBJECTS, SceneNames
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.forms import Form, flag, list_by_seat, list_of, one_of, or_none, record, rng_form, whole
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import Form, boolean, integer, list_by_seat, list_of, one_of, optional, record, rng_form
 from collab_overcooked.kernels.grid import Direction
 
-LARGEST = 10**9  # of what counts on for ever, such as the score
+MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
 FACINGS = [direction.name.lower() for direction in Direction]
 
 
 def scene_form(compiled: Compiled, names: SceneNames) -> Form:
     """Return the form of a scene of a pool of layouts."""
-    count, step = whole(0, LARGEST), whole(0, MOST)
+    count, step = integer(0, MAX_COUNTER), integer(0, MAX_OPTION)
     height, width = compiled.tables.terrain.shape[1:]
-    position = list_of(whole(0, max(height, width) - 1), 2, 2, "coordinates")
+    position = list_of(integer(0, max(height, width) - 1), 2, 2, "coordinates")
     ingredients = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
     thing = {
         "item": one_of(list(OBJECTS), "item"),
         "ingredients": lambda value, place: sorted(ingredients(value, place)),
-        "tick": whole(IDLE, LARGEST),
+        "tick": integer(IDLE, MAX_COUNTER),
         "time": count,
-        "ready": flag,
+        "ready": boolean,
     }
-    player = {"position": position, "facing": one_of(FACINGS, "facing"), "holding": or_none(record(thing, ["item"]))}
-    directed = player | {"directive": or_none(one_of(names.directives[len(FIRST_ROWS) :], "directive"))}
-    gate = {"position": position, "open": flag, "counter": count, "limit": count}
+    player = {"position": position, "facing": one_of(FACINGS, "facing"), "holding": optional(record(thing, ["item"]))}
+    directed = player | {"directive": optional(one_of(names.directives[len(FIRST_ROWS) :], "directive"))}
+    gate = {"position": position, "open": boolean, "counter": count, "limit": count}
     scene = {
         "timestep": step,
-        "limit": whole(1, MOST),
+        "limit": integer(1, MAX_OPTION),
         "served": count,
         "score": count,
         "layout": one_of(names.layouts, "layout"),
@@ -60,21 +60,21 @@ def scene_form(compiled: Compiled, names: SceneNames) -> Form:
     }
     if any(names.medium):
         past = _past_form(names, position, height * width)
-        scene["memory"] = list_by_seat([past if medium else or_none(record({})) for medium in names.medium], "players")
+        scene["memory"] = list_by_seat([past if medium else optional(record({})) for medium in names.medium], "players")
     return record(scene)
 
 
 def _past_form(names: SceneNames, position: Form, cells: int) -> Form:
     """Return the form of what a player with directives remembers."""
     past = {
-        "timer": whole(-1, cells),
-        "still": whole(0, PATIENCE + 1),
+        "timer": integer(-1, cells),
+        "still": integer(0, PATIENCE + 1),
         "directive": one_of(names.directives, "directive"),
-        "away": flag,
+        "away": boolean,
         "move": one_of([action.name.lower() for action in Action], "move"),
-        "position": or_none(position),
-        "facing": or_none(one_of(FACINGS, "facing")),
-        "last": list_of(or_none(one_of(names.directives[1:], "directive")), MEMORY, MEMORY, "directives"),
+        "position": optional(position),
+        "facing": optional(one_of(FACINGS, "facing")),
+        "last": list_of(optional(one_of(names.directives[1:], "directive")), MEMORY, MEMORY, "directives"),
     }
     return record(past, list(past))
 

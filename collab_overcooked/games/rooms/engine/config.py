@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
-from collab_overcooked.games.rooms.engine.constants import MOST_PLAYERS, Adversary, Exchange, Reward, Sight
-from collab_overcooked.io.config import Config, anything, choice, whole
+from collab_overcooked.games.rooms.engine.constants import MAX_PLAYERS, Adversary, Exchange, Reward, Sight
+from collab_overcooked.io.config import Config, choice, integer, unchecked
 
 PRESETS = ("code2024", "paper2023")
 RANDOM = "random"
@@ -72,10 +72,10 @@ class RoomsConfig(Config):
         " the game); every other option changes one thing in it.",
         PRESETS,
     )
-    map: str | Path | Mapping[str, Any] | None = anything(
+    map: str | Path | Mapping[str, Any] | None = unchecked(
         None, "Shipped map, path of a YAML file, or the values of such a file."
     )
-    players: int | None = whole(None, "Number of players; the map's own (2) if None.", least=1, most=MOST_PLAYERS)
+    players: int | None = integer(None, "Number of players; the map's own (2) if None.", least=1, most=MAX_PLAYERS)
     adversary: str | None = choice(
         None,
         'How thief or killer decides: ``"coded"`` (as in 2024), ``"distance"`` (the same thief by graph distance),'
@@ -88,7 +88,7 @@ class RoomsConfig(Config):
         ' ``"always"``.',
         [each.name.lower() for each in Exchange],
     )
-    horizon: int | None = whole(None, "Turns of an episode (30).", least=1)
+    horizon: int | None = integer(None, "Turns of an episode (30).", least=1)
     reward: str = choice(
         "sparse",
         '``"sparse"`` (1 for success, -1 for a loss, for all players) or ``"timed"`` (0.01 less for every turn).',
@@ -119,7 +119,7 @@ class RoomsConfig(Config):
 class CaptureConfig(RoomsConfig):
     """Options of CollabCapture."""
 
-    doors: Mapping[str, bool] | None = anything(
+    doors: Mapping[str, bool] | None = unchecked(
         None, "Which doors are open at the start, as far as the map is to be changed: ``{'1-2': True}``."
     )
 
@@ -133,7 +133,7 @@ class CaptureConfig(RoomsConfig):
 class EscapeConfig(RoomsConfig):
     """Options of CollabEscape."""
 
-    fixes: int | None = whole(None, "Fixes that a generator needs.", least=1, most=100)
+    fixes: int | None = integer(None, "Fixes that a generator needs.", least=1, most=100)
     fix_by: str | None = choice(
         None,
         'Whose fixes count together: ``"room"`` (whoever works there, several add up) or ``"player"`` (one player\'s in'
@@ -143,7 +143,7 @@ class EscapeConfig(RoomsConfig):
     loss: str | None = choice(
         None, 'When the game is lost: if ``"any"`` survivor is caught, or if ``"all"`` are.', ("any", "all")
     )
-    generators: str | Sequence[Any] | None = anything(
+    generators: str | Sequence[Any] | None = unchecked(
         None, 'Rooms of the generators: a list, ``"map"`` for the map\'s, or ``"random"`` for others in each episode.'
     )
 

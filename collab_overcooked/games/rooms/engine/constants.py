@@ -14,9 +14,9 @@ STAY = 0
 FREE = 0  # a passage without a door; ``1 + door`` is one with a door, NOTHING is none
 NEVER = 1_000_000  # turns to an end that cannot be forced
 UNREACHABLE = 255  # as a distance
-MOST_DOORS = 8
-MOST_PLAYERS = 8
-MOST_ROOMS = 64
+MAX_DOORS = 8
+MAX_PLAYERS = 8
+MAX_ROOMS = 64
 
 
 class Goal(IntEnum):

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import yaml
 
-from collab_overcooked.games.rooms.engine.constants import MOST_DOORS, Goal
+from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, Goal
 from collab_overcooked.games.rooms.engine.solvability import Certificate, certify
 from collab_overcooked.io.checks import whole_number
 
 TRIES = 400  # maps that are drawn before giving up
-MOST_GENERATED = 14  # rooms; exact values of more take too long to be looked for
+MAX_GENERATED = 14  # rooms; exact values of more take too long to be looked for
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Wish:
     helping: float = 0.0
 
     def __post_init__(self) -> None:
-        for name, least, most in (("rooms", 4, MOST_GENERATED), ("doors", 0, MOST_DOORS), ("generators", 1, 4)):
+        for name, least, most in (("rooms", 4, MAX_GENERATED), ("doors", 0, MAX_DOORS), ("generators", 1, 4)):
             if whole_number(name, getattr(self, name), least) > most:
                 raise ValueError(f"{name} must be a whole number from {least} to {most}, not {getattr(self, name)}")
         for name, least in (("passages", 0), ("turns", 1)):

@@ -71,7 +71,7 @@ class Certificate:
         """Whether the map can be played to success and holds what it claims."""
         return self.connected and self.success > 0 and all(holds for _, holds in self.claims.values())
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
         return asdict(self) | {"ok": self.ok}
 

@@ -32,7 +32,7 @@ from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.engine.step import expand_batch, reset_batch, settle_batch, survey_batch
 from collab_overcooked.kernels.arrays import Array, allocate
 
-MOST_STATES = 1_000_000  # that a solution may have; one of nine rooms has 2,304
+MAX_STATES = 1_000_000  # that a solution may have; one of nine rooms has 2,304
 CHUNK = 20_000  # environments that are expanded at once
 SUCCESS, FAILURE = -1, -2  # in place of the index of a state
 EPSILON = 1e-9  # values nearer than this are the same
@@ -173,7 +173,7 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
         worst: Let the adversary choose its ways against the players.
 
     Raises:
-        ValueError: If there are more than MOST_STATES.
+        ValueError: If there are more than MAX_STATES.
     """
     roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
     found = _explore(compiled, roots, worst)
@@ -205,14 +205,14 @@ def placements(compiled: Compiled) -> State:
     The killer has seen nobody before. Generators are where they are at the start.
 
     Raises:
-        ValueError: If there are more than MOST_STATES.
+        ValueError: If there are more than MAX_STATES.
     """
     tables, rooms = compiled.tables, range(compiled.n_rooms)
     fixes, doors = int(tables.params[Param.FIXES]), range(1 << int(tables.params[Param.N_DOORS]))
     repairs = [range(fixes + 1)] * len(tables.generators)
     count = compiled.n_rooms ** (compiled.n_players + 1) * len(doors) * (fixes + 1) ** len(repairs)
-    if count > MOST_STATES:
-        raise ValueError(f"map {compiled.level.name}: {count} placements; exact values need at most {MOST_STATES}")
+    if count > MAX_STATES:
+        raise ValueError(f"map {compiled.level.name}: {count} placements; exact values need at most {MAX_STATES}")
     if tables.params[Param.RANDOM_GENERATORS]:
         raise ValueError("generators: exact values for all placements need generators in known rooms, not random ones")
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
@@ -251,8 +251,8 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
     while len(frontier[0]):
         keys, state = frontier
         known = np.union1d(known, keys)
-        if len(known) > MOST_STATES:
-            raise ValueError(f"map {compiled.level.name}: more than {MOST_STATES} states; exact values need fewer")
+        if len(known) > MAX_STATES:
+            raise ValueError(f"map {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
         fresh: list[State] = []
         for start in range(0, len(keys), CHUNK // 50):
             rows = State(*(array[start : start + CHUNK // 50] for array in state))

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rooms.engine.constants import MOST_DOORS, MOST_PLAYERS, MOST_ROOMS, Goal
+from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, MAX_PLAYERS, MAX_ROOMS, Goal
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, load_layout, shipped, shown
 
@@ -17,7 +17,7 @@ FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
 GAMES = tuple(goal.name.lower() for goal in Goal)
 CLAIMS = ("turns", "success", "helping_turns")  # see ``certify``
-MOST_TILES = 40  # to the right and down in a picture
+MAX_TILES = 40  # to the right and down in a picture
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")
 
 
@@ -104,8 +104,8 @@ def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
     doc = load_layout(source, FOLDER, "map")
     doc.mapping(only=KEYS)
     given = doc.mapping("rooms")
-    if not 2 <= len(given) <= MOST_ROOMS:
-        raise doc.error(f"rooms: {len(given)} rooms; 2 to {MOST_ROOMS} will do", "rooms")
+    if not 2 <= len(given) <= MAX_ROOMS:
+        raise doc.error(f"rooms: {len(given)} rooms; 2 to {MAX_ROOMS} will do", "rooms")
     names = tuple(_room_name(doc, room) for room in given)
     neighbours = tuple(_room_list(doc, names, "rooms", room) for room in given)
     game = doc.choice(GAMES, "game")
@@ -161,8 +161,8 @@ def _room_list(
 
 def _doors(doc: Document, names: Sequence[str], neighbours: Sequence[Sequence[int]]) -> tuple[Door, ...]:
     given = doc.listed("doors", "doors", default=[])
-    if len(given) > MOST_DOORS:
-        raise doc.error(f"doors: {len(given)} doors; at most {MOST_DOORS} will do", "doors")
+    if len(given) > MAX_DOORS:
+        raise doc.error(f"doors: {len(given)} doors; at most {MAX_DOORS} will do", "doors")
     doors: list[Door] = []
     for i in range(len(given)):
         doc.mapping("doors", i, only=("between", "button", "open"))
@@ -190,8 +190,8 @@ def _places(doc: Document, names: Sequence[str]) -> tuple[tuple[float, float], .
         if not isinstance(doc.at(*place), list) or len(doc.at(*place)) != 2:
             raise doc.refuse("be a place [x, y] in tiles", *place)
         found.append((doc.number(*place, 0, low=0), doc.number(*place, 1, low=0)))
-        if max(found[-1]) > MOST_TILES:
-            raise doc.refuse(f"be at most {MOST_TILES} tiles to the right and down", *place)
+        if max(found[-1]) > MAX_TILES:
+            raise doc.refuse(f"be at most {MAX_TILES} tiles to the right and down", *place)
     for (i, one), (j, other) in combinations(enumerate(found), 2):
         if max(abs(one[0] - other[0]), abs(one[1] - other[1])) < 1:
             raise doc.error(f"rooms {names[i]} and {names[j]} overlap; keep a tile between places", "places")
@@ -205,8 +205,8 @@ def _claim(doc: Document) -> dict[str, float]:
 
 def _check(doc: Document, found: RoomMap) -> None:
     """Refuse what neither game could be played on."""
-    if len(found.players) > MOST_PLAYERS:
-        raise doc.error(f"starts.players: {len(found.players)} players; at most {MOST_PLAYERS}", "starts", "players")
+    if len(found.players) > MAX_PLAYERS:
+        raise doc.error(f"starts.players: {len(found.players)} players; at most {MAX_PLAYERS}", "starts", "players")
     if found.adversary in found.players:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in found.one_way:

@@ -35,7 +35,7 @@ def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
 
     found = [certify(source, options.preset, options.adversary) for source in sources]
     text = "\n".join(each.text() for each in found)
-    return Finding(text, [each.as_json() for each in found], all(each.ok for each in found))
+    return Finding(text, [each.to_dict() for each in found], all(each.ok for each in found))
 
 
 MAP = DocumentKind(
@@ -74,7 +74,7 @@ class MapGenerator:
         seed = given.pop("seed")
         values, found = generate_map(Wish(self.goal, **given), seed, out.stem)
         out.write_text(map_text(values, f"{command} {words}"), encoding="utf-8")
-        return Finding(found.text(), found.as_json(), found.ok)
+        return Finding(found.text(), found.to_dict(), found.ok)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,9 +26,9 @@ RECORD_FIELDS = RecordFields(
             "room": schema.name,
             "adversary": schema.name,
             "subject": nullable(schema.name),
-            "caught": schema.flag,
-            "completed": schema.flag,
-            "escaped": schema.flag,
+            "caught": schema.boolean,
+            "completed": schema.boolean,
+            "escaped": schema.boolean,
             "label": schema.text,
         }
     )

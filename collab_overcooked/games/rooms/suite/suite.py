@@ -28,7 +28,7 @@ from collab_overcooked.metrics.intervals import mean_of_groups, mean_of_shares
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import Episode, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
 _SET_ELSEWHERE = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
@@ -51,10 +51,10 @@ class RoomPlan(Evaluation):
     specs: Mapping[str, tuple[str, ...]]
     episodes: int
 
-    def make_jobs(self) -> list[Episode]:
+    def make_jobs(self) -> list[EpisodeJob]:
         """Return all episodes in the order of the record file."""
         return [
-            Episode(
+            EpisodeJob(
                 env_id=self.env_id,
                 env_kwargs={**self.options, **options},
                 team=team,

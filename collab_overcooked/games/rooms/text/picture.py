@@ -20,12 +20,12 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
     Link,
+    PanelColumn,
     Point,
     Sheet,
     Text,
@@ -69,7 +69,7 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
     cards = _panel(compiled, scene, names, letters)
     lines = sum(card.height for card in cards) + 1
     listing = tuple(_room_line(compiled, scene, room, names) for room in range(len(corners)))
-    return Sheet((board, Column(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
+    return Sheet((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
 # ------------------------------------------------------------------------------------------- the map

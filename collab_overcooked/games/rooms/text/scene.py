@@ -7,52 +7,52 @@ from typing import Any
 
 from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal, Outcome, Param
-from collab_overcooked.io.config import MOST
+from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.forms import (
     Form,
-    flag,
+    boolean,
+    integer,
     list_by_seat,
     list_of,
     mapping_of,
     one_of,
-    or_none,
+    optional,
     record,
     rng_form,
-    whole,
 )
 
 
 def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a map; a room that is a number may be written as one."""
     level, tables = compiled.level, compiled.tables
-    named, seat = one_of(level.rooms, "room"), or_none(whole(0, compiled.n_players - 1))
+    named, seat = one_of(level.rooms, "room"), optional(integer(0, compiled.n_players - 1))
     needed = int(tables.params[Param.FIXES])
 
     def room(value: Any, place: str) -> Any:
         return named(str(value) if type(value) is int else value, place)
 
-    player = {"room": room, "before": room, **dict.fromkeys(("active", "seen", "fixing"), flag)}
-    generator = {"room": room, "progress": whole(0, MOST), "needed": whole(needed, needed), "fixer": seat}
-    place = record({"room": room, "ago": whole(0, MOST)}, ("room", "ago"))
+    player = {"room": room, "before": room, **dict.fromkeys(("active", "seen", "fixing"), boolean)}
+    generator = {"room": room, "progress": integer(0, MAX_OPTION), "needed": integer(needed, needed), "fixer": seat}
+    place = record({"room": room, "ago": integer(0, MAX_OPTION)}, ("room", "ago"))
     own = {
         "players": list_by_seat([place] * compiled.n_players, "players"),
         "adversary": place,
-        "doors": mapping_of(level.door_names, flag, "door"),
-        "generators": list_by_seat([whole(0, MOST)] * len(tables.generators), "generators"),
+        "doors": mapping_of(level.door_names, boolean, "door"),
+        "generators": list_by_seat([integer(0, MAX_OPTION)] * len(tables.generators), "generators"),
         "in_sight": list_of(room, 1, compiled.n_rooms, "rooms"),
     }
     known = list_by_seat([record(own)] * compiled.n_players, "players")
     return record(
         {
             "map": one_of([level.name], "map"),
-            "turn": whole(0, MOST),
-            "limit": whole(1, MOST),
+            "turn": integer(0, MAX_OPTION),
+            "limit": integer(1, MAX_OPTION),
             "outcome": one_of([outcome.name.lower() for outcome in Outcome], "outcome"),
             "players": list_by_seat([record(player)] * compiled.n_players, "players"),
             "adversary": record({"room": room, "target": seat}),
-            "doors": mapping_of(level.door_names, flag, "door"),
+            "doors": mapping_of(level.door_names, boolean, "door"),
             "generators": list_by_seat([record(generator)] * len(tables.generators), "generators"),
-            "gate": flag,
+            "gate": boolean,
             "chance": rng_form(),
             **({"known": known} if compiled.config.sight == "room" else {}),
         }

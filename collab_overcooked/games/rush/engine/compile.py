@@ -10,7 +10,7 @@ import numpy as np
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
 from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
-from collab_overcooked.games.rush.engine.spec import Episode, Scenario
+from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.games.rush.engine.state import Tables
 from collab_overcooked.io.checks import shown, whole_number
 
@@ -162,7 +162,7 @@ def _episodes(
     return dishes, needs, areas, stock
 
 
-def _fill_orders(episode: Episode, goods: tuple[str, ...], dishes: np.ndarray, needs: np.ndarray) -> None:
+def _fill_orders(episode: EpisodeSpec, goods: tuple[str, ...], dishes: np.ndarray, needs: np.ndarray) -> None:
     for o, name in enumerate(episode.orders):
         recipe = episode.recipes[name]
         dishes[o, Dish.EXISTS] = 1

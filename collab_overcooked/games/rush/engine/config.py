@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rush.engine.constants import MOST_AGENTS, MOST_TURNS, MOST_WORKERS, Mask, Reward
-from collab_overcooked.io.config import Config, anything, choice, whole
+from collab_overcooked.games.rush.engine.constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS, Mask, Reward
+from collab_overcooked.io.config import Config, choice, integer, unchecked
 
 
 @dataclass(frozen=True)
 class RushConfig(Config):
     """Options of a Rush game."""
 
-    scenario: str | Path | Mapping[str, Any] = anything(
+    scenario: str | Path | Mapping[str, Any] = unchecked(
         "easy", "Shipped scenario, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = whole(None, "Number of agents; the scenario's own (2) if None.", least=1, most=MOST_AGENTS)
-    workers: int | None = whole(
-        None, "Workers of each agent; the scenario's own (2) if None.", least=1, most=MOST_WORKERS
+    agents: int | None = integer(None, "Number of agents; the scenario's own (2) if None.", least=1, most=MAX_AGENTS)
+    workers: int | None = integer(
+        None, "Workers of each agent; the scenario's own (2) if None.", least=1, most=MAX_WORKERS
     )
-    max_turns: int | None = whole(
-        None, "Turns of an episode; the scenario's own (10) if None.", least=1, most=MOST_TURNS
+    max_turns: int | None = integer(
+        None, "Turns of an episode; the scenario's own (10) if None.", least=1, most=MAX_TURNS
     )
-    episode: int | None = anything(
+    episode: int | None = unchecked(
         None, "Number, from 0 on, of the only episode that is played; all of them in turn if None."
     )
     mask: str = choice(

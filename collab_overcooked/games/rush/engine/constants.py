@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 NOTHING = -1
-MOST_AGENTS, MOST_WORKERS, MOST_TURNS = 64, 100, 10_000  # slots then stay below io.config.MOST
+MAX_AGENTS, MAX_WORKERS, MAX_TURNS = 64, 100, 10_000  # slots then stay below io.config.MAX_OPTION
 NO_ACTION = 0
 
 

@@ -16,7 +16,7 @@ import yaml
 from collab_overcooked.games.rush.engine.dishes import Cards
 from collab_overcooked.games.rush.engine.search import BUDGET
 from collab_overcooked.games.rush.engine.solvability import claim_of, verify_scenario
-from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, Episode, Scenario, load_scenario
+from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
 from collab_overcooked.io.checks import whole_number
 
 PLENTY = 20  # stock of each good where nothing is scarce, if that is enough
@@ -24,7 +24,7 @@ PANTRIES = 2  # where something is
 DRAWS = 400  # of an episode, before the wish is given up
 PATIENCE = 50  # draws after which each pantry gets one more action space
 EXCHANGES = 50  # drawn for each new episode, to take the one that exchanges most
-LONGEST = 100  # turns that are tried to say which would be possible
+MAX_TURNS_TRIED = 100  # turns that are tried to say which would be possible
 
 Values = dict[str, Any]
 Goods = Mapping[str, int]
@@ -157,7 +157,7 @@ def _work(wish: Wish) -> tuple[int, int]:
     found = _amounts(wish)
     if found:
         return found
-    possible = [turns for turns in range(1, LONGEST) if _amounts(replace(wish, turns=turns, max_turns=None))]
+    possible = [turns for turns in range(1, MAX_TURNS_TRIED) if _amounts(replace(wish, turns=turns, max_turns=None))]
     raise ValueError(
         f"turns: {wish.turns} cannot be had with {wish.orders} orders and {wish.agents} x {wish.workers} workers "
         f"at tightness {wish.tightness:g}; possible: {_ranges(possible)}"
@@ -193,7 +193,7 @@ def _ranges(numbers: Sequence[int]) -> str:
     ranges = []
     for start, end in zip(starts, ends, strict=True):
         single = str(start) if start == end else f"{start} to {end}"
-        ranges.append(f"{start} and more" if end == LONGEST - 1 else single)
+        ranges.append(f"{start} and more" if end == MAX_TURNS_TRIED - 1 else single)
     return ", ".join(ranges) or "no number"
 
 
@@ -355,7 +355,7 @@ def values_of(scenario: Scenario) -> Values:
     return {key: value for key, value in values.items() if value not in ("", [], {})}
 
 
-def _episode_values(episode: Episode) -> Values:
+def _episode_values(episode: EpisodeSpec) -> Values:
     recipes = {
         recipe.name: {
             "ingredients": dict(recipe.ingredients),

@@ -9,7 +9,7 @@ from typing import Any
 from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.search import BUDGET, Solution, Solver, start_of
-from collab_overcooked.games.rush.engine.spec import Episode, Scenario
+from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.io.checks import near_matches, whole_number
 
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
@@ -85,7 +85,7 @@ class ScenarioReport:
         """Whether everything is proved and all claims hold."""
         return not self.problems
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values."""
         return asdict(self) | {"ok": self.ok}
 
@@ -143,7 +143,7 @@ def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proo
     )
 
 
-def exchanged(scenario: Scenario, first: Episode, other: Episode) -> dict[str, str] | None:
+def exchanged(scenario: Scenario, first: EpisodeSpec, other: EpisodeSpec) -> dict[str, str] | None:
     """Return which goods take the place of which, if two episodes are alike but for the names of goods and dishes.
 
     Orders and areas are compared place by place: the same action numbers then do the same in both.
@@ -167,7 +167,7 @@ def exchanged(scenario: Scenario, first: Episode, other: Episode) -> dict[str, s
     return {good: found[good] for good in (*scenario.ingredients, *scenario.spices)}
 
 
-def _uses(episode: Episode, good: str) -> tuple[int, ...]:
+def _uses(episode: EpisodeSpec, good: str) -> tuple[int, ...]:
     """Return how much of a good each order asks for and each area has."""
     recipes = [episode.recipes[name] for name in episode.orders]
     asked = [recipe.ingredients.get(good, 0) + recipe.spices.get(good, 0) for recipe in recipes]

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.games.rush.engine.constants import MOST_AGENTS, MOST_TURNS, MOST_WORKERS
+from collab_overcooked.games.rush.engine.constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS
 from collab_overcooked.io.checks import near_matches, shown
 from collab_overcooked.io.documents import Document, load_layout, shipped
 
@@ -19,7 +19,7 @@ KEYS = ("name", "description", "agents", "workers", "max_turns", "ingredients", 
 EPISODE_KEYS = ("recipes", "orders", "pantries", "spicebags", "stoves")
 RECIPE_KEYS = ("ingredients", "spices", "cook_time")
 AREA_KEYS = {"pantries": ("id", "stock", "spaces"), "spicebags": ("id", "stock", "spaces"), "stoves": ("id", "spaces")}
-MOST = 9999  # largest stock, number of action spaces, count in a recipe and cook time
+MAX_COUNT = 9999  # largest stock, number of action spaces, count in a recipe and cook time
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Area:
 
 
 @dataclass(frozen=True)
-class Episode:
+class EpisodeSpec:
     """One round of a scenario.
 
     Attributes:
@@ -105,7 +105,7 @@ class Scenario:
     max_turns: int
     ingredients: tuple[str, ...]
     spices: tuple[str, ...]
-    episodes: tuple[Episode, ...]
+    episodes: tuple[EpisodeSpec, ...]
     claim: Mapping[str, int] | None
 
 
@@ -138,9 +138,9 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
         document=doc,
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
-        agents=doc.integer("agents", default=2, low=1, high=MOST_AGENTS),
-        workers=doc.integer("workers", default=2, low=1, high=MOST_WORKERS),
-        max_turns=doc.integer("max_turns", default=10, low=1, high=MOST_TURNS),
+        agents=doc.integer("agents", default=2, low=1, high=MAX_AGENTS),
+        workers=doc.integer("workers", default=2, low=1, high=MAX_WORKERS),
+        max_turns=doc.integer("max_turns", default=10, low=1, high=MAX_TURNS),
         ingredients=ingredients,
         spices=spices,
         episodes=tuple(_episode(doc, e, ingredients, spices) for e in range(len(episodes))),
@@ -160,14 +160,14 @@ def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str,
     for name in doc.mapping(*path, default={}):
         if known is not None and name not in known:
             raise doc.error(near_matches(str(path[-1]), name, known), *path, name)
-        counts[name] = doc.integer(*path, name, high=MOST)
+        counts[name] = doc.integer(*path, name, high=MAX_COUNT)
     return counts
 
 
 # ------------------------------------------------------------------------------------------- parts of the file
 
 
-def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[str, ...]) -> Episode:
+def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[str, ...]) -> EpisodeSpec:
     path = ("episodes", e)
     doc.mapping(*path, only=EPISODE_KEYS)
     recipes = {name: _recipe(doc, name, ingredients, spices, *path) for name in doc.mapping(*path, "recipes")}
@@ -176,7 +176,7 @@ def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[
         if name not in recipes:
             raise doc.error(near_matches("recipe", name, recipes), *path, "orders", i)
     seen: list[int] = []
-    return Episode(
+    return EpisodeSpec(
         recipes=recipes,
         orders=orders,
         pantries=_areas(doc, "pantry", ingredients, seen, *path, "pantries"),
@@ -193,7 +193,7 @@ def _recipe(doc: Document, name: Any, ingredients: Sequence[str], spices: Sequen
         name=name,
         ingredients=_wanted(doc, ingredients, *path, "ingredients"),
         spices=_wanted(doc, spices, *path, "spices"),
-        cook_time=doc.integer(*path, "cook_time", high=MOST),
+        cook_time=doc.integer(*path, "cook_time", high=MAX_COUNT),
     )
     if not recipe.ingredients:
         raise doc.error(f"{name} asks for no ingredient; a recipe needs at least one", *path)
@@ -211,11 +211,11 @@ def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *pat
     for i in range(len(given)):
         doc.mapping(*path, i, only=AREA_KEYS[str(path[-1])])
         free = next(number for number in count(len(seen)) if number not in seen)
-        number = doc.integer(*path, i, "id", default=free, high=MOST)
+        number = doc.integer(*path, i, "id", default=free, high=MAX_COUNT)
         if number in seen:
             raise doc.error(f"id {number} belongs to another area of the episode; use a free one", *path, i)
         seen.append(number)
         areas.append(
-            Area(number, kind, _counts(doc, known, *path, i, "stock"), doc.integer(*path, i, "spaces", high=MOST))
+            Area(number, kind, _counts(doc, known, *path, i, "stock"), doc.integer(*path, i, "spaces", high=MAX_COUNT))
         )
     return tuple(areas)

@@ -30,7 +30,7 @@ def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding
     budget = BUDGET if options.budget is None else options.budget
     reports = [verify_scenario(load_scenario(source), budget) for source in sources]
     text = "\n\n".join(map(report_text, reports))
-    return Finding(text, [report.as_json() for report in reports], all(report.ok for report in reports))
+    return Finding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
 
 
 SCENARIO = DocumentKind(
@@ -85,4 +85,4 @@ class ScenarioGenerator:
             values = generate_scenario(Wish(episodes=self.episodes, **given), self.seed, out.stem, states)
         report = verify_scenario(load_scenario(values), states)
         out.write_text(scenario_text(values, " ".join(words)), encoding="utf-8")
-        return Finding(report_text(report), report.as_json(), report.ok)
+        return Finding(report_text(report), report.to_dict(), report.ok)

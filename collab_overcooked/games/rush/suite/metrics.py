@@ -25,11 +25,11 @@ EVENT = schema.object_of(
         "label": schema.text,
         "reason": schema.text,
         "order": schema.nullable(schema.text),
-        "worker": schema.whole(),
-        "turn": schema.whole(),
-        "advanced": schema.flag,
-        "finished": schema.flag,
-        "ruined": schema.flag,
+        "worker": schema.integer(),
+        "turn": schema.integer(),
+        "advanced": schema.boolean,
+        "finished": schema.boolean,
+        "ruined": schema.boolean,
     }
 )
 

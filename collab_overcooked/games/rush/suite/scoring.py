@@ -23,11 +23,11 @@ from collab_overcooked.runner.teams import team_words
 
 AXES = ("scenario", "agents")
 
-_ORDER = schema.object_of({"name": schema.text, "finished": schema.flag, "ruined": schema.flag})
+_ORDER = schema.object_of({"name": schema.text, "finished": schema.boolean, "ruined": schema.boolean})
 RECORD_FIELDS = RecordFields(
     event=EVENT,
-    record={"scenario": schema.name, "max_turns": schema.whole(), "orders": schema.list_of(_ORDER)},
-    optional={"round": schema.whole(), "teacher": schema.name},
+    record={"scenario": schema.name, "max_turns": schema.integer(), "orders": schema.list_of(_ORDER)},
+    optional={"round": schema.integer(), "teacher": schema.name},
 )
 
 

@@ -18,12 +18,12 @@ from collab_overcooked.render.model import (
     Board,
     Card,
     Cell,
-    Column,
     Cook,
     Dot,
     Icon,
     Line,
     Mark,
+    PanelColumn,
     Point,
     Progress,
     Sheet,
@@ -184,6 +184,6 @@ def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
     most = max(len(episode.orders) for episode in scenario.episodes)
     lines = 3.5 + 2.2 * len(seats) + most * 3.1
     width = max(PANEL, *(_recipe_width(recipe) for each in scenario.episodes for recipe in each.recipes.values()))
-    panel = Column((_clock(scenario, scene), *seats, *orders), width, lines)
+    panel = PanelColumn((_clock(scenario, scene), *seats, *orders), width, lines)
     listing = tuple(map(area_line, scene["areas"]))
     return Sheet((_board(scenario, scene, letters), panel), listing=listing, tile=64, font=0.19)

@@ -8,20 +8,20 @@ from typing import Any
 from collab_overcooked.games.rush.engine.compile import Compiled
 from collab_overcooked.games.rush.engine.constants import Kind
 from collab_overcooked.games.rush.engine.rules import SHAPED_MOST
-from collab_overcooked.games.rush.engine.spec import Episode, Recipe
-from collab_overcooked.io.config import MOST
-from collab_overcooked.io.forms import Form, flag, list_of, mapping_of, one_of, record, whole
+from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Recipe
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import Form, boolean, integer, list_of, mapping_of, one_of, record
 
 
 def scene_form(compiled: Compiled) -> Form:
     """Return the form of a scene of a scenario."""
     names = compiled.names
-    count = whole(0, MOST)
+    count = integer(0, MAX_OPTION)
     order = {
         "name": one_of(list(dict.fromkeys(name for episode in names.orders for name in episode)), "order"),
-        **dict.fromkeys(("ingredients", "spices", "finished", "ruined"), flag),
+        **dict.fromkeys(("ingredients", "spices", "finished", "ruined"), boolean),
         "cooked": count,
-        "rewarded": whole(0, SHAPED_MOST),
+        "rewarded": integer(0, SHAPED_MOST),
     }
     area = {
         "id": one_of(list(dict.fromkeys(number for episode in names.areas for number in episode)), "area"),
@@ -33,16 +33,16 @@ def scene_form(compiled: Compiled) -> Form:
     return record(
         {
             "scenario": one_of([names.scenario], "scenario"),
-            "episode": whole(0, len(names.orders) - 1),
+            "episode": integer(0, len(names.orders) - 1),
             "slot": count,
             "turn": count,
             "turns_left": count,
-            "worker": whole(0, compiled.workers - 1),
-            "seat": whole(0, compiled.n_agents - 1),
-            "limit": whole(1, MOST),
+            "worker": integer(0, compiled.workers - 1),
+            "seat": integer(0, compiled.n_agents - 1),
+            "limit": integer(1, MAX_OPTION),
             "agents": count,
             "workers": count,
-            "over": flag,
+            "over": boolean,
             "orders": list_of(record(order, ["name"]), 0, compiled.n_orders, "orders"),
             "areas": list_of(record(area, ["id"]), 0, compiled.n_areas, "areas"),
         }
@@ -96,7 +96,7 @@ def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
         )
 
 
-def _check_stock(episode: Episode, scene: Mapping[str, Any]) -> None:
+def _check_stock(episode: EpisodeSpec, scene: Mapping[str, Any]) -> None:
     """What orders have collected is missing from the stock, and nothing else is."""
     taken: dict[str, int] = {}
     for good, count in _taken(episode, scene):
@@ -111,7 +111,7 @@ def _check_stock(episode: Episode, scene: Mapping[str, Any]) -> None:
             )
 
 
-def _taken(episode: Episode, scene: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+def _taken(episode: EpisodeSpec, scene: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for order in scene["orders"]:
         recipe = episode.recipes[order["name"]]
         yield from recipe.ingredients.items() if order["ingredients"] else ()

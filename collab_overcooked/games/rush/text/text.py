@@ -25,7 +25,7 @@ LABELS = {
 }
 IDLE = {"action_type": Verb.NO_ACTION.name, "area_id": None, "value": None}
 KEYS = tuple(IDLE)
-LONGEST = 1000  # characters of an action; nothing near it can be one
+MAX_CHARACTERS = 1000  # characters of an action; nothing near it can be one
 NUMBER = re.compile(r"\d{1,4}[.):]?")
 NUMBERED = re.compile(r"\d{1,4}[.):]?\s*(?={)")  # a line of the list of valid actions, copied whole
 LIST = "Valid actions, to be answered by number or in full:"
@@ -167,7 +167,7 @@ def _dictionary(words: str) -> dict[str, Any]:
 
 def _literal(words: str) -> Any:
     """Read JSON or a Python literal; None for anything else."""
-    if len(words) > LONGEST:
+    if len(words) > MAX_CHARACTERS:
         return None
     for read in (json.loads, ast.literal_eval):
         try:

@@ -10,7 +10,7 @@ from collab_overcooked.games.house.policies.joint import HouseLook
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import auction, rate
-from collab_overcooked.policies.search.subplans import Findings, Moment, plan_text
+from collab_overcooked.policies.search.subplans import Findings, PlanningView, plan_text
 
 NAMES = ("Alice", "Bob")
 
@@ -22,15 +22,15 @@ def start(**options: Any) -> Home:
     return home
 
 
-def look(home: Home, seat: int = 0, told: Findings | None = None) -> Moment:
+def look(home: Home, seat: int = 0, told: Findings | None = None) -> PlanningView:
     return HouseLook(home.game)(Seen.of(home.game, home.state, home.out, seat), told)
 
 
-def texts(moment: Moment, seat: int = 0) -> set[str]:
+def texts(moment: PlanningView, seat: int = 0) -> set[str]:
     return {option.text for option in moment.options[seat] if option.value > 0}
 
 
-def action_of(home: Home, moment: Moment, text: str, seat: int = 0) -> str | None:
+def action_of(home: Home, moment: PlanningView, text: str, seat: int = 0) -> str | None:
     option = moment.option(seat, text)
     if option is None or option.action is None:
         return None

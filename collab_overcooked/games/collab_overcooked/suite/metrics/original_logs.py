@@ -16,7 +16,7 @@ GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
 
 
-MOST_CHARACTERS = 2**27  # of a log
+MAX_CHARACTERS = 2**27  # of a log
 
 
 class LogError(ValueError):
@@ -139,13 +139,13 @@ def _load(path: Path) -> Any:
     opener = gzip.open if path.suffix == ".gz" else open
     try:
         with opener(path, "rt", encoding="utf-8") as file:
-            text = file.read(MOST_CHARACTERS + 1)
+            text = file.read(MAX_CHARACTERS + 1)
     except EOFError as error:
         raise LogError(f"{path}: is truncated: {error}") from error
     except (OSError, UnicodeDecodeError, zlib.error) as error:
         raise LogError(f"{path}: cannot be read: {error}") from error
-    if len(text) > MOST_CHARACTERS:
-        raise LogError(f"{path}: unpacks to more than {MOST_CHARACTERS} characters, which no log has")
+    if len(text) > MAX_CHARACTERS:
+        raise LogError(f"{path}: unpacks to more than {MAX_CHARACTERS} characters, which no log has")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

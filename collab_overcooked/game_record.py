@@ -62,7 +62,7 @@ class GameRecord:
         suites: Suites that are played with it, by name; the first one scores its records and is compared.
         policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
             a function of the text of a spec; see ``policies.specs.load_factory``.
-        prompts: Folder of its prompt templates below the package; empty if the common ones serve.
+        prompts: ``"package:folder"`` of its prompt templates; empty if the common ones are enough.
         language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
             kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
         presets: ``"package.module:object"`` of how a paper evaluated its language agents, a ``PresetRecord``, by the

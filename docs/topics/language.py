@@ -7,7 +7,7 @@ from pathlib import Path
 from collab_overcooked.evaluation.forecast import needs
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.budget import Price
-from collab_overcooked.policies.llm.prompts import SHIPPED
+from collab_overcooked.policies.llm.prompts import template_folders
 from collab_overcooked.policies.llm.settings import describe_settings
 
 from .writing import code, plain, table
@@ -33,7 +33,7 @@ def language_switches() -> str:
 def prompt_files() -> str:
     """List the templates by folder."""
     rows = []
-    for folder, path in sorted(SHIPPED.items()):
+    for folder, path in sorted(template_folders().items()):
         names = ", ".join(code(template.name) for template in sorted(Path(path).glob("*.j2")))
         rows.append((code(folder), names))
     return table(("folder", "templates"), rows)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Iterable
 from typing import Any
 
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import api, parallel
 
-from .writing import code, first_line, option_table, plain, section, table
+from .writing import DOCS, code, first_line, option_table, plain, section, table
+
+ROOT = DOCS.parent
 
 
 def environments() -> str:
@@ -142,8 +145,19 @@ def result_identity() -> str:
     return table(("game", "axes of its tables", "options that are no part of the name, and why"), rows)
 
 
+def import_layers() -> str:
+    """List the layers that import-linter holds, from its configuration."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    rows = []
+    for contract in contracts:
+        layers = (layer.replace("(", "").replace(")", "") for layer in contract.get("layers", ()))
+        rows.append((contract["name"], " → ".join(map(code, layers))))
+    return table(("contract", "layers, from above"), rows)
+
+
 FACTS = (
     environments,
+    import_layers,
     result_identity,
     games,
     shell_options,

@@ -16,7 +16,7 @@ GAMES = ("collab_overcooked", "cuisineworld", "overcooked", "rush")
 
 @pytest.mark.parametrize("game", GAMES)
 def test_events_of_every_game_start_with_the_same_columns(game: str) -> None:
-    columns = importlib.import_module(f"collab_overcooked.games.{game}.constants").EventColumn
+    columns = importlib.import_module(f"collab_overcooked.games.{game}.engine.constants").EventColumn
     shared = [*events.EventField, *(events.MacroColumn if hasattr(columns, "ENDED") else ())]
     assert [columns[column.name] for column in shared] == shared
 

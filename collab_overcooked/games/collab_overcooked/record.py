@@ -27,7 +27,7 @@ RECORDS = (
             "reference": "collab_overcooked.games.collab_overcooked.policies.reference:reference_from_text",
             "noisy": "collab_overcooked.games.collab_overcooked.policies.reference:noisy_from_text",
         },
-        prompts="games/collab_overcooked/text/prompts",
+        prompts="collab_overcooked.games.collab_overcooked:text/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
         presets={"collab": "collab_overcooked.games.collab_overcooked.policies.presets:PRESET"},
         documents=("collab_overcooked.games.collab_overcooked.suite.documents:KITCHEN",),

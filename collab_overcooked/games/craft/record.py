@@ -21,7 +21,7 @@ RECORDS = (
             "greedy": "collab_overcooked.games.craft.policies.greedy:from_text",
             "planner": "collab_overcooked.games.craft.policies.planner:from_text",
         },
-        prompts="games/craft/text/prompts",
+        prompts="collab_overcooked.games.craft:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.craft.policies.commands:Commands"},
         documents=("collab_overcooked.games.craft.suite.documents:LEVEL",),
         generator="collab_overcooked.games.craft.suite.documents:LevelGenerator",

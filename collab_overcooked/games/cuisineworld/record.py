@@ -21,7 +21,7 @@ RECORDS = (
             "greedy": "collab_overcooked.games.cuisineworld.policies.greedy:GreedyPolicy",
             "planner": "collab_overcooked.games.cuisineworld.policies.planner:PlannerPolicy",
         },
-        prompts="games/cuisineworld/text/prompts",
+        prompts="collab_overcooked.games.cuisineworld:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         presets={"mindagent": "collab_overcooked.games.cuisineworld.policies.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.suite.documents:LEVEL",),

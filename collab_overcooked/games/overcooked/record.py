@@ -23,7 +23,7 @@ RECORDS = (
             "noisy": "collab_overcooked.games.overcooked.policies.noisy:from_text",
             "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
-        prompts="games/overcooked/text/prompts",
+        prompts="collab_overcooked.games.overcooked:text/prompts",
         presets={"llmco": "collab_overcooked.games.overcooked.policies.presets:PRESET"},
         documents=("collab_overcooked.games.overcooked.suite.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.suite.documents:LayoutGenerator",

@@ -14,7 +14,7 @@ _ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
         "planner": "collab_overcooked.games.rooms.policies.planner:from_text",
         "noisy": "collab_overcooked.games.rooms.policies.noisy:from_text",
     },
-    "prompts": "games/rooms/text/prompts",
+    "prompts": "collab_overcooked.games.rooms:text/prompts",
     "documents": ("collab_overcooked.games.rooms.suite.documents:MAP",),
 }
 

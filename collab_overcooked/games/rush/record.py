@@ -20,7 +20,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "planner": "collab_overcooked.games.rush.policies.planner:PlannerPolicy",
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
-    "prompts": "games/rush/text/prompts",
+    "prompts": "collab_overcooked.games.rush:text/prompts",
     "presets": {"rush": "collab_overcooked.games.rush.policies.presets:PRESET"},
     "teachers": {
         "scripted": TeacherRecord(

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from collab_overcooked import registry
 
-PACKAGE = Path(__file__).parents[2]
 COMMON = "common"
-SHIPPED = {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
-    Path(record.prompts).parts[1]: str(PACKAGE / record.prompts) for record in registry.GAMES if record.prompts
-}
-"""Folders of shipped templates, by the names that games call them."""
+
+
+def template_folders() -> dict[str, str]:
+    """Return the folders of built-in templates by name: ``common``, and one for each game that has its own."""
+    named = (record.prompts.partition(":") for record in registry.games() if record.prompts)
+    return {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
+        package.rpartition(".")[2]: str(resources.files(package) / folder) for package, _, folder in named
+    }
 
 
 class Prompts:
@@ -30,7 +34,7 @@ class Prompts:
     def __init__(self, game_id: str, own: str = "") -> None:
         if own and not Path(own).is_dir():
             raise ValueError(f"prompts: {own!r} is no folder")
-        self.folder = Path(registry.find(game_id).prompts).parent.name or COMMON
+        self.folder = registry.find(game_id).prompts.partition(":")[0].rpartition(".")[2] or COMMON
         self._environment = _environment(own)
 
     def fill(self, name: str, **values: Any) -> str:
@@ -61,7 +65,9 @@ def _environment(own: str) -> Any:
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError:
         raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
-    shipped = jinja2.PrefixLoader({name: jinja2.FileSystemLoader(folder) for name, folder in SHIPPED.items()})
+    shipped = jinja2.PrefixLoader(
+        {name: jinja2.FileSystemLoader(folder) for name, folder in template_folders().items()}
+    )
     return ImmutableSandboxedEnvironment(
         loader=jinja2.ChoiceLoader([*([jinja2.FileSystemLoader(own)] if own else []), shipped]),
         undefined=jinja2.StrictUndefined,

@@ -97,7 +97,7 @@ def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytes
     for given, expected in ((None, [1800, 120]), (7.0, [7, 7])):
         with connection.connect("http://127.0.0.1:8/v1", timeout=given) as reached:
             assert reached.router is not None
-            reaches = (connection.Reach(local="tiny.gguf"), None)
+            reaches = (connection.EndpointConfig(local="tiny.gguf"), None)
             assert [reached.router.client_for(reach).patience.timeout for reach in reaches] == expected
 
 

@@ -1,6 +1,6 @@
 """Words: names, docstrings, messages, help texts and prompts use the field's terms; see CONTRIBUTING.md.
 
-Each banned word has its replacement. A folder is checked once it is listed in ``CHECKED``; the aim is the whole package.
+Each banned word has its replacement. A folder is checked once it is listed in ``CHECKED``.
 """
 
 from __future__ import annotations

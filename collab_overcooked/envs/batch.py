@@ -20,7 +20,7 @@ from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_r
 from collab_overcooked.io.checks import whole_number
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
-from collab_overcooked.kernels.rng import derive_seeds, seed_words
+from collab_overcooked.kernels.rng import derive_seeds, seed_states
 
 Array = np.ndarray
 MAX_THREADS = 1024
@@ -147,7 +147,7 @@ class BatchEnv:
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be one whole number or {self.num_envs} of them, not {len(seeds)}")
         places = np.flatnonzero(chosen)
-        self.state.rng[places] = seed_words([seeds[i] for i in places])
+        self.state.rng[places] = seed_states([seeds[i] for i in places])
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance all environments that are not over.

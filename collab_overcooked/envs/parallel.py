@@ -20,7 +20,7 @@ from collab_overcooked.envs.shells import (
     shell_metadata,
 )
 from collab_overcooked.io.checks import near_matches, parse_text, shown, whole_number
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
@@ -117,7 +117,7 @@ class ParallelEnv(PettingZooParallelEnv):
                 drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
             else:
                 drawn = whole_number("seed", seed, 0)
-            self._state.rng[:] = seed_words([drawn])
+            self._state.rng[:] = seed_states([drawn])
         limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
         try:
             (self._bound or self._bind()).reset(self._which, options, limit)

@@ -17,7 +17,7 @@ from collab_overcooked.games.craft.engine.constants import Verb
 from collab_overcooked.games.craft.engine.spec import levels, load_level
 from collab_overcooked.games.craft.env import CraftKitchen
 from collab_overcooked.games.craft.text.text import VERBS
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 USUAL = {"agents": 2, "interval": 4, "lifetime": 6, "walk": 0, "respawn": 1, "cook_steps": 1, "items_per_fuel": 1.0,
          "reach": "told", "max_steps": 60}  # fmt: skip
@@ -33,7 +33,7 @@ CHICKEN, MUTTON = "cooked_chicken", "cooked_mutton"
 def start(level, seed, options):
     game = CraftKitchen(level=level, **options)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_))
     return game, state, out
 

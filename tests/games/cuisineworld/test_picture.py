@@ -21,7 +21,7 @@ from collab_overcooked.games.cuisineworld.text.picture import (
     time_colour,
     words_of,
 )
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.model import BAD, GOOD, GREY, WORKING
 from collab_overcooked.render.rgb import draw_rgb, measure, part_boxes
@@ -33,7 +33,7 @@ LIFETIMES = load_level("level_9").timing(1.5).lifetimes
 def start_scene(name: str, agents: int) -> tuple[Level, dict[str, Any]]:
     game = CuisineWorld(level=name, agents=agents)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([np.uint64(0)])
+    state.rng[:] = seed_states([np.uint64(0)])
     game.reset(state, out, np.ones(1, np.bool_))
     return game.level, game.scene(state, 0)
 

@@ -12,7 +12,7 @@ import collab_overcooked
 from collab_overcooked.games.overcooked.engine.constants import Player
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.text.text import event_names
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 EVENTS = """tomato_pickup useful_tomato_pickup tomato_drop useful_tomato_drop potting_tomato onion_pickup
     useful_onion_pickup onion_drop useful_onion_drop potting_onion dish_pickup useful_dish_pickup dish_drop
@@ -71,7 +71,7 @@ def test_small_orders_are_cooked_by_hand():
 def test_further_players_start_on_the_first_free_floor(count, starts):
     game = game_of("cramped_room", players=count)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_))
     assert [p["position"] for p in game.scene(state, 0)["players"]] == starts
 
@@ -219,7 +219,7 @@ def test_a_scene_comes_back():
     film = play(MOMENT, ".")
     scene = film.scene
     other, out = film.game.alloc(1)
-    other.rng[:] = seed_words([5])
+    other.rng[:] = seed_states([5])
     film.game.reset(other, out, np.ones(1, np.bool_), {"state": scene})
     assert film.game.scene(other, 0) == scene
     assert picture_of(film.game, scene) == drawn(MOMENT).replace("4/20", "5/20").replace(

@@ -18,7 +18,7 @@ from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text.text import vocabulary
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import read_number, read_probability
@@ -322,7 +322,7 @@ def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, st
 def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
     """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
     policies = [ReferencePolicy(number) for _ in range(game.n_agents)]
     info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents, Simulator(game, state, 0))

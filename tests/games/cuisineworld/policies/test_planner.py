@@ -7,7 +7,7 @@ import pytest
 
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import Lookahead, PlannerPolicy
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
@@ -35,7 +35,7 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
     choices = []
     for seed in (1, 2):
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([seed])
+        state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_), {"orders": ["tomatoSalad"]})
         state.forced[0, 1:] = seed
         lookahead = Lookahead(game, 32, 40)

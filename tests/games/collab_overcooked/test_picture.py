@@ -191,7 +191,7 @@ def test_unknown_utensils_and_foods_are_drawn(tmp_path):
 
 @pytest.mark.parametrize("bad", [0, 23, True, 48.0, "48"])
 def test_a_bad_tile_size_is_refused(paper, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 24 pixels"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels"):
         rgb(paper[0], scene, bad)
 
 

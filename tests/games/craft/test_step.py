@@ -162,7 +162,7 @@ def test_levels_files_are_refused_with_reason_and_place():
         ({"chest": [[0]]}, "chest.0 must be a point"),
         ({"starts": [[0, 0]] * 5}, "at most 4 agents can play"),
         ({"mobs": {"oak_log": {"at": [[1, 1]]}}}, "is a block and a mob"),
-        ({"agents": 9}, "agents must be a whole number from 1 to 3"),
+        ({"agents": 9}, "agents must be an integer from 1 to 3"),
         ({"blocks": {"chest": {"at": [[1, 1]]}}}, "has a key of its own"),
         ({"dishes": {"a": "chicken", "b": "chicken"}}, "two dishes are made of chicken"),
         ({"furnaces": 1}, "unknown key 'furnaces'"),
@@ -173,7 +173,7 @@ def test_levels_files_are_refused_with_reason_and_place():
         ({"agents": 4, "level": good}, "agents must be at most 3"),
         ({"items_per_fuel": 0.3}, "items_per_fuel must be a multiple of 0.5"),
         ({"interval": 1, "lifetime": 300}, "lifetime must be at most 200"),
-        ({"pace": 6}, "pace must be a whole number from 1 to 5"),
+        ({"pace": 6}, "pace must be an integer from 1 to 5"),
     ]:
         with pytest.raises(ValueError, match=message):
             CraftKitchen(**options)

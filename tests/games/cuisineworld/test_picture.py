@@ -163,7 +163,7 @@ def test_bars_turn_red_in_time():
 
 @pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48"])
 def test_a_bad_tile_size_is_refused(burgers, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 32 pixels"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 32 pixels"):
         rgb(burgers[0], scene, None, bad)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.lexicon import plain, words_for
+from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
@@ -231,7 +231,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        compiled, say = info.game.compiled, translator_of(info.game)  # type: ignore[attr-defined]
         self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, seen: Seen) -> int:

@@ -54,8 +54,8 @@ def test_few_rollouts_are_enough(play: Any, rollouts: int) -> None:
     ("spec", "message"),
     [
         ("scheduler:rollout=5", "did you mean rollouts"),
-        ("scheduler:horizon=0", "whole number of at least 1"),
-        ("scheduler:rollouts", "whole number of at least 1"),
+        ("scheduler:horizon=0", "integer of at least 1"),
+        ("scheduler:rollouts", "integer of at least 1"),
     ],
 )
 def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
@@ -64,7 +64,7 @@ def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> 
 
 
 def test_bad_numbers_are_refused() -> None:
-    with pytest.raises(ValueError, match="rollouts must be a whole number"):
+    with pytest.raises(ValueError, match="rollouts must be an integer"):
         PlannerPolicy(rollouts=0)
 
 

@@ -279,4 +279,4 @@ def check_forced(scene: Mapping[str, Any]) -> None:
     """
     used, most = scene["forced"]["used"], len(scene["forced"]["orders"])
     if used > most:
-        raise ValueError(f"state.forced.used must be a whole number from 0 to {most}, not {used}")
+        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {used}")

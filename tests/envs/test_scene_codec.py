@@ -65,7 +65,7 @@ def test_what_is_left_out_stays(scene, state):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"cooks": [{"at": [1, 4]}, {}]}, r"state.cooks\[0\].at\[1\] must be a whole number from 0 to 3, not 4"),
+        ({"cooks": [{"at": [1, 4]}, {}]}, r"state.cooks\[0\].at\[1\] must be an integer from 0 to 3, not 4"),
         ({"cooks": [{}]}, "state.cooks lists 1 cooks; it must list 2"),
         ({"cooks": [{"held": "union"}, {}]}, "did you mean onion"),
         ({"stock": {"onion": -1}}, "state.stock.onion"),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from types import MappingProxyType
-from typing import Any, Self
+from types import MappingProxyType, SimpleNamespace
+from typing import Any, NamedTuple, Self
 
 import gymnasium
 import numpy as np
@@ -15,9 +16,9 @@ from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.scene_codec import Part, group, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
-from collab_overcooked.io.config import Config
+from collab_overcooked.io.config import Config, integer
 from collab_overcooked.io.forms import Form, check_same
-from collab_overcooked.kernels.arrays import allocate
+from collab_overcooked.kernels.arrays import BasicOut, allocate
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.events import NOTHING, EventField
 from collab_overcooked.render.model import Card, Line, PanelColumn, Sheet, Text
@@ -28,6 +29,19 @@ PETTINGZOO_PROBE = ("options", 1)  # PettingZoo's API tests reset with it, and e
 WORDS_WIDTH = 40  # of a picture that has words only, in font sizes
 
 
+@dataclass(frozen=True)
+class EpisodeConfig(Config):
+    """Options of games that have none of their own."""
+
+    max_steps: int = integer(40, "Steps of an episode.", least=1)
+
+
+class NoTables(NamedTuple):
+    """Tables of games that have none; kernels take tables in any case."""
+
+    unused: np.ndarray
+
+
 class CompiledGame(FullGame):
     """A game that is stepped by kernels over read-only tables.
 
@@ -35,11 +49,12 @@ class CompiledGame(FullGame):
 
     Attributes:
         config_class: Its options.
+        observed_numbers: Length of an observation, for games that are made by their options and ``max_steps`` alone.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
         array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
-        sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation and the usual ``columns`` of
-            an event need not be told.
+        sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation, the usual ``columns`` of an
+            event and ``scratch``, which is 0, need not be told.
         seat_view: Class of what a seat may know.
         hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
         step_key: Key of a scene that counts the steps up to its ``limit``.
@@ -47,7 +62,7 @@ class CompiledGame(FullGame):
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
-            a reset chooses.
+            a reset chooses; ``BasicOut`` has been cleared before.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: What seats should know of the rules, where it is the same for all options.
@@ -57,8 +72,9 @@ class CompiledGame(FullGame):
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
-    config_class: type[Config]
-    compiled: Any
+    config_class: type[Config] = EpisodeConfig
+    compiled: Any = SimpleNamespace(tables=NoTables(np.zeros(1, np.int32)))
+    observed_numbers: int
     global_state: tuple[str, ...]
     hidden_keys: tuple[str, ...] = ("chance",)
     step_key: str = "timestep"
@@ -76,6 +92,11 @@ class CompiledGame(FullGame):
     event_codes: type[IntEnum]
     reason_codes: type[IntEnum]
     forced_column: int | None = None
+
+    def __init__(self, *values: Any, **options: Any) -> None:
+        config: Any = self.config_class.read(values, options)
+        self.kwargs, self.max_cycles = config.to_dict(), config.max_steps
+        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.observed_numbers,), np.uint8))
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the declaration of scenes, whose functions cannot be pickled."""
@@ -108,6 +129,7 @@ class CompiledGame(FullGame):
             "A": self.n_actions,
             "numbers": int(np.prod(space.shape)),
             "columns": len(EventField),
+            "scratch": 0,
         }
         sizes = {**usual, **self.sizes}
         return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
@@ -132,6 +154,10 @@ class CompiledGame(FullGame):
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes by all options, of their forms, but the scene; a limit of 0 is the game's own."""
+        if isinstance(out, BasicOut):
+            out.fresh[:] = which
+            for array in (out.events, out.rewards, out.terminated, out.truncated):
+                array[which] = 0
         for kernel in self.reset_kernels:
             kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
@@ -169,10 +195,13 @@ class CompiledGame(FullGame):
     def _complete(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         """Derive all that follows from a checked scene in environment ``i``; kernels may run from here on.
 
+        Unless a game derives more, an episode is over, and truncated, at its limit.
+
         Returns:
             Whether the episode is terminated or truncated already, so that nothing can be played on.
         """
-        raise NotImplementedError
+        played = self._decode(state, i, False)
+        return False, bool(played[self.step_key] >= played["limit"])
 
     def _check_completed(self, scene: dict[str, Any]) -> None:
         """Refuse a completed scene for what ``_complete`` has derived, or was given for it.
@@ -414,12 +443,17 @@ class CompiledGame(FullGame):
         return draw(self.sheet(scene if seat is None else self.seat_scene(scene, seat), seat), mode)
 
 
-def scene_lines(scene: Mapping[str, Any]) -> list[str]:
-    """Return a scene in words, one line for each of its keys."""
-    return [f"{key}: {_words(value)}" for key, value in scene.items()]
-
-
-def _words(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_words(part)}" for key, part in value.items())
-    return "; ".join(map(_words, value)) or "none" if isinstance(value, (list, tuple)) else str(value)
+def scene_lines(scene: Mapping[Any, Any]) -> list[str]:
+    """Return a scene as text: a line for each key, and for each entry of what has several values in an entry."""
+    lines = []
+    for key, value in scene.items():
+        entries = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+        if any(isinstance(entry, (Mapping, list, tuple)) for entry in entries):
+            inner = value if isinstance(value, Mapping) else dict(enumerate(value))
+            lines += [f"{key}:", *(f"  {line}" for line in scene_lines(inner))]
+        elif isinstance(value, Mapping):
+            lines.append(f"{key}: {', '.join(f'{name} {part}' for name, part in value.items()) or 'none'}")
+        else:
+            listed = isinstance(value, (list, tuple))
+            lines.append(f"{key}: {(', '.join(map(str, value)) or 'none') if listed else value}")
+    return lines

@@ -207,10 +207,14 @@ def listing(parts: Sequence[Part], what: str) -> Part:
     return Part(form, lambda rows: [part.read(rows) for part in parts], write)
 
 
+def entries(parts: Mapping[str, Part]) -> Part:
+    """Declare a mapping with a part for each entry of the arrays that the parts name."""
+    return group({name: _entry(part, k) for k, (name, part) in enumerate(parts.items())})
+
+
 def by_name(names: Sequence[str], part: Part, what: str) -> Part:
     """Declare a mapping from names to the entries of the arrays that a part names."""
-    entries = group({name: _entry(part, k) for k, name in enumerate(names)})
-    return entries._replace(form=forms.mapping_of(names, part.form, what))
+    return entries(dict.fromkeys(names, part))._replace(form=forms.mapping_of(names, part.form, what))
 
 
 def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
@@ -241,6 +245,12 @@ def rng_state(max_draws: int = 2**31 - 1) -> Part:
     """Declare the state of the random generator."""
     form = {"seed": forms.integer(0, 2**64 - 1), "draws": forms.integer(0, max_draws)}
     return row("rng", Codec(forms.record(form, tuple(form)), rng_to_dict, rng_from_dict))
+
+
+def clock(array: str, **indices: int) -> dict[str, Part]:
+    """Declare the counter of steps and, by the second key, their limit, and the random generator."""
+    (steps, played), (limit, most) = indices.items()
+    return {steps: column(array, played, COUNT), limit: span(array, most, 1, MAX_OPTION), "chance": rng_state()}
 
 
 # ------------------------------------------------------------------------------------------- orders

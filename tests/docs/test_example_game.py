@@ -1,4 +1,4 @@
-"""The example game of the documentation conforms, is played and recorded, trained on, and told in words."""
+"""The example games of the documentation conform; one is played and recorded, trained on, and told in words."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.agents import from_text
 from collab_overcooked.policies.llm.connection import connect
 from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.replay import replay
@@ -33,11 +34,50 @@ def relay(monkeypatch):
     """Import the example, which registers itself, and forget it again."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     before = list(registry.GAMES)
+    import beacon
     import relay
 
     registry.register_game(relay.RECORD)
+    registry.register_game(beacon.RECORD)
     yield relay
     registry.GAMES[:] = before
+
+
+@pytest.mark.parametrize("name", ["beacon", "relay"])
+def test_a_game_takes_150_lines(name):
+    assert (EXAMPLES / f"{name}.py").read_text("utf-8").count("\n") <= 150
+
+
+def test_a_seat_learns_nothing_that_is_hidden_from_it():
+    """Wherever the wreck is, the diver has the same observation, mask, text, picture and searches."""
+    assert check_game("Beacon-v0", episodes=1).ok
+    seen = {0: set(), 1: set()}
+    for wreck in range(9):
+        env = collab_overcooked.make("Beacon-v0", render_mode="ansi")
+        env.reset(seed=0, options={"state": {"wreck": wreck, "chance": {"seed": 3, "draws": 1}}})
+        env.step({"agent_0": env.game.parse("left"), "agent_1": env.game.parse("wait")})
+        for seat, agent in enumerate(env.agents):
+            view = env.game.seen(env.arrays[0], 0, seat)
+            numbers = env.arrays[1].observations[0, seat].tolist(), env.action_mask(agent).tolist()
+            picture = env.game.render(env.arrays[0], 0, "ansi", seat)
+            seen[seat].add(str((numbers, env.describe(agent), view.scene, view.text, view.manual, picture)))
+    assert (len(seen[0]), len(seen[1])) == (9, 1) and "wreck: " not in seen[1].pop()
+
+
+def test_a_search_knows_no_more_than_its_seat():
+    game = collab_overcooked.make("Beacon-v0").game
+    states = [game.state_of({"wreck": wreck, "chance": {"seed": 3, "draws": 1}}) for wreck in (0, 8)]
+    copies = [Simulator(game, state, 1).fork(3, 20).state.bay for state in states]
+    assert (copies[0] == copies[1]).all() and len(set(copies[0][:, 0].tolist())) > 1
+    env = collab_overcooked.make("Beacon-v0")
+    assert len(play_episode(env, make_team(["mcts:simulations=4", "mcts:simulations=4"]), seed=3)["steps"]) == 40
+
+
+def test_a_guided_diver_finds_the_wreck():
+    env = collab_overcooked.make("Beacon-v0")
+    env.reset(seed=0, options={"state": {"wreck": 3, "diver": 4}})
+    assert follow(env, "left | wait\nwait | left\nwait | act") == [0, 0, 1]
+    assert env.events()[1]["event"] == "found" and env.game.check(env.arrays[0], 0, 0, 3)[0] == "F_KEEPER_STAYS"
 
 
 def follow(env, words):
@@ -72,7 +112,7 @@ def test_a_parcel_goes_over_the_shelf():
         """,
     )
     assert paid == [0] * 7 + [1]  # the first try to take from the empty shelf was refused
-    assert env.scene()["served"] == 1 and env.scene()["couriers"][0] == {"cell": 0, "holds": "red"}
+    assert env.scene()["served"] == 1 and env.scene()["couriers"]["agent_0"] == {"cell": 0, "holds": "red"}
     assert env.events()[1]["event"] == "delivered" and "served: 1" in env.render()
 
 
@@ -118,7 +158,7 @@ def test_a_language_model_plays_it(monkeypatch):
     def script(asked):
         words = asked["messages"][-1]["content"]
         texts = re.findall(r"^\d+\. (.*)$", words, re.MULTILINE)
-        order, held = re.search("orders: (red|blue)", words)[1], re.search(r"couriers: cell \d, holds (\w+)", words)[1]
+        order, held = re.search("orders: (red|blue)", words)[1], re.search(r"agent_0: cell \d, holds (\w+)", words)[1]
         wanted = [f"take {order}", "put", "left" if held == "nothing" else "right"]
         return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
 

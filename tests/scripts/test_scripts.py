@@ -26,6 +26,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
     "benchmarks/peers/jaxmarl_cpu.py": "make bench-peers",
     "benchmarks/peers/overcooked_ai.py": "make bench-peers",
     "benchmarks/peers/run.py": "make bench-peers",
+    "docs/examples/beacon.py": "tests/docs/test_example_game.py",
     "docs/examples/relay.py": "tests/test_docs_fresh.py",
     "docs/facts.py": "tests/test_docs_fresh.py",
 }

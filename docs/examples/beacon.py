@@ -1,0 +1,143 @@
+"""Beacon, a game with hidden information: a keeper who sees a wreck guides a diver, who sees no more than a lamp."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.kernels.arrays import Array, BasicOut, array_of
+from collab_overcooked.kernels.events import EventField
+from collab_overcooked.kernels.jit import kernel
+from collab_overcooked.kernels.rng import Rng, draw_below
+
+CELLS = 9
+KEEPER, DIVER = 0, 1  # seats
+LAMP = ("dark", "green", "red")
+Action = IntEnum("Action", "WAIT LEFT RIGHT ACT", start=0)  # the keeper's left and right switch the lamp
+Event = IntEnum("Event", "WAITED MOVED LIT SEARCHED FOUND", start=0)
+Reason = IntEnum("Reason", "OK F_SHORE F_KEEPER_STAYS", start=0)
+Bay = IntEnum("Bay", "WRECK DIVER LAMP FOUND T LIMIT", start=0)
+
+
+class State(NamedTuple):
+    """State of B environments."""
+
+    bay: Array = array_of(Bay)
+    rng: Array = array_of(Rng)
+
+
+@kernel
+def why_refused(action, seat, bay):
+    """The shores stop the diver, and only the diver dives; no refusal depends on where the wreck is."""
+    if seat == KEEPER:
+        return Reason.F_KEEPER_STAYS if action == Action.ACT else Reason.OK
+    shore = CELLS - 1 if action == Action.RIGHT else 0
+    is_blocked = (action == Action.LEFT or action == Action.RIGHT) and bay[Bay.DIVER] == shore
+    return Reason.F_SHORE if is_blocked else Reason.OK
+
+
+@kernel
+def apply(action, seat, bay, rng):
+    """The keeper's actions set the lamp, the diver moves or dives, and a found wreck is the last. Mutates: bay, rng."""
+    if seat == KEEPER:
+        bay[Bay.LAMP] = action
+        return Event.WAITED if action == Action.WAIT else Event.LIT
+    if action == Action.WAIT:
+        return Event.WAITED
+    if action != Action.ACT:
+        bay[Bay.DIVER] += 1 if action == Action.RIGHT else -1
+        return Event.MOVED
+    if bay[Bay.DIVER] != bay[Bay.WRECK]:
+        return Event.SEARCHED
+    bay[Bay.FOUND] += 1
+    bay[Bay.WRECK] = draw_below(rng, CELLS)
+    return Event.FOUND
+
+
+@kernel
+def step_batch(tables, state, actions, out):
+    """The keeper acts before the diver; a found wreck pays both. Mutates: state, out."""
+    bay, rng, events = state.bay, state.rng, out.events
+    rewards, truncated, fresh = out.rewards, out.truncated, out.fresh
+    for b in range(bay.shape[0]):
+        events[b], fresh[b], rewards[b] = 0, bay[b, Bay.T] < bay[b, Bay.LIMIT], 0
+        for seat in range(2 if fresh[b] else 0):
+            events[b, seat, EventField.REASON] = why_refused(actions[b, seat], seat, bay[b])
+            if events[b, seat, EventField.REASON] == Reason.OK:
+                events[b, seat, EventField.CODE] = apply(actions[b, seat], seat, bay[b], rng[b])
+            if events[b, seat, EventField.CODE] == Event.FOUND:
+                rewards[b] = 1
+        bay[b, Bay.T] += fresh[b]
+        truncated[b] = bay[b, Bay.T] >= bay[b, Bay.LIMIT]
+
+
+@kernel
+def reset_batch(tables, state, out, which, limit):
+    """An episode starts in the dark, with the diver in the middle and a wreck anywhere. Mutates: state."""
+    bay, rng = state.bay, state.rng
+    for b in range(bay.shape[0]):
+        if which[b]:
+            bay[b] = 0
+            bay[b, Bay.WRECK], bay[b, Bay.DIVER] = draw_below(rng[b], CELLS), CELLS // 2
+            bay[b, Bay.LIMIT] = limit
+
+
+@kernel
+def observe_batch(tables, state, out):
+    """Both see diver, lamp and time; the keeper sees the wreck, of which the diver reads 0. Mutates: out."""
+    bay, observations, masks, fresh = state.bay, out.observations, out.masks, out.fresh
+    for b in range(bay.shape[0]):
+        for seat in range(2 if fresh[b] else 0):
+            seen = observations[b, seat]
+            seen[0], seen[1], seen[2] = seat, bay[b, Bay.DIVER], bay[b, Bay.LAMP]
+            seen[3] = 1 + bay[b, Bay.WRECK] if seat == KEEPER else 0
+            seen[4] = min(bay[b, Bay.LIMIT] - bay[b, Bay.T], 255)
+            for action in range(4):
+                masks[b, seat, action] = why_refused(action, seat, bay[b]) == Reason.OK
+
+
+class Beacon(CompiledGame):
+    """Find wrecks in a bay: the keeper sees where they lie, the diver searches, and a lamp is all that they share."""
+
+    id = "Beacon-v0"
+    array_classes = (State, BasicOut)
+    texts, event_codes, reason_codes = ("wait", "left", "right", "act"), Event, Reason
+    n_agents, n_actions, observed_numbers, exact_masks = 2, 4, 5, True
+    global_state = ("bay",)  # of which centralised critics learn more than seats know
+    reset_kernels, step_kernels, observe_kernels = (reset_batch,), (step_batch,), (observe_batch,)
+    things = ("wreck", "lamp", *LAMP)
+    rules = (
+        f"A wreck lies in one of the cells 0 to {CELLS - 1} of a bay. agent_0 sees it and switches a lamp: `left` is "
+        "green, `right` is red, `wait` is dark. agent_1 sees the lamp of the step before, walks `left` and `right` and "
+        "dives with `act`. A dive to the wreck pays both 1, and the next wreck lies anywhere."
+    )
+
+    def why_refused(self, state: State, i: int, seat: int, action: int) -> Reason:
+        return why_refused(action, seat, state.bay[i])
+
+    def scene_parts(self) -> dict[str, codec.Part]:
+        return {
+            "wreck": codec.span("bay", Bay.WRECK, 0, CELLS - 1),
+            "diver": codec.span("bay", Bay.DIVER, 0, CELLS - 1),
+            "lamp": codec.column("bay", Bay.LAMP, codec.names_of(LAMP, "lamp")),
+            "found": codec.column("bay", Bay.FOUND, codec.COUNT),
+            **codec.clock("bay", timestep=Bay.T, limit=Bay.LIMIT),
+        }
+
+    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
+        return {
+            key: value for key, value in super().seat_scene(scene, seat).items() if seat == KEEPER or key != "wreck"
+        }
+
+    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
+        if seat == DIVER:  # searches start from what the seat knows: to the diver, the wreck is anywhere
+            state.bay[:, Bay.WRECK] = rng.integers(0, CELLS, len(state.bay))
+
+
+RECORD = registry.GameRecord("Beacon-v0", "beacon:Beacon", "A keeper guides a diver to wrecks by a lamp.")
+registry.register_game(RECORD)

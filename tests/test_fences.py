@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from test_conformance import OPTIONS
+
+from collab_overcooked.registry import game_class, registered
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "collab_overcooked"
@@ -41,6 +46,17 @@ def is_kernel(node: ast.FunctionDef) -> bool:
 
 def kernels(path: Path) -> list[ast.FunctionDef]:
     return [node for node in tree_of(path).body if isinstance(node, ast.FunctionDef) and is_kernel(node)]
+
+
+def sentence_of(node: ast.FunctionDef) -> str:
+    """First line of a docstring, without what the function mutates."""
+    return (ast.get_docstring(node) or "").partition("\n")[0].partition(" Mutates:")[0].replace("``", "`")
+
+
+@functools.cache
+def page_of(game: str) -> str:
+    """Documentation of a game, with table cells as they are written in code."""
+    return (ROOT / "docs" / "games" / f"{game}.md").read_text("utf-8").replace("\\|", "|")
 
 
 def called_names(tree: ast.Module) -> Iterator[str]:
@@ -108,6 +124,34 @@ def test_every_rule_has_a_test_of_its_name(path, test_names):
 
     untested = [node.name for node in kernels(path) if not is_tested(node.name)]
     assert not untested, f"no test named test_<rule>...: {untested}"
+
+
+@pytest.mark.parametrize("path", RULES, ids=relative)
+def test_every_rule_is_on_the_page_of_its_game(path):
+    """Each rule's sentence, without what it mutates, stands beside its name."""
+    page = page_of(path.relative_to(PACKAGE).parts[1])
+    missing = [node.name for node in kernels(path) if f"| {sentence_of(node)} | `{node.name}` |" not in page]
+    assert not missing, f"docs/games lacks the sentence of {missing}: run docs/facts.py"
+
+
+@pytest.mark.parametrize("env_id", registered())
+def test_every_option_is_played_by_conformance(env_id):
+    """Ids that share a class of options share its cases; a value that is the default shows nothing."""
+    config = game_class(env_id).config_class
+    alike = [other for other in registered() if game_class(other).config_class is config]
+    cases = [case for other in alike for case in OPTIONS.get(other, ())]
+    default = {field.name: field.default for field in fields(config)}
+    played = {name for case in cases for name, value in case.items() if value != default.get(name)}
+    unplayed = default.keys() - played
+    assert not unplayed, f"no case of tests/test_conformance.py has another value of {unplayed}"
+
+
+@pytest.mark.parametrize("env_id", registered())
+def test_every_option_is_on_the_page_of_its_game(env_id):
+    game = game_class(env_id)
+    page = page_of(game.__module__.split(".")[2])
+    missing = [name for name in game.config_class.names() if f"| `{name}` |" not in page]
+    assert not missing, f"docs/games says nothing of {missing}: run docs/facts.py"
 
 
 @pytest.mark.parametrize("path", RULES, ids=relative)

@@ -135,12 +135,12 @@ def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | 
     )
 
 
-def sequence(entry: Codec, slots: int, what: str, least: int = 0) -> Codec:
+def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
     """Code lists of up to ``slots`` values, padded with ``NOTHING``."""
     return Codec(
-        forms.list_of(entry.form, least, slots, what),
-        lambda row: [entry.decode(code) for code in row if code != NOTHING],
-        lambda values: [*map(entry.encode, values), *[NOTHING] * (slots - len(values))],
+        forms.list_of(item.form, least, slots, what),
+        lambda row: [item.decode(code) for code in row if code != NOTHING],
+        lambda values: [*map(item.encode, values), *[NOTHING] * (slots - len(values))],
     )
 
 
@@ -187,10 +187,11 @@ def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
 
 def each(parts: Sequence[Part], what: str) -> Part:
     """Declare a list with a part for each entry of the arrays that the parts name."""
-    return listing([_entry(part, k) for k, part in enumerate(parts)], what)
+    return listing([entry(part, k) for k, part in enumerate(parts)], what)
 
 
-def _entry(part: Part, k: int) -> Part:
+def entry(part: Part, k: int) -> Part:
+    """Declare a part of entry ``k`` of the arrays that it names."""
     return part._replace(
         read=lambda rows: part.read(rows.entry(k)), write=lambda rows, value: part.write(rows.entry(k), value)
     )
@@ -209,7 +210,7 @@ def listing(parts: Sequence[Part], what: str) -> Part:
 
 def entries(parts: Mapping[str, Part]) -> Part:
     """Declare a mapping with a part for each entry of the arrays that the parts name."""
-    return group({name: _entry(part, k) for k, (name, part) in enumerate(parts.items())})
+    return group({name: entry(part, k) for k, (name, part) in enumerate(parts.items())})
 
 
 def by_name(names: Sequence[str], part: Part, what: str) -> Part:
@@ -256,7 +257,7 @@ def clock(array: str, **indices: int) -> dict[str, Part]:
 # ------------------------------------------------------------------------------------------- orders
 
 
-def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str]) -> Part:
+def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str] = ("name",)) -> Part:
     """Declare a queue of orders, see ``kernels.orders``; ``in_use`` is the column of the clock for its length."""
     order = forms.record({"name": orders.form, "remaining": remaining.form}, required)
 

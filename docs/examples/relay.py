@@ -104,7 +104,8 @@ def observe_batch(tables, state, out):
     for b in range(room.shape[0]):
         for seat in range(2 if fresh[b] else 0):
             seen = observations[b, seat]
-            seen[:2], seen[2:4] = couriers[b, seat], couriers[b, 1 - seat]
+            for k in range(2):
+                seen[k], seen[2 + k] = couriers[b, seat, k], couriers[b, 1 - seat, k]
             seen[4], seen[5] = room[b, Room.SHELF], room[b, Room.ORDER]
             seen[6], seen[7] = seat, min(room[b, Room.LIMIT] - room[b, Room.T], 255)
             for action in range(6):
@@ -115,10 +116,9 @@ class Relay(CompiledGame):
     """Bring parcels of the ordered colour from the left end to the right end, over a shelf that nobody can pass."""
 
     id = "Relay-v0"
-    array_classes = (State, BasicOut)
     texts, event_codes, reason_codes = ("wait", "left", "right", "take red", "take blue", "put"), Event, Reason
     n_agents, n_actions, observed_numbers, exact_masks = 2, 6, 8, True
-    global_state, step_key = ("couriers", "room"), "step"
+    array_classes, global_state, step_key = (State, BasicOut), ("couriers", "room"), "step"
     reset_kernels, step_kernels, observe_kernels = (reset_batch,), (step_batch,), (observe_batch,)
     things = ("parcel", "shelf", "red", "blue")
     rules = (
@@ -131,8 +131,8 @@ class Relay(CompiledGame):
         return why_refused(action, seat, state.couriers[i, seat], state.room[i])
 
     def scene_parts(self) -> dict[str, codec.Part]:
-        parcel, order = codec.names_of(HOLDING, "parcel"), codec.names_of(HOLDING, "order", HOLDING[1:])
-        couriers = {}
+        couriers, parcel = {}, codec.names_of(HOLDING, "parcel")
+        order = codec.names_of(HOLDING, "order", HOLDING[1:])
         for seat, name in enumerate(self.display_names):
             cell = codec.span("couriers", Courier.CELL, 4 * seat, 4 * seat + 2)
             couriers[name] = codec.group({"cell": cell, "holds": codec.column("couriers", Courier.HELD, parcel)})

@@ -11,7 +11,7 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import score
 from collab_overcooked.envs import shells
-from collab_overcooked.games.overcooked.engine import rules, step
+from collab_overcooked.games.overcooked.engine import directives, macro_actions, rules, step
 from collab_overcooked.games.overcooked.engine.constants import LETTERS, VERBS, Encoding, Event, Kind, Reason
 from collab_overcooked.games.overcooked.engine.generate import Wishes
 from collab_overcooked.games.overcooked.engine.spec import load_kitchen
@@ -115,7 +115,7 @@ def overcooked_events() -> str:
 
 def overcooked_rules() -> str:
     """List every rule."""
-    return rules_of(rules)
+    return "\n\n".join(map(rules_of, (rules, macro_actions, directives)))
 
 
 def overcooked_order_of_play() -> str:

@@ -10,19 +10,21 @@ import numpy as np
 
 from collab_overcooked.envs.api import clone, rows
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.cuisineworld.engine.compile import compile_level
 from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
 from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_command
 from collab_overcooked.games.cuisineworld.engine.spec import Level, load_level
-from collab_overcooked.games.cuisineworld.engine.state import Out, State, complete, decode, encode, sizes_of
+from collab_overcooked.games.cuisineworld.engine.state import Out, State, sizes_of
 from collab_overcooked.games.cuisineworld.engine.step import observe_batch, queue_commands, reset_batch, step_batch
 from collab_overcooked.games.cuisineworld.text import text
-from collab_overcooked.games.cuisineworld.text.scene import check_scene, orders_form, scene_form
+from collab_overcooked.games.cuisineworld.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
 from collab_overcooked.io.checks import parse_text
-from collab_overcooked.io.forms import Form
+from collab_overcooked.io.forms import Form, list_of, one_of
 from collab_overcooked.kernels.bound import bind
+from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 
 
@@ -67,15 +69,22 @@ class CuisineWorld(CompiledGame):
             state.forced[which, : len(forced)] = forced
         reset_batch(self.compiled.tables, state, out, which, limit)
 
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say."""
+        return scene_parts(self.compiled)
+
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
+        order = one_of(self.compiled.names.orders, "order")
+        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+        super()._encode(state, i, scene)
+        if "accomplished" in scene:
+            state.clock[i, Clock.COMPLETED] = scene.get("completed", len(scene["accomplished"]))
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        return complete(self.compiled.tables, state, i, scene)
+        return complete(self.compiled, state, i, scene)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
@@ -221,9 +230,6 @@ class CuisineWorld(CompiledGame):
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the state in the words of the original's prompts; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self.compiled.names, self.compiled.tables, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last step; of two commands of one agent the later one."""

@@ -1,73 +1,115 @@
-"""What a scene of CuisineWorld may say: the form of each key, and what must hold between keys."""
+"""Scenes of CuisineWorld: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.cuisineworld.engine.compile import Compiled
-from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, UNLIMITED, Place
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, UNLIMITED, Agent, Clock, Param, Place, Role
+from collab_overcooked.games.cuisineworld.engine.constants import Tool as Column
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Tool
-from collab_overcooked.games.cuisineworld.engine.state import COUNTERS
+from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import (
-    Form,
-    boolean,
-    integer,
-    list_by_seat,
-    list_of,
-    mapping_of,
-    one_of,
-    optional,
-    record,
-    rng_form,
-)
-from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS
+from collab_overcooked.io.forms import list_of, mapping_of
+from collab_overcooked.kernels.mersenne import choose_again
+from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as refused commands
+COUNT = codec.integers(0, MAX_COUNTER)
 
 
-def orders_form(compiled: Compiled) -> Form:
-    """Return the form of the reset option ``orders``."""
-    return list_of(one_of(compiled.names.orders, "order"), 1, FORCED_SLOTS, "orders")
+def scene_parts(compiled: Compiled) -> dict[str, Part]:
+    """Declare the scenes of a level.
 
-
-def scene_form(compiled: Compiled) -> Form:
-    """Return the form of a scene of a level."""
-    places = compiled.tables.places
-    room = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
-    names, count = compiled.names, integer(0, MAX_COUNTER)
-    step, order = integer(0, MAX_OPTION), one_of(names.orders, "order")
-    item = one_of(names.items, "item")
+    ``accomplished`` are the completed orders in turn, ``wanted`` is what still earns shaped reward, and an order that
+    has no end has None ``remaining``.
+    """
+    names, max_steps = compiled.names, int(compiled.tables.params[Param.MAX_STEPS])
+    order, item = codec.names_of(names.orders, "order"), codec.names_of(names.items, "item")
+    interval = compiled.timing.interval
     agent = {
-        "location": one_of(names.places, "location"),
-        "holding": optional(item),
-        "busy": count,
-        "rewarded": boolean,
+        "location": codec.column("agents", Agent.PLACE, codec.names_of(names.places, "location")),
+        "holding": codec.column("agents", Agent.ITEM, codec.optional(item)),
+        "busy": codec.column("agents", Agent.BUSY, COUNT),
+        "rewarded": codec.column("agents", Agent.PAID, codec.BOOLEAN),
     }
-    tool = {"content": list_of(item, 0, room, "items"), "busy": count, "ready": boolean, "rewarded": boolean}
-    left = integer(1, MAX_COUNTER)
-    wanted = {"items": mapping_of(names.items, left, "item"), "mixtures": mapping_of(names.products, left, "product")}
-    forced = {"orders": list_of(order, 0, FORCED_SLOTS, "orders"), "used": integer(0, FORCED_SLOTS)}
-    return record(
-        {
-            **dict.fromkeys(COUNTERS, count),
-            "timestep": step,
-            "limit": integer(1, MAX_OPTION),
-            "timer": integer(0, MAX_OPTION if compiled.timing.interval == UNLIMITED else compiled.timing.interval - 1),
-            "completed": count,
-            "max_steps": count,
-            "orders": list_of(
-                record({"name": order, "remaining": optional(count)}, ["name"]), 0, compiled.max_open_orders, "orders"
-            ),
-            "agents": list_by_seat([record(agent)] * compiled.n_agents, "agents"),
-            "tools": mapping_of(names.places, record(tool), "location"),
-            "accomplished": list_of(order, 0, HISTORY_SLOTS, "orders"),
-            "wanted": record(wanted),
-            "forced": record(forced, ["orders", "used"]),
-            "chance": rng_form(MAX_OPTION),  # the stream is drawn again from its beginning
-        }
-    )
+    tools = {name: _tool(compiled, at) for at, name in enumerate(names.places)}
+    form = mapping_of(names.places, tools[names.places[0]].form, "location")
+    counted = {"failed": Clock.FAILED, "expired": Clock.EXPIRED, "refused": Clock.REFUSED, "noops": Clock.NOOPS}
+    return {
+        "timestep": codec.span("clock", Clock.T, 0, MAX_OPTION),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        "timer": codec.span("clock", Clock.TIMER, 0, MAX_OPTION if interval == UNLIMITED else interval - 1),
+        **codec.columns("clock", COUNT, **counted),
+        "completed": codec.read_only(codec.column("clock", Clock.COMPLETED, COUNT)),
+        "max_steps": codec.constant(COUNT.form, max_steps),
+        "orders": codec.open_orders(order, codec.optional(COUNT), compiled.max_open_orders, Clock.OPEN),
+        "agents": codec.each([codec.group(agent)] * compiled.n_agents, "agents"),
+        "tools": codec.group(tools)._replace(form=form),
+        "accomplished": codec.row("history", codec.sequence(order, HISTORY_SLOTS, "orders")),
+        "wanted": _wanted(compiled),
+        "forced": codec.forced_orders(order, Clock.FORCED),
+        "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
+    }
+
+
+def _wanted(compiled: Compiled) -> Part:
+    """Declare what still earns shaped reward; what a scene does not name earns none."""
+    names, n_items = compiled.names, len(compiled.names.items)
+    products = codec.counts(names.products, MAX_COUNTER, "product")
+    items = codec.column("wanted", slice(n_items), codec.counts(names.items, MAX_COUNTER, "item"))
+    wanted = codec.group({"items": items, "mixtures": codec.column("wanted", slice(n_items, None), products)})
+
+    def write(rows: Rows, value: Mapping[str, Any]) -> None:
+        wanted.write(rows, {"items": {}, "mixtures": {}} | dict(value))
+
+    return wanted._replace(write=write)
+
+
+def _tool(compiled: Compiled, at: int) -> Part:
+    """Declare a location; what lies on serving tables has an array of its own."""
+    names, places = compiled.names, compiled.tables.places
+    most = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
+    role, table, capacity = places[at, [Place.ROLE, Place.TABLE, Place.CAPACITY]].tolist()
+
+    def content(rows: Rows) -> Any:
+        return rows["tools"][at][Column.CONTENT :] if table == NOTHING else rows["served"][table]
+
+    def read(rows: Rows) -> list[str]:
+        return [names.items[item] for item in content(rows)[: rows["tools"][at][Column.COUNT]]]
+
+    def write(rows: Rows, value: Sequence[str]) -> None:
+        slots = content(rows)
+        room = min(0 if role == Role.STORAGE else capacity, len(slots))
+        if len(value) > room:
+            raise ValueError(f"content of {names.places[at]} is {len(value)} items; it takes {room}")
+        slots[:] = NOTHING
+        slots[: len(value)] = [names.items.index(name) for name in value]
+        rows["tools"][at][Column.COUNT] = len(value)
+
+    item = codec.names_of(names.items, "item")
+    rest = {
+        "busy": codec.column("tools", Column.BUSY, COUNT),
+        **codec.columns("tools", codec.BOOLEAN, ready=Column.READY, rewarded=Column.PAID),
+    }
+    parts = {"content": Part(list_of(item.form, 0, most, "items"), read, write)}
+    return codec.group(parts | {key: codec.entry(part, at) for key, part in rest.items()})
+
+
+def complete(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
+    """Bring the stream of orders in environment ``i`` to where a checked scene says.
+
+    Returns:
+        False, as no episode is ever terminated, and whether no step is left.
+    """
+    clock = state.clock[i]
+    if "chance" in scene:
+        choose_again(state.stream[i], *state.rng[i].tolist(), int(compiled.tables.params[Param.N_ORDERS]))
+    clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
+    return False, bool(clock[Clock.OVER])
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
@@ -77,8 +119,6 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
         ValueError: Naming the key, its value and what is allowed.
     """
     level = compiled.level
-    if scene["timestep"] > scene["limit"]:
-        raise ValueError(f"state.timestep must be at most the limit of {scene['limit']}, not {scene['timestep']}")
     if scene["failed"] > scene["expired"]:
         raise ValueError(f"state.failed must be at most expired, {scene['expired']}, not {scene['failed']}")
     if len(scene["accomplished"]) != min(scene["completed"], HISTORY_SLOTS):
@@ -86,9 +126,7 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
             f"state.completed must be {len(scene['accomplished'])}, the number of accomplished orders, "
             f"not {scene['completed']}"
         )
-    if scene["forced"]["used"] > len(scene["forced"]["orders"]):
-        most = len(scene["forced"]["orders"])
-        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {scene['forced']['used']}")
+    codec.check_forced(scene)
     for k, order in enumerate(scene["orders"]):
         _check_order(f"state.orders[{k}]", order, compiled.timing.lifetimes[order["name"]])
     for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):

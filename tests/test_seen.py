@@ -137,11 +137,8 @@ def test_a_search_does_not_read_recipes_that_its_seat_was_not_given(told):
             actions = [[rng.choice(np.flatnonzero(mask)) for mask in row] for row in forks[0].masks]
             for fork in forks:
                 fork.step(np.array(actions, np.int32))
-            same = all(
-                np.array_equal(*pair)
-                for name in ("state", "out")
-                for pair in zip(*(getattr(fork, name) for fork in forks))
-            )
+            arrays = [[*fork.state, *fork.out] for fork in forks]
+            same = all(map(np.array_equal, *arrays))
             if told or agent.knows_recipes:
                 changed += not same
             else:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ("cli",)
+CHECKED: tuple[str, ...] = ("cli", "reporting")
 FILES = sorted(path for folder in CHECKED for path in (PACKAGE / folder).rglob("*") if path.suffix in (".py", ".j2"))
 
 BANNED_NAMES = {

@@ -87,7 +87,7 @@ def show_episode(record: Mapping[str, Any]) -> None:
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
     """Return messages, errors, actions and events of a step, one line each."""
-    from collab_overcooked.reporting.report import event_words
+    from collab_overcooked.reporting.report import event_text
 
     lines = [""]
     for message in step["messages"]:
@@ -96,7 +96,7 @@ def step_lines(step: Mapping[str, Any]) -> list[str]:
         lines.append(f"{speaker} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_text(event)}" if event else ""))
     return lines
 
 

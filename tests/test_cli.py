@@ -255,7 +255,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["evaluate"], "Missing command"),
         (["evaluate", "--seed", "1"], "Missing suite: one of collab-overcooked, "),
         ([*EVALUATE, *TEAM, "--tasks", ",,"], "tasks: cannot read ',,'"),
-        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be a whole number of at least 1, ray or ray:ADDRESS"),
+        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be an integer of at least 1, ray or ray:ADDRESS"),
         (["evaluate", "rush", "--attribution", "late"], "unknown attribution 'late'"),
         (["list", "tasks", "--colour"], "--colour"),
     ],

@@ -29,12 +29,12 @@ def generate_questions(
     games: GamesOpt = None,
 ) -> None:
     """Generate a question set from random scenes, with answers proven by search; deterministic for a seed."""
-    from collab_overcooked.io.checks import whole_number
+    from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.io.options import read_names
     from collab_overcooked.questions.items import PARTS
     from collab_overcooked.questions.source import generate
 
-    questions = generate(whole_number("seed", seed, 0), None if games is None else read_names("games", games))
+    questions = generate(parse_integer("seed", seed, 0), None if games is None else read_names("games", games))
     questions.write(out)
     counts = Counter((item.scene.env_id, item.part) for item in questions.items)
     for (env_id, part), count in counts.items():

@@ -87,14 +87,14 @@ def rehearse_study(
     partner: Annotated[list[str] | None, typer.Option(help="Override policies of partners.", metavar=PAIRS)] = None,
 ) -> None:
     """Run a study with bots through its pages and sockets; greedy policies replace language models."""
-    from collab_overcooked.io.checks import whole_number
+    from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins
 
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        report = rehearse(study, whole_number("bots", bots, 1, most=1000), folder, say)
+        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say)
     ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
     times = {"requests": report.requests, "decisions": report.answers, "lateness of ticks": report.ticks}

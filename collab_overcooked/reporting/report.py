@@ -71,6 +71,7 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
         folder: Run folder with exchanges of language models, or None.
     """
     style, script, policy = _page_file("report.css"), _page_file("report.js"), page_policy()
+    exchanges = json_in_markup(exchange_data(folder, embedded))
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -88,7 +89,7 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
             f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
             f'<script type="application/json" id="replays">{json_in_markup(embedded)}</script>',
-            f'<script type="application/json" id="exchanges">{json_in_markup(exchange_data(folder, embedded))}</script>',
+            f'<script type="application/json" id="exchanges">{exchanges}</script>',
             f"<script>{script}</script>",
             "</body>",
             "</html>",

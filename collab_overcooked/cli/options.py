@@ -38,7 +38,9 @@ class LlmOptions:
     replay: Path | None = option(None, "Take all responses from a file written by --store; send no requests.")
     budget: str = option("", BUDGET_HELP, metavar=PAIRS)
     budget_total: str = option("", "Total budget for the run, in the same syntax as --budget.", metavar=PAIRS)
-    price: str = option("", "Dollars per million input/output[/cached] tokens: 2.5/10, 2.5/10/1.25, model=2.5/10,...")
+    price: str = option(
+        "", "Dollars per million tokens, input/output, optionally /cached: 2.5/10, 2.5/10/1.25, model=2.5/10."
+    )
     rate: float | None = option(None, "Maximum requests per minute.")
     timeout: float | None = option(None, "Timeout of a request in seconds. Default: 120; 1800 with --local.")
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")

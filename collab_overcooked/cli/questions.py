@@ -71,7 +71,7 @@ def list_questions(
         key = f", correct {item.letters}{margin}" if keys else ""
         facts = f"agent_{item.seat}, {len(item.choices)} choices{key}; {', '.join(item.skills)}"
         OUT.print(f"{item.id:<{width}}  {facts}", markup=False)
-    expected = sum(item.chance for item in items) / len(items)
+    expected = sum(item.random_accuracy for item in items) / len(items)
     pairs = sum(bool(item.pair) for item in items) // 2
     letters = letter_accuracies((item.correct, len(item.choices)) for item in items)
     always = ", ".join(f"{letter} {share:.1%}" for letter, share in letters.items())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.networks import KEY, sb3_logits, torch_logits
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
 
@@ -50,7 +50,7 @@ def export_policy(
     """
     path, kind = Path(path), _kind_of(model)
     if path.suffix not in SUFFIXES[kind]:
-        raise ValueError(f"path: a {kind} is written to {' or '.join(SUFFIXES[kind])}, not to {shown(path.name)}")
+        raise ValueError(f"path: a {kind} is written to {' or '.join(SUFFIXES[kind])}, not to {quote_value(path.name)}")
     for name, value, allowed in (("mode", mode, MODES), ("activation", activation, ACTIVATIONS)):
         if value is not None and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))
@@ -87,7 +87,7 @@ def _kind_of(model: Any) -> str:
     if hasattr(model, "state_dict"):
         return "module"
     raise ValueError(
-        f"model must be an SB3 model, a torch module, a state dict or a list of layers, not {shown(model)}"
+        f"model must be an SB3 model, a torch module, a state dict or a list of layers, not {quote_value(model)}"
     )
 
 
@@ -107,7 +107,7 @@ def _game_of(env: Any) -> FullGame:
                 found: FullGame = game
                 return found
         wrapped = next((own for name in ("venv", "env") if (own := vars(wrapped).get(name)) is not None), None)
-    raise ValueError(f"env must be an environment or a game of this package, not {shown(env)}")
+    raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
 
 
 # ------------------------------------------------------------------------------------------- layers
@@ -154,7 +154,9 @@ def _plain_layers(layers: Any) -> Iterator[tuple[str, Array, Array]]:
         try:
             weight, bias = (np.asarray(array, np.float32) for array in layer)
         except (TypeError, ValueError):
-            raise ValueError(f"model[{number}] must be a pair of arrays (weight, bias), not {shown(layer)}") from None
+            raise ValueError(
+                f"model[{number}] must be a pair of arrays (weight, bias), not {quote_value(layer)}"
+            ) from None
         yield "dense", weight, bias
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 
 Array = np.ndarray
 
@@ -63,7 +63,8 @@ def _refuse(env_id: str, name: Any, allowed: list[str]) -> None:
     if name in registry.game_options(env_id):
         listed = ", ".join(allowed) or "none"
         raise ValueError(
-            f"observation: {shown(name)} changes {env_id} itself, not its observation; a policy may declare: {listed}"
+            f"observation: {quote_value(name)} changes {env_id} itself, not its observation; "
+            f"a policy may declare: {listed}"
         )
     raise ValueError(f"observation: {near_matches('option', name, allowed)}")
 
@@ -74,15 +75,15 @@ def observer_of(policy: Any, game: FullGame) -> Observer | None:
     Raises:
         ValueError: For an observation that the game does not have; the message names the policy.
     """
-    options = getattr(policy, "observation", None)
+    options, played = getattr(policy, "observation", None), cast("Hashable", game)
     if not isinstance(options, Mapping):
         return None
     try:
-        return _observer(game, json.dumps(dict(options), sort_keys=True))
+        return _observer(played, json.dumps(dict(options), sort_keys=True))
     except (ValueError, TypeError) as error:
         raise ValueError(f"policy {getattr(policy, 'name', policy)!r}: {error}") from None
 
 
 @lru_cache(maxsize=64)
-def _observer(game: Any, options: str) -> Observer:
-    return Observer(game, json.loads(options))
+def _observer(game: Hashable, options: str) -> Observer:
+    return Observer(cast("FullGame", game), json.loads(options))

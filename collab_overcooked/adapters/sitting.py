@@ -38,7 +38,7 @@ LLM = "llm:"
 
 
 class Turn(NamedTuple):
-    """What the caller gets after ``start`` and after each answer.
+    """Question to the caller, or the end of the job; returned by ``start`` and ``step``.
 
     Attributes:
         text: Text of the newest user message: the state, what was refused, what teammates said, the legal actions.
@@ -117,7 +117,7 @@ class _OpenSeat(LanguagePolicy):
 
 
 class Sitting:
-    """One job, again and again: ``start`` begins it, ``step`` answers the question of the last turn.
+    """Play one job: ``start`` begins it, ``step`` answers the question of the last turn.
 
     Close it after use, or use it as a context manager; it keeps a thread and the compiled environment.
 

@@ -19,14 +19,14 @@ DEFAULTS: dict[str, Any] = {"suite": "collab-capture", "team": "agent_0=llm:trai
 
 
 class KitchenTextEnv(BaseTextEnv):
-    """One open seat of one job; partners play inside."""
+    """Text environment of one open seat; partners play inside."""
 
     def __init__(self, env_config: Any = None, extras: dict[str, Any] | None = None) -> None:
         super().__init__()
-        given = DEFAULTS | dict((extras or {}).get("collab_overcooked", {}))
-        self._seed, reward = given.pop("seed", None), given.pop("reward", "outcome")
-        job, suite, team = given.pop("job", 0), given.pop("suite"), given.pop("team")
-        self._sitting = Sitting(plan_evaluation(suite, team.split(), **given).jobs[job], reward=reward)
+        options = DEFAULTS | dict((extras or {}).get("collab_overcooked", {}))
+        self._seed, reward = options.pop("seed", None), options.pop("reward", "outcome")
+        job, suite, team = options.pop("job", 0), options.pop("suite"), options.pop("team")
+        self._sitting = Sitting(plan_evaluation(suite, team.split(), **options).jobs[job], reward=reward)
         self._turn: Turn | None = None
         self.max_turns = 10_000  # the game's own time limit ends an episode
 

@@ -1,7 +1,7 @@
 """TextArena: jobs as environments of several players; importing this module registers them.
 
     import textarena as ta, collab_overcooked.adapters.textarena
-    env = ta.make("CollabOvercooked-v0")
+    env = ta.make(ENV_ID)  # as in collab_overcooked.make
     env.reset(num_players=2, seed=0)
 
 Each seat ``llm:NAME`` of the team is a player, in seat order; other seats play inside. All players get the outcome from
@@ -22,7 +22,7 @@ Observation = list[tuple[int, str, ta.ObservationType]]
 
 
 class KitchenEnv(ta.Env):
-    """One job whose open seats are players.
+    """Environment of one job whose open seats are players.
 
     Args:
         suite: Name of a suite.

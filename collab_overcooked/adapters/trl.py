@@ -15,7 +15,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 
 
 class KitchenSeat:
-    """One seat of one job; partners play inside."""
+    """Open seat of one job; partners play inside."""
 
     def __init__(self) -> None:
         self._sitting: Sitting | None = None

@@ -17,8 +17,8 @@ from collab_overcooked.runner.replay import replay
 from topics.writing import DOCS
 
 FOLDER = DOCS / "films"
-WIDTH, FPS = 240, 5
-MAX_BYTES = 150_000
+WIDTH = 240  # pixels
+MAX_BYTES = 150_000  # of a GIF
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Film:
         caption: What the picture shows.
         options: Environment options.
         steps: First and last step shown.
-        stride: Steps between frames.
+        fps: Frames per second.
     """
 
     env_id: str
@@ -39,7 +39,7 @@ class Film:
     caption: str
     options: dict[str, Any] = field(default_factory=dict)
     steps: tuple[int, int] = (0, 60)
-    stride: int = 1
+    fps: float = 5
 
     @property
     def path(self) -> Path:
@@ -48,15 +48,15 @@ class Film:
 
 
 FILMS = (
-    Film("Overcooked-v0", "ppo:cramped_room", "soups for two", {"layout": "cramped_room"}, (0, 60)),
+    Film("Overcooked-v0", "ppo:cramped_room", "soups for two", {"layout": "cramped_room"}),
     Film("CollabOvercooked-v0", "planner", "a chef and an assistant", {"level": 3}, (0, 40)),
     Film("CuisineWorld-v0", "greedy", "cooks share a queue of orders", {"level": "level_9"}, (0, 40)),
-    Film("CraftKitchen-v0", "greedy", "fetch, cook and store", {}, (0, 60)),
-    Film("KitchenRush-v0", "greedy", "few turns, scarce actions", {}, (0, 40)),
-    Film("Housework-v0", "rhp", "search a home together", {}, (0, 60)),
-    Film("Transport-v0", "rhp", "carry things to the bed", {}, (0, 60)),
-    Film("CollabCapture-v0", "planner", "catch a thief", {}, (0, 20)),
-    Film("CollabEscape-v0", "planner", "repair, then escape", {}, (0, 20)),
+    Film("CraftKitchen-v0", "greedy", "fetch, cook and store"),
+    Film("KitchenRush-v0", "greedy", "few turns, scarce actions", fps=1),
+    Film("Housework-v0", "mhp", "search a home together"),
+    Film("Transport-v0", "rhp", "carry things to the bed"),
+    Film("CollabCapture-v0", "planner", "catch a thief", fps=1),
+    Film("CollabEscape-v0", "planner", "repair, then escape", fps=1),
 )
 
 
@@ -67,7 +67,7 @@ def frames(film: Film) -> Iterator[np.ndarray]:
     record = collab_overcooked.play_episode(env, team, seed=0)
     first, last = film.steps
     for snapshot in replay(record, render_mode="rgb_array"):
-        if first <= snapshot.timestep <= last and (snapshot.timestep - first) % film.stride == 0:
+        if first <= snapshot.timestep <= last:
             picture = Image.fromarray(snapshot.env.render())
             height = round(picture.height * WIDTH / picture.width)
             yield np.asarray(picture.resize((WIDTH, height), Image.Resampling.LANCZOS))
@@ -78,9 +78,9 @@ def draw_films(names: list[str]) -> None:
     FOLDER.mkdir(exist_ok=True)
     for film in FILMS:
         if not names or film.env_id in names:
-            write_video(frames(film), film.path, FPS)
+            write_video(frames(film), film.path, film.fps)
             size = film.path.stat().st_size
-            print(f"{film.path.name}: {size // 1000} kB")
+            print(f"{film.path.name}: {size // 1000} kB" + (", too large" if size > MAX_BYTES else ""))
 
 
 def films_of_readme() -> str:

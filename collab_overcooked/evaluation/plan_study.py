@@ -20,7 +20,8 @@ from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 
 SCENES = 30
-WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy", "planner")  # planner: a bound
+BOUND = "planner"
+WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy", BOUND)
 ABLATIONS = (
     "cots:reward=0",
     "cots:update=0",
@@ -67,11 +68,12 @@ class StudyPlan(Evaluation):
 
     def make_jobs(self) -> list[EpisodeJob]:
         """Return all scenes."""
-        kinds = studied(self.env_id).scenes
+        study = studied(self.env_id)
+        kinds, needed = study.scenes, study.bound if self.spec == BOUND else {}
         jobs = []
         for number in range(self.scenes):
             name, own = kinds[number % len(kinds)]
-            kwargs = {**own, **self.options}
+            kwargs = {**own, **self.options, **needed}
             jobs.append(
                 EpisodeJob(
                     env_id=self.env_id,

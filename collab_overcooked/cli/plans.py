@@ -1,8 +1,7 @@
-"""Commands about joint plans: show how one was searched, and compare ways to search."""
+"""The command that shows how a joint plan was searched."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,26 +34,3 @@ def show_plan(
         write_whole(out, text.encode())
         say(f"written: {out}")
     OUT.print(tree_text(update))
-
-
-@app.command("plan-study")
-def plan_study(
-    out: Annotated[Path, typer.Argument(help="Folder of the runs; finished episodes in it are kept.")],
-    game: Annotated[list[str] | None, typer.Option(help="Game with sub-plans; all of them if not given.")] = None,
-    scenes: Annotated[int, typer.Option(help="Seeded scenes of each game.")] = 30,
-    ablations: Annotated[bool, typer.Option("--ablations", help="Parts of cots left out or changed instead.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the scenes.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
-) -> None:
-    """Compare tree search of joint plans with simpler ways on the same scenes; no language model is asked."""
-    from collab_overcooked.evaluation.plan_study import ABLATIONS, FIRST, WAYS, run_study
-    from collab_overcooked.reporting.plan_results import study_table
-    from collab_overcooked.runner.records import write_whole
-
-    ways = (FIRST, *ABLATIONS) if ablations else WAYS
-    found = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
-    path = out / ("ablations.json" if ablations else "results.json")
-    write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
-    for name, own in found["games"].items():
-        study_table(name, own).show(OUT)
-    say(f"written: {path}")

@@ -235,12 +235,12 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["score", "RUN", "--format", "tabel"], "unknown format 'tabel'; did you mean table"),
         (["replay", "absent"], "absent: cannot be read"),
         (["replay", "CUT"], "cut.jsonl, line 2"),
-        (["replay", "RUN", "--episode", "5"], "5 is not there; the episodes are 0 to 0"),
+        (["replay", "RUN", "--episode", "5"], "5 does not exist; the episodes are 0 to 0"),
         (["replay", "RUN", "--task", "boiled_eg"], "unknown task in this file 'boiled_eg'; did you mean boiled_egg"),
         (["render", "RUN", "--out", "film.avi"], "film.avi should end in .png, .gif or .mp4"),
         (["render", "RUN", "--out", "absent/film.gif"], "no folder absent"),
         (["render", "RUN", "--out", "absent/last.png"], "absent/last.png: No such file"),
-        (["render", "RUN", "--episode", "-1", "--out", "x.gif"], "-1 is not there"),
+        (["render", "RUN", "--episode", "-1", "--out", "x.gif"], "-1 does not exist"),
         (["report", "absent"], "absent: no such run folder"),
         (["list", "task"], "unknown listing 'task'; did you mean tasks"),
         (["list", "tasks", "--kitchen", "palace"], "unknown kitchen 'palace'"),
@@ -255,7 +255,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["evaluate"], "Missing command"),
         (["evaluate", "--seed", "1"], "Missing suite: one of collab-overcooked, "),
         ([*EVALUATE, *TEAM, "--tasks", ",,"], "tasks: cannot read ',,'"),
-        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be a whole number of at least 1, ray or ray:ADDRESS"),
+        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be an integer of at least 1, ray or ray:ADDRESS"),
         (["evaluate", "rush", "--attribution", "late"], "unknown attribution 'late'"),
         (["list", "tasks", "--colour"], "--colour"),
     ],
@@ -372,7 +372,7 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
         (
             ["check", tmp_path / "odd.yaml"],
-            "odd.yaml: holds no key of a kitchen, level, craft-level, layout,",
+            "odd.yaml: has no key of a kitchen, level, craft-level, layout,",
         ),
         (["check", "level_1", "--par", "none"], "No such option: --par"),
         (["check", "--json"], "Missing file"),
@@ -435,5 +435,5 @@ def test_help_groups_every_command():
 
 def test_steps_may_be_written_with_an_exponent(tmp_path):
     done = run("train", "ppo", "--steps", "2.5", "--out", tmp_path)
-    assert done.exit_code == 2 and "'--steps': '2.5' is not a whole number such as 20000 or 2e4" in done.stderr
+    assert done.exit_code == 2 and "'--steps': '2.5' is not an integer such as 20000 or 2e4" in done.stderr
     assert not list(tmp_path.iterdir())

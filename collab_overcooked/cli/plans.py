@@ -1,4 +1,4 @@
-"""The command that shows how a joint plan was searched."""
+"""The command ``show-plan``."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from collab_overcooked.cli.episodes import RecordArg, TaskOpt, choose
 @app.command("show-plan")
 def show_plan(
     record: RecordArg,
-    episode: Annotated[int, typer.Option(help="Position among the episodes, from 0.")] = 0,
-    step: Annotated[int, typer.Option(help="Timestep; the last search at or before it is shown.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode, from 0.")] = 0,
+    step: Annotated[int, typer.Option(help="Timestep; shows the last search at or before it.")] = 0,
     task: TaskOpt = None,
-    out: Annotated[Path | None, typer.Option(help="Picture to write as well: .svg or .html.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write a picture: .svg or .html.")] = None,
 ) -> None:
-    """Print the tree of a plan search (of policies such as cots), and draw it."""
+    """Print the search tree of a joint plan, for policies such as cots, and optionally draw it."""
     from collab_overcooked.reporting.plan_drawing import draw_tree, plan_page, tree_text, update_at
     from collab_overcooked.runner.records import about, read_records, write_whole
 
     if out is not None and out.suffix not in (".svg", ".html"):
         raise ValueError(f"out: {out.name!r} must end in .svg or .html")
-    found = choose(read_records(record), episode, task)[0]
-    with about(found):
-        update = update_at(found, step)
+    chosen = choose(read_records(record), episode, task)[0]
+    with about(chosen):
+        update = update_at(chosen, step)
     if out is not None:
-        title = f"Plan of {found['env_id']}, {found['task']}, episode {found['episode']}"
+        title = f"Plan of {chosen['env_id']}, {chosen['task']}, episode {chosen['episode']}"
         text = draw_tree(update) + "\n" if out.suffix == ".svg" else plan_page(update, title)
         write_whole(out, text.encode())
         say(f"written: {out}")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ("cli", "kernels", "questions", "reporting")
+CHECKED: tuple[str, ...] = ("adapters", "cli", "kernels", "questions", "reporting")
 FILES = sorted(
     path
     for checked in map(PACKAGE.joinpath, CHECKED)

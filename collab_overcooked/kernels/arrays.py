@@ -43,6 +43,7 @@ class BasicOut(NamedTuple):
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("N", "columns")  # see kernels.events
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call, so observations and masks must be written
+    scratch: Array = array_of("scratch")  # working memory of kernels; the game's sizes tell its length
 
 
 def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtypes: Any) -> Arrays:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 from endpoints import serving
@@ -78,6 +79,13 @@ def test_a_guided_diver_finds_the_wreck():
     env.reset(seed=0, options={"state": {"wreck": 3, "diver": 4}})
     assert follow(env, "left | wait\nwait | left\nwait | act") == [0, 0, 1]
     assert env.events()[1]["event"] == "found" and env.game.check(env.arrays[0], 0, 0, 3)[0] == "F_KEEPER_STAYS"
+
+
+def test_kernels_get_working_memory_on_demand(relay):
+    class Roomy(relay.Relay):
+        sizes = MappingProxyType({"scratch": 20})
+
+    assert Roomy().alloc(3)[1].scratch.shape == (3, 20) and relay.Relay().alloc(3)[1].scratch.shape == (3, 0)
 
 
 def follow(env, words):

@@ -142,10 +142,10 @@ def describe_env(env_id: str) -> str:
 @app.command()
 def graph(
     subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish.")],
-    out: Annotated[Path, typer.Option(help="Picture to write: .svg, .png or .pdf.")],
+    out: Annotated[Path, typer.Option(help="File: .dot, .mmd (Mermaid), or a picture by Graphviz: .svg, .png, .pdf.")],
     env: Annotated[str | None, typer.Option(help="Its game; the first with graphs if not given.")] = None,
 ) -> None:
-    """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
+    """Write the task graph of a level or a dish as Graphviz or Mermaid text, or draw it."""
     drawing = [record for record in registry.games() if record.graph]
     if env is not None and env not in [record.id for record in drawing]:
         raise ValueError(near_matches("game with graphs", env, [record.id for record in drawing]))

@@ -1,4 +1,4 @@
-"""The command ``sheet``: one sheet for several runs, their metrics beside each other and what they differ in."""
+"""The command ``summarize``: a summary of several runs, their metrics beside each other and what they differ in."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.io.checks import near_matches
 
 
-@app.command("sheet")
-def sheet(
+@app.command("summarize")
+@app.command("sheet", hidden=True)  # its former name
+def summarize(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; the first one is compared with the others.")],
     form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
     page: Annotated[Path | None, typer.Option(help="HTML file to write, with the curves of the games.")] = None,
 ) -> None:
-    """Print one sheet for several runs: metrics, curves as tables, and paired differences where they share episodes."""
+    """Summarize several runs: metrics, curves as tables, and paired differences where they share episodes."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.runner.records import read_records
 
@@ -29,7 +30,7 @@ def sheet(
         raise ValueError(near_matches("format", form, ("table", *writers)))
     names = [str(run) for run in runs]
     if len(set(names)) < len(names):
-        raise ValueError(f"sheet: {next(name for name in names if names.count(name) > 1)} is given twice")
+        raise ValueError(f"summarize: {next(name for name in names if names.count(name) > 1)} is given twice")
     cards = sheet_cards({name: read_records(Path(name), say) for name in names})
     if page is not None:
         write_page(page, cards)

@@ -115,9 +115,11 @@ class EpisodeSuite(Suite):
         table_title: Heading of the table.
         listed: What ``list`` shows: plural -> names and descriptions.
         leaderboard_notes: Sentences that belong under the leaderboard.
+        row_class: Class of the table's rows.
+        plan_class: Class of its plans.
     """
 
-    suite_options = EpisodeOptions
+    suite_options: ClassVar[type] = EpisodeOptions
     metrics: ClassVar[tuple[str, ...]] = ("return", "steps")
     set_elsewhere: ClassVar[Mapping[str, str]] = {}
     columns: ClassVar[tuple[Column, ...]] = ()
@@ -125,20 +127,29 @@ class EpisodeSuite(Suite):
     table_title: ClassVar[str] = ""
     listed: ClassVar[Mapping[str, Listing]] = {}
     leaderboard_notes: ClassVar[tuple[str, ...]] = ()
+    row_class: ClassVar[type[SettingRow]] = SettingRow
+    plan_class: ClassVar[type[EpisodePlan]] = EpisodePlan
 
     # ---------------------------------------------------------------------------------------- playing
 
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
-        """Plan the groups of a team; as runs of several episodes if the suite has ``runs``."""
-        own = check_env_options(self.env_id, options, self.set_elsewhere)
-        counts = {"episodes": suite_options.episodes, "runs": getattr(suite_options, "runs", None)}
+        """Plan the groups of a team."""
+        options = self.env_options(suite_options, options)
+        counts = {name: getattr(suite_options, name, None) for name in ("episodes", "runs")}
         counts = {name: whole_number(name, count, 1) for name, count in counts.items() if count is not None}
-        common = {"suite": self.name, "seed": whole_number("seed", seed, 0), "options": own, "limits": limits}
-        groups = tuple(self.groups(team, suite_options, own))
-        kind = SeriesPlan if "runs" in counts else EpisodePlan
-        return kind(groups=groups, **counts, **common)
+        seed, groups = whole_number("seed", seed, 0), tuple(self.groups(team, suite_options, options))
+        return self.plan_class(suite=self.name, groups=groups, seed=seed, options=options, limits=limits, **counts)
+
+    def env_options(self, own: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the environment that all groups have, checked by name.
+
+        Args:
+            own: Options of the suite.
+            options: Further options of the environment.
+        """
+        return check_env_options(self.env_id, options, self.set_elsewhere)
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterable[JobGroup]:
         """Return what a team plays.
@@ -171,7 +182,7 @@ class EpisodeSuite(Suite):
         for name, record in zip(names, records, strict=True):
             found.setdefault((name, record["task"].endswith(SWAPPED)), []).append(record)
         title = variant_of(records[0]).title
-        return [SettingRow(title, name, own) for (name, _), own in found.items()]
+        return [self.row_class(title, name, own) for (name, _), own in found.items()]
 
     def shipped(self) -> Sequence[str]:
         """Return the names of settings that come with the package."""
@@ -185,20 +196,20 @@ class EpisodeSuite(Suite):
         team, notes = self.team_text(rows), tuple(self.notes(rows))
         return Scorecard(self.name, rows[0].title, (table,), team, notes, data=data)
 
-    def columns_of(self, rows: Sequence[SettingRow]) -> Sequence[Column]:
+    def columns_of(self, rows: Sequence[Any]) -> Sequence[Column]:
         """Return the columns of a table of some rows."""
         return self.columns
 
-    def team_text(self, rows: Sequence[SettingRow]) -> str:
+    def team_text(self, rows: Sequence[Any]) -> str:
         """Return the team of a table's rows as it was written."""
         return team_words(specs_as_given(rows[0].records[0]))
 
-    def line(self, row: SettingRow) -> dict[str, Cell]:
+    def line(self, row: Any) -> dict[str, Cell]:
         """Return the cells of a row in files."""
         own = {column.name: column.value(row) for column in self.data_columns if column.value}
         return {"title": row.title, "setting": row.task, **row.seats, "episodes": len(row.records), **own}
 
-    def notes(self, rows: Sequence[SettingRow]) -> Iterable[str]:
+    def notes(self, rows: Sequence[Any]) -> Iterable[str]:
         """Return sentences that belong under the table."""
         return ()
 
@@ -245,6 +256,7 @@ class OrderSuite(EpisodeSuite):
     """
 
     score_metric = "completed"
+    plan_class = SeriesPlan
     last_step: ClassVar[int] = 0
     pace: ClassVar[str]
 

@@ -45,12 +45,12 @@ class EpisodePlan(Evaluation):
 
     Attributes:
         groups: What is played.
-        episodes: Episodes of each group.
+        episodes: Episodes of each group; None if groups say it themselves.
     """
 
-    job: ClassVar[type[Job]] = EpisodeJob
+    job: ClassVar[Any] = EpisodeJob  # class of the jobs
     groups: tuple[JobGroup, ...]
-    episodes: int
+    episodes: int | None = None
 
     def make_jobs(self) -> list[Job]:
         """Return all episodes in the order of the record file; both orders of a team's seats have the same seeds."""
@@ -62,7 +62,7 @@ class EpisodePlan(Evaluation):
                 limits=self.limits,
             )
             for group in self.groups
-            for episode in range(group.first, group.first + self.episodes)
+            for episode in range(group.first, group.first + (self.episodes or 0))
         ]
 
 

@@ -70,7 +70,7 @@ METRICS = MetricSet(
 
 def rate(row: SettingRow) -> Estimate:
     """Return the share of successes with Wilson's 95 % interval."""
-    return mean_of_shares([sum(row.values("success"))], [len(row.records)])
+    return mean_of_shares([row.values("success").count(1.0)], [len(row.records)])
 
 
 def as_published(row: SettingRow, failure: int | None = None) -> str:

@@ -11,7 +11,6 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.episode_suite import (
     EpisodeSuite,
-    SettingRow,
     count_column,
     load_checked,
     mean_of,
@@ -95,7 +94,7 @@ class RoomSuite(EpisodeSuite):
             for task, seated in both_orders(setting, specs):
                 yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
 
-    def notes(self, rows: Sequence[SettingRow]) -> Iterator[str]:
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         """Say how turns are counted."""
         yield (
             "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where an"
@@ -123,7 +122,7 @@ class RoomSuite(EpisodeSuite):
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return turns left, success and turns, means over settings."""
         rows = self.setting_rows(records)
-        won = mean_of_shares([sum(row.values("success")) for row in rows], [len(row.records) for row in rows])
+        won = mean_of_shares([row.values("success").count(1.0) for row in rows], [len(row.records) for row in rows])
         process = {
             Column(f"{self.won} %", "estimate", 0, scale=100.0): won,
             Column("turns", "estimate", 1): mean_of_groups([row.values("turns") for row in rows]),

@@ -84,10 +84,10 @@ def list_lexicons() -> list[tuple[str, str]]:
 
 def list_teachers() -> list[tuple[str, str]]:
     """Return who may speak between the episodes of a run."""
-    from collab_overcooked.runner.teaching import TEACHERS, WAYS
+    from collab_overcooked.runner.teaching import WAYS, teachers
 
     return [(mode, words) for mode, words in WAYS.items()] + [
-        (f"{mode}:{name}", words) for name, (*_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+        (f"{mode}:{name}", words) for name, (*_, words) in teachers().items() for mode in WAYS if mode != "none"
     ]
 
 

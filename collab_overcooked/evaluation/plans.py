@@ -74,7 +74,7 @@ class SeriesPlan(EpisodePlan):
         runs: Runs of each group, with the seeds ``seed``, ``seed + 1``, ...
     """
 
-    job = Series
+    job: ClassVar[Any] = Series
     runs: int
 
     def make_jobs(self) -> list[Job]:

@@ -1,6 +1,6 @@
 """Words: names, docstrings, messages, help texts and prompts use the field's terms; see CONTRIBUTING.md.
 
-Each banned word has its replacement. A folder is checked once it is listed in ``CHECKED``.
+Each banned word has its replacement. A folder or file is checked once it is listed in ``CHECKED``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ()
-FILES = sorted(path for folder in CHECKED for path in (PACKAGE / folder).rglob("*") if path.suffix in (".py", ".j2"))
+CHECKED: tuple[str, ...] = ("kernels",)
+FILES = sorted(
+    path
+    for checked in map(PACKAGE.joinpath, CHECKED)
+    for path in ([checked] if checked.is_file() else checked.rglob("*"))
+    if path.suffix in (".py", ".j2")
+)
 
 BANNED_NAMES = {
     r"own|ours|theirs|hers|his": "the thing itself: option, event, seat, record ...",
@@ -22,7 +27,7 @@ BANNED_NAMES = {
     r"usual|usual_\w+|\w+_usual": "default",
     r"words|\w+_words|words_\w+": "text, label, description",
     r"moment|moments|\w+_moment|moment_\w+|\w+_moments": "state, snapshot, step",
-    r"whole|flag|anything|or_none": "integer, boolean, unchecked, optional",
+    r"whole|flag|anything|optional": "integer, boolean, unchecked, optional",
     r"chance|\w*_chance|chance_\w+": "rng, draw, probability",
     r"(MOST|LONGEST|LARGEST|DEEPEST|FEWEST|LEAST)(_\w+)?": "MAX_*, MIN_*",
     r"_?(tell|hear|heard|tells|hears)(_\w+)?": "notify, log, receive, message",
@@ -127,4 +132,4 @@ def test_summary_lines_name_the_thing(path):
 
 
 def test_the_words_are_checked_somewhere():
-    assert BANNED_NAMES and all((PACKAGE / folder).is_dir() for folder in CHECKED)
+    assert BANNED_NAMES and all((PACKAGE / checked).exists() for checked in CHECKED)

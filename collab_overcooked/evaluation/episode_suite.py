@@ -13,7 +13,7 @@ from collab_overcooked.envs.shells import check_max_cycles, split_options
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
 from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup, SeriesPlan
 from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.orders import tally_record
@@ -138,8 +138,8 @@ class EpisodeSuite(Suite):
         """Plan the groups of a team."""
         options = self.env_options(suite_options, options)
         counts = {name: getattr(suite_options, name, None) for name in ("episodes", "runs")}
-        counts = {name: whole_number(name, count, 1) for name, count in counts.items() if count is not None}
-        seed, groups = whole_number("seed", seed, 0), tuple(self.groups(team, suite_options, options))
+        counts = {name: parse_integer(name, count, 1) for name, count in counts.items() if count is not None}
+        seed, groups = parse_integer("seed", seed, 0), tuple(self.groups(team, suite_options, options))
         return self.plan_class(suite=self.name, groups=groups, seed=seed, options=options, limits=limits, **counts)
 
     def env_options(self, own: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from collab_overcooked.games.collab_overcooked.suite.task_references import (
     choose_tasks,
     task_references,
 )
-from collab_overcooked.io.documents import shipped
+from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
@@ -80,7 +80,7 @@ class CollabOvercookedSuite(EpisodeSuite):
         "tasks": lambda kitchen: [
             (task.name, f"level {task.level}, reference time {task.reference_time}") for task in _by_level(kitchen)
         ],
-        "kitchens": lambda _: [(name, "") for name in shipped("collab_overcooked")],
+        "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
         "levels": lambda kitchen: [
             (str(level), ", ".join(task.name for task in tasks))
             for level, tasks in groupby(_by_level(kitchen), lambda task: task.level)
@@ -165,11 +165,11 @@ class CollabOvercookedSuite(EpisodeSuite):
 
     def described(self, kitchen: str) -> list[str]:
         """Return kitchens and the tasks of one."""
-        return [*shipped("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
+        return [*builtin_names("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a kitchen or a task."""
-        if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
+        if name in builtin_names("collab_overcooked") or name.endswith((".yaml", ".yml")):
             return describe_kitchen(name)
         if name in task_references({"kitchen": kitchen}).tasks:
             return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})

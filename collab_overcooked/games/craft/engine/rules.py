@@ -27,7 +27,7 @@ from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders,
 
 @kernel
 def square_to(agent, place):
-    """Distances are those of a straight line; squares of them stay whole numbers."""
+    """Distances are those of a straight line; squares of them stay integers."""
     dx, dz = place[Place.X] - agent[Agent.X], place[Place.Z] - agent[Agent.Z]
     return dx * dx + dz * dz
 

@@ -23,7 +23,7 @@ from collab_overcooked.games.craft.suite.scoring import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of
@@ -81,8 +81,8 @@ class CraftSuite(OrderSuite):
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return levels, numbers of agents and paces."""
-        agents = tuple(dict.fromkeys(whole_number("agents", count, 1) for count in own.agents))
-        paces = tuple(dict.fromkeys(whole_number("paces", pace, 1, most=len(PACES)) for pace in own.paces))
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
+        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in own.paces))
         if not agents or not paces or not own.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
         check_names("levels", own.levels, self.level_name)

@@ -26,7 +26,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
     published,
     score_records,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
@@ -119,7 +119,7 @@ class CuisineWorldSuite(OrderSuite):
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return levels, numbers of agents and paces."""
-        agents = tuple(dict.fromkeys(whole_number("agents", count, 1) for count in own.agents))
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
         alphas = tuple(dict.fromkeys(map(float, own.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")

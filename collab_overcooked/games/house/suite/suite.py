@@ -27,7 +27,7 @@ from collab_overcooked.games.house.suite.scoring import (
     score_record,
     step_improvement,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
@@ -97,7 +97,7 @@ class HouseSuite(EpisodeSuite):
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return all variants; the number of agents is that of the team."""
-        agents = whole_number("agents", own.agents, 1)
+        agents = parse_integer("agents", own.agents, 1)
         for task in own.tasks:
             if task not in self.families:
                 raise ValueError(near_matches("task", task, self.families))

@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.suite.scoring import (
     published,
     score_record,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
@@ -124,7 +124,7 @@ class OvercookedSuite(EpisodeSuite):
         """Return layouts, both ways to seat a team."""
         chosen = parse_layouts(own.layouts)
         check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
-        length = {"max_cycles": whole_number("horizon", own.horizon, 1), **options}
+        length = {"max_cycles": parse_integer("horizon", own.horizon, 1), **options}
         for layout in chosen:
             seats = load_checked(OVERCOOKED, **{"layout": layout, **length}).n_agents  # refuses bad option values
             try:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, MAX_PLAYERS, MAX_ROOMS, Goal
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.documents import Document, load_layout, shipped, shown
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
@@ -89,7 +89,7 @@ class RoomMap:
 
 def maps(game: str = "") -> list[str]:
     """Return the names of the shipped maps, of one game or of both."""
-    return [name for name in shipped(FOLDER) if not game or load_map(name).game == game]
+    return [name for name in builtin_names(FOLDER) if not game or load_map(name).game == game]
 
 
 def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
@@ -132,7 +132,9 @@ def _room_name(doc: Document, room: Any) -> str:
     """Return a room's name as text: a number, or words that can stand in a sentence."""
     name = str(room)
     if isinstance(room, bool) or not ((isinstance(room, int) and 0 <= room < 1000) or NAME.fullmatch(name)):
-        raise doc.error(f"{shown(room)} is no room; use a number from 0 to 999 or a name of letters", "rooms", room)
+        raise doc.error(
+            f"{quote_value(room)} is no room; use a number from 0 to 999 or a name of letters", "rooms", room
+        )
     return name
 
 

@@ -20,7 +20,7 @@ from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
 from collab_overcooked.games.rush.suite import sheet, tables
 from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -161,7 +161,7 @@ class RushSuite(EpisodeSuite):
                 raise ValueError(f"{name} must name at least one")
         for teacher in lists["teacher"]:
             make_teaching(teacher)  # refuses unknown teachers
-        agents = None if own.agents is None else [whole_number("agents", size, 1) for size in own.agents]
+        agents = None if own.agents is None else [parse_integer("agents", size, 1) for size in own.agents]
         sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
         check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
         specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import takewhile
 from types import TracebackType
@@ -18,6 +19,7 @@ from typing import Any, Protocol, Self
 from collab_overcooked import __version__
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.policies.api import EnvInfo, Message, Policy, ReportsUsage
+from collab_overcooked.policies.observation import Observer, observer_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.decisions import Answer, Ask, Limits, Snapshot, Table
 from collab_overcooked.runner.teams import Team
@@ -73,11 +75,13 @@ class Started:
         env: The environment, at its start.
         task: Name of the task.
         seed: From which the seeds of the policies are derived, see ``policy_seed``.
+        observers: By seat, for policies that were trained on another observation than the environment shows.
     """
 
     env: ParallelEnv
     task: str
     seed: int
+    observers: dict[int, Observer] = field(default_factory=dict, repr=False)
 
     def reset(self, team: Team) -> None:
         """Reset the policies of a team; those that need a simulator find one in their ``EnvInfo``."""
@@ -95,6 +99,11 @@ class Started:
                 environment itself.
         """
         game, state = self.env.game, self.env.arrays[0] if state is None else state
+        observer = observer_of(policy, game)
+        if observer is not None:
+            self.observers[seat] = observer
+        else:
+            self.observers.pop(seat, None)  # of a policy that sat here before
         simulator = Simulator(game, state, seat) if getattr(policy, "needs_simulator", False) else None
         policy.reset(seat, EnvInfo(game.id, game, self.task, names, simulator), policy_seed(self.seed, seat))
 
@@ -107,14 +116,19 @@ class Stepped:
         timestep: Steps taken so far.
         env: The environment, after the step.
         step: The step's part of the record.
+        record: Returns the record of the steps so far, without metrics.
     """
 
     timestep: int
     env: ParallelEnv
     step: Mapping[str, Any] = field(repr=False)
+    record: Callable[[], Record] = field(repr=False)
 
 
 Event = Started | Ask | Stepped
+
+watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", default=None)
+"""Called with every event of the episodes that policies play in this context."""
 
 
 class Episode(Generator[Event, Answer, Record]):
@@ -161,11 +175,12 @@ class Episode(Generator[Event, Answer, Record]):
         start = None if facts["start"] is None else {"state": facts["start"]}
         observations, _ = env.reset(seed=self.seed if facts["fresh"] else None, options=start)
         seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
-        voices, ordered = self._heard((yield Started(env, facts["task"], seed)))
+        observers: dict[int, Observer] = {}
+        voices, ordered = self._heard((yield Started(env, facts["task"], seed, observers)))
         self._logger = logger = facts["logger"]
         if logger is not None:
             logger.begin(env)
-        table = Table(self.game, facts["limits"], facts["feedback"])
+        table = Table(self.game, facts["limits"], facts["feedback"], observers)
         while env.agents and len(self.steps) != self.ends_after:
             moment = Snapshot(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(moment, voices)
@@ -176,7 +191,7 @@ class Episode(Generator[Event, Answer, Record]):
             step |= logger.step(env) if logger is not None else {}
             self.steps.append(step)
             table.note(moment, step, [info["rejected"] for info in infos.values()])
-            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step)))
+            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
         return self._record()
 
@@ -317,6 +332,8 @@ class Answers:
 
     def to(self, event: Event) -> Answer:
         """Return the answer to an event."""
+        if (watch := watching.get()) is not None:
+            watch(event)
         if isinstance(event, Started):
             self._early.clear()
         if not isinstance(event, Ask) or event.kind != "act" or not self._apart(event):

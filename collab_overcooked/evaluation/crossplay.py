@@ -342,8 +342,7 @@ def cross_play(
     chosen = read_workers(workers)
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies
-    game = cached_env(env_id, options or {}).game
-    size = len(names)
+    game, size = cached_env(env_id, options or {}).game, len(names)
     stages = [
         [
             PairEpisode(
@@ -366,8 +365,8 @@ def cross_play(
         returns[found["cell"]] = found["return"]
         if progress is not None:
             progress(done, returns.size)
-    played = game.kwargs | _step_limit(options or {})
-    return CrossPlay(game.id, played, names, specs, returns, seed, plugins_of([env_id], specs))
+    kwargs = game.kwargs | _step_limit(options or {})
+    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins_of([env_id], specs))
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ in one of the modules of ``topics``. The prose around it is written by hand.
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
-    python docs/facts.py --plans        # play the study of plan search (from its folder: name it), keep its numbers
+    python docs/facts.py --plans FOLDER # keep the numbers of benchmarks/plan_study.py: FOLDER [FOLDER OF TUNING]
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked

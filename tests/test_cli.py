@@ -360,7 +360,7 @@ def test_check_recognises_every_kind_of_file(tmp_path):
 
 def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
     assert run("check", "level_12", "--alphas", "1.0").exit_code == 1  # a dish that cannot be made
-    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the shipped set holds on purpose
+    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the built-in set holds on purpose
     found = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
     assert found["name"] == "level_1" and list(found["times"]) == ["2.0"] and found["ok"]
     assert [one["name"] for one in json.loads(run("check", "level_1", "level_2", "--json").stdout)] == [

@@ -17,7 +17,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.documents import LayoutError, load_file
 
-Files = Annotated[list[str], typer.Argument(help="Files, shipped names, or the kind's plural for all of these.")]
+Files = Annotated[list[str], typer.Argument(help="Files, built-in names, or the kind's plural for all of these.")]
 Out = Annotated[Path, typer.Option(help="File or folder to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
@@ -64,7 +64,7 @@ class GameCommands(TyperGroup):
 app.add_typer(
     typer.Typer(cls=FileCommands, no_args_is_help=True),
     name="check",
-    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a shipped name, or all of a kind.",
+    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind.",
 )
 app.add_typer(
     typer.Typer(cls=GameCommands, no_args_is_help=True),
@@ -87,7 +87,7 @@ def document_kinds() -> tuple[DocumentKind, ...]:
 
 
 def recognise(source: str) -> DocumentKind:
-    """Return the kind of a shipped name, of a file by its ending and keys, or of a plural.
+    """Return the kind of a built-in name, of a file by its ending and keys, or of a plural.
 
     Raises:
         LayoutError: If there is no such name, or the file is of no kind.
@@ -128,7 +128,7 @@ def check_command(kind_name: str) -> Any:
         everything = files == [kind.plural]
         found = kind.check(kind.names() if everything else files, options)
         show(found, to_dict)
-        raise typer.Exit(int(not found.ok and not everything))  # shipped files say openly what they lack
+        raise typer.Exit(int(not found.ok and not everything))  # built-in files say openly what they lack
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
     return make_command(check, kind.options)

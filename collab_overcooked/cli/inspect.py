@@ -76,7 +76,7 @@ def list_metrics() -> list[tuple[str, str]]:
 
 
 def list_lexicons() -> list[tuple[str, str]]:
-    """Return the shipped lexicons with what they are like."""
+    """Return the built-in lexicons with what they are like."""
     from collab_overcooked.envs.lexicon import lexicons, load_lexicon
 
     return [(name, load_lexicon(name).description) for name in lexicons()]
@@ -134,7 +134,7 @@ def describe_env(env_id: str) -> str:
             for each in fields(maker.config_class)
         ),
         "",
-        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
+        f"Every game takes `{registry.LEXICON}` as well: a built-in one or a YAML file, in whose words it speaks.",
     ]
     return "\n".join(lines)
 

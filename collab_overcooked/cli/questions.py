@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 questions_app = typer.Typer(help="Make, list and show questions with proven answers.", no_args_is_help=True)
 app.add_typer(questions_app, name="questions")
 
-FileOpt = Annotated[Path | None, typer.Option("--file", help="Question set; the shipped one if not given.")]
+FileOpt = Annotated[Path | None, typer.Option("--file", help="Question set; the built-in one if not given.")]
 GamesOpt = Annotated[str | None, typer.Option(help="Ids of games; all if not given.", metavar=NAMES)]
 
 

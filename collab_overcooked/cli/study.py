@@ -15,7 +15,7 @@ from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_
 from collab_overcooked.cli.play import ADDRESS, allowed_names, beside
 from collab_overcooked.io.options import PAIRS, option
 
-FileArg = Annotated[str, typer.Argument(help="Study file, or the name of a shipped one.")]
+FileArg = Annotated[str, typer.Argument(help="Study file, or the name of a built-in one.")]
 FolderArg = Annotated[Path, typer.Argument(help="Folder of a study.")]
 study_app = typer.Typer(no_args_is_help=True)
 app.add_typer(study_app, name="study", help="Run a study with people, rehearse it with bots, and export its results.")

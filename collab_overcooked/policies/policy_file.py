@@ -279,7 +279,7 @@ def shipped_policies() -> list[str]:
 
 
 def is_stand_in(name: str) -> bool:
-    """Tell whether a shipped policy stands in for people."""
+    """Tell whether a built-in policy stands in for people."""
     return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
 
 
@@ -287,7 +287,7 @@ def find_policy(text: str) -> Path:
     """Return the file of a name or path.
 
     Raises:
-        ValueError: If it is neither a shipped name nor a path that looks like a file's.
+        ValueError: If it is neither a built-in name nor a path that looks like a file's.
     """
     if text in shipped_policies():
         return SHIPPED / f"{text}.npz"

@@ -43,7 +43,7 @@ def _read(path: str) -> QuestionSet:
 class QuestionOptions:
     """What users can choose beyond team and seed."""
 
-    file: str | None = option(None, "Question set; the shipped one if not given.")
+    file: str | None = option(None, "Question set; the built-in one if not given.")
     games: str | None = option(None, "Ids of games; all if not given.", metavar=NAMES)
     kinds: str | None = option(None, f"Some of {', '.join(KINDS)}; all if not given.", metavar=NAMES)
     parts: str | None = option(None, f"Some of {', '.join(PARTS)}; both if not given.", metavar=NAMES)

@@ -1,4 +1,4 @@
-"""Facts about training: settings of each kind, configurations, and what the shipped policies reach."""
+"""Facts about training: settings of each kind, configurations, and what the built-in policies reach."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def training_settings() -> str:
 
 
 def training_configs() -> str:
-    """List the shipped configurations."""
+    """List the built-in configurations."""
     rows = []
     for name in shipped_configs():
         values = read_config(name)

@@ -25,7 +25,7 @@ class Prompts:
 
     Args:
         game_id: Whose folder is looked in before ``common``.
-        own: Folder of one's own with the same layout, looked in first; None for the shipped texts alone.
+        own: Folder of one's own with the same layout, looked in first; None for the built-in texts alone.
 
     Raises:
         ValueError: If the extra ``llm`` is not installed, or the own folder does not exist.

@@ -151,7 +151,7 @@ _PLAIN: Mapping[str, str] = {
     "temperature": "Of sampling, 0 to 2.",
     "tokens": "Longest answer, thoughts of reasoning models included; 0 for no limit but the endpoint's own.",
     "repairs": "How often an unreadable answer is asked for again.",
-    "prompts": "Folder with templates of one's own, looked in before the shipped ones.",
+    "prompts": "Folder with templates of one's own, looked in before the built-in ones.",
     "seed": "Of sampling, where the temperature is above 0, instead of the episode's.",
     "top_p": "Of sampling, above 0 to 1.",
     "effort": "Reasoning effort, such as low or high, where the model has one.",

@@ -88,7 +88,7 @@ class Level:
 
 
 def levels() -> list[str]:
-    """Return the names of the shipped levels."""
+    """Return the names of the built-in levels."""
     return builtin_names(FOLDER)
 
 
@@ -96,7 +96,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
     """Read a level.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
         LayoutError: If the level cannot work; the message names file, line and remedy.

@@ -98,7 +98,7 @@ class CraftResult:
         team: Policies, written so that teams of different sizes compare.
         runs: (level, agents, pace) -> completed over resolved orders of each run.
         options: Of the game, without level, agents and pace.
-        sources: Level -> what makes it: a shipped name, a path, or the values of a file.
+        sources: Level -> what makes it: a built-in name, a path, or the values of a file.
     """
 
     title: str

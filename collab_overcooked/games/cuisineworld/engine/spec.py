@@ -77,7 +77,7 @@ class Order:
 
     Attributes:
         name: A recipe's product; its recipe tree sets the time and the shaped reward.
-        items: What must lie on one serving table to complete it, with repetitions; the dish alone in shipped levels.
+        items: What must lie on one serving table to complete it, with repetitions; the dish alone in built-in levels.
         lifetime: Steps allowed where no alpha sets them; ``UNLIMITED`` for no end.
     """
 
@@ -202,7 +202,7 @@ class Level:
 
 
 def levels() -> list[str]:
-    """Return the names of the shipped levels, ``level_2`` before ``level_10``."""
+    """Return the names of the built-in levels, ``level_2`` before ``level_10``."""
     return [name for name in builtin_names(FOLDER) if name != COOKBOOK]
 
 
@@ -210,7 +210,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
     """Read a level.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
         LayoutError: If the level cannot work; the message names file, line and remedy.
@@ -281,7 +281,7 @@ def _tools(doc: Document) -> dict[str, Tool]:
         role = doc.choice(ROLES, *path, "role", default="cook")
         capacity = doc.integer(*path, "capacity", default=5, low=1) if role == "cook" else None
         busy = doc.integer(*path, "busy", default=0, low=0)
-        tools[kind] = Tool(kind, role, capacity, busy, doc.flag(*path, "busy_agent"), doc.flag(*path, "open"))
+        tools[kind] = Tool(kind, role, capacity, busy, doc.boolean(*path, "busy_agent"), doc.boolean(*path, "open"))
     return tools
 
 

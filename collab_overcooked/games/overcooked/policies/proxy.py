@@ -18,7 +18,7 @@ def proxy_layouts(kind: str) -> list[str]:
 
 
 class ProxyPolicy(Silent):
-    """Plays the shipped proxy of the layout that is played.
+    """Plays the built-in proxy of the layout that is played.
 
     Args:
         kind: One of ``STAND_INS``.

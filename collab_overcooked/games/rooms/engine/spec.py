@@ -88,7 +88,7 @@ class RoomMap:
 
 
 def maps(game: str = "") -> list[str]:
-    """Return the names of the shipped maps, of one game or of both."""
+    """Return the names of the built-in maps, of one game or of both."""
     return [name for name in builtin_names(FOLDER) if not game or load_map(name).game == game]
 
 
@@ -96,7 +96,7 @@ def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
     """Read a map.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
         LayoutError: If nobody could play it; the message names file, line and remedy.
@@ -176,7 +176,7 @@ def _doors(doc: Document, names: Sequence[str], neighbours: Sequence[Sequence[in
         button = _room(doc, names, doc.at("doors", i, "button"), "doors", i, "button")
         if any(button == door.button for door in doors):
             raise doc.error("the room has the button of another door; a room has one button", "doors", i, "button")
-        doors.append(Door((rooms[0], rooms[1]), button, doc.flag("doors", i, "open", default=True)))
+        doors.append(Door((rooms[0], rooms[1]), button, doc.boolean("doors", i, "open", default=True)))
     return tuple(doors)
 
 
@@ -212,7 +212,7 @@ def _check(doc: Document, found: RoomMap) -> None:
     if found.adversary in found.players:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in found.one_way:
-        if not doc.flag("one_way", default=False):
+        if not doc.boolean("one_way", default=False):
             message = (
                 f"{found.title(room)} leads to {found.title(other)}, but not back; write one_way: true if so meant"
             )

@@ -110,7 +110,7 @@ class Scenario:
 
 
 def scenarios() -> list[str]:
-    """Return the names of the shipped scenarios."""
+    """Return the names of the built-in scenarios."""
     return builtin_names(FOLDER)
 
 
@@ -118,7 +118,7 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
     """Read a scenario.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
         LayoutError: If the scenario cannot work; the message names file, line and remedy.

@@ -154,7 +154,7 @@ class ScenarioOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
-    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
+    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: built-in names or YAML files.")
     teacher: tuple[str, ...] = option(
         (NONE,),
         "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",

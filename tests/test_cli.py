@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app
-from collab_overcooked.runner.digests import DIGESTS, whole_file
+from collab_overcooked.runner.digests import DIGESTS, digests_file
 
 
 def run(*words):
@@ -267,7 +267,7 @@ def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
     (run_folder / "records.jsonl").write_text(line + "\n")
     config = (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
     (run_folder / "config.json").write_text(config)
-    (run_folder / DIGESTS).write_bytes(whole_file(config.encode(), [f"{line}\n".encode()]))
+    (run_folder / DIGESTS).write_bytes(digests_file(config.encode(), [f"{line}\n".encode()]))
     (tmp_path / "cut.jsonl").write_text(line + "\n" + line[:200])
     (tmp_path / "file.txt").write_text("here")
     places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}

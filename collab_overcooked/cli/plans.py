@@ -22,7 +22,7 @@ def show_plan(
 ) -> None:
     """Print the tree of a plan search (of policies such as cots), and draw it."""
     from collab_overcooked.reporting.plan_drawing import draw_tree, plan_page, tree_text, update_at
-    from collab_overcooked.runner.records import about, read_records, write_whole
+    from collab_overcooked.runner.records import about, read_records, write_atomic
 
     if out is not None and out.suffix not in (".svg", ".html"):
         raise ValueError(f"out: {out.name!r} must end in .svg or .html")
@@ -32,7 +32,7 @@ def show_plan(
     if out is not None:
         title = f"Plan of {found['env_id']}, {found['task']}, episode {found['episode']}"
         text = draw_tree(update) + "\n" if out.suffix == ".svg" else plan_page(update, title)
-        write_whole(out, text.encode())
+        write_atomic(out, text.encode())
         say(f"written: {out}")
     OUT.print(tree_text(update))
 
@@ -49,12 +49,12 @@ def plan_study(
     """Compare tree search of joint plans with simpler ways on the same scenes; no language model is asked."""
     from collab_overcooked.evaluation.plan_study import ABLATIONS, FIRST, WAYS, run_study
     from collab_overcooked.reporting.plan_results import study_table
-    from collab_overcooked.runner.records import write_whole
+    from collab_overcooked.runner.records import write_atomic
 
     ways = (FIRST, *ABLATIONS) if ablations else WAYS
     found = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
     path = out / ("ablations.json" if ablations else "results.json")
-    write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
+    write_atomic(path, (json.dumps(found, indent=1) + "\n").encode())
     for name, own in found["games"].items():
         study_table(name, own).show(OUT)
     say(f"written: {path}")

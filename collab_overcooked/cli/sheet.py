@@ -43,10 +43,10 @@ def sheet(
 def write_page(path: Path, cards: Sequence[Any]) -> None:
     """Write cards with their charts as a page that loads nothing."""
     from collab_overcooked.reporting import report
-    from collab_overcooked.runner.records import write_whole
+    from collab_overcooked.runner.records import write_atomic
 
     sections = [section for card in cards for section in report.card_sections(card)]
-    write_whole(path, report.page("; ".join(card.title for card in cards), sections, []).encode())
+    write_atomic(path, report.page("; ".join(card.title for card in cards), sections, []).encode())
     say(f"written: {path}")
 
 

@@ -15,7 +15,7 @@ from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 CUT = "length"  # what accounts call answers that were cut off
@@ -62,9 +62,7 @@ def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
 
 def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
     """Return how many episodes of each team count, and which are worth less; None if all of them count as they are."""
-    rows = [
-        (team_words(own[0]["team"].values()), variant_of(own[0]).title, *_cells(own)) for own in by_variant(records)
-    ]
+    rows = [(team_text(own[0]["team"].values()), variant_of(own[0]).title, *_cells(own)) for own in by_variant(records)]
     doubtful = tuple(row for row in rows if row[3] or row[5])
     if not doubtful:
         return None

@@ -23,7 +23,7 @@ from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.jobs import make_logger
-from collab_overcooked.runner.records import in_plain_words
+from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
 
@@ -106,7 +106,7 @@ def test_english_endings():
         ("name: x", "words must hold .* lines; it is missing"),
         ("name: x\nwords: {meat: zar, egg: zarnik}", "line 2: 'zarnik' begins with 'zar'"),
         ("name: x\nwords: {meat: zar, egg: zar}", "begins with"),
-        ("name: x\nwords: {meat: Zar}", "'Zar' is no word"),
+        ("name: x\nwords: {meat: Zar}", "'Zar' is not a word"),
         ("name: x\nwords: {meat: a}", "'a' is not a word of at least two"),
         ("name: x\nwords: {egg: meat, meat: zar}", "'meat' is ambiguous"),
         ("name: x\nwords: [meat]", "words must hold"),
@@ -298,7 +298,7 @@ def test_metrics_understand_what_was_said(specs):
     ours, theirs = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
     assert any(step["messages"] for step in theirs["steps"])
     assert score_record(ours) == score_record(theirs)
-    messages = [[step["messages"] for step in record["steps"]] for record in (ours, in_plain_words(theirs))]
+    messages = [[step["messages"] for step in record["steps"]] for record in (ours, without_lexicon(theirs))]
     assert [[m["plan"] for m in step] for step in messages[0]] == [[m["plan"] for m in step] for step in messages[1]]
     spoken = [message["plan"] for step in theirs["steps"] for message in step["messages"]]
     assert not any(re.search("egg|pumpkin|pot0", plan) for plan in spoken)

@@ -21,7 +21,7 @@ from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
-from collab_overcooked.runner.records import RecordError, write_whole
+from collab_overcooked.runner.records import RecordError, write_atomic
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
@@ -133,7 +133,7 @@ class ComparisonPlan:
         out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1, allow_nan=False)
         _PLAN(parse_json(text))
-        write_whole(out / PLAN, text.encode() + b"\n")
+        write_atomic(out / PLAN, text.encode() + b"\n")
 
 
 def read_plan(out: Path) -> ComparisonPlan:

@@ -29,7 +29,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.teams import seats_by_size, size_words
+from collab_overcooked.runner.teams import seats_by_size, size_text
 
 NAME = "craft"
 EPISODES = 3  # of one run
@@ -62,7 +62,7 @@ class CraftPlan(OrderPlan):
 
 def task_name(level: str, agents: int, pace: int) -> str:
     """Return what a record's episode is called, for example ``"house, 2 agents, pace 1"``."""
-    return f"{level}, {size_words(agents)}, pace {pace}"
+    return f"{level}, {size_text(agents)}, pace {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ def _card(result: CraftResult) -> Scorecard:
         marks |= {len(rows): "summary"} if rows else {}
         cells = (result.cell(level, agents, pace) for pace in PACES)
         shown = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
-        rows.append((f"{level}, {size_words(agents)}", *shown, result.cos(level, agents)))
+        rows.append((f"{level}, {size_text(agents)}", *shown, result.cos(level, agents)))
         limits = result.limits(level, agents)
         played = [limit for pace, limit in zip(PACES, limits, strict=True) if result.cell(level, agents, pace)]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))

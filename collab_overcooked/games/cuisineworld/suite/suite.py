@@ -33,7 +33,7 @@ from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.teams import seats_by_size, size_words
+from collab_overcooked.runner.teams import seats_by_size, size_text
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
@@ -46,7 +46,7 @@ _SET_ELSEWHERE = {"level": "--levels", "agents": "--agents", "alpha": "--alphas"
 def task_name(level: str, agents: int, alpha: float | None) -> str:
     """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
     pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
-    return f"{level}, {size_words(agents)}, {pace}"
+    return f"{level}, {size_text(agents)}, {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)

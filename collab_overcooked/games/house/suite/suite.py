@@ -27,7 +27,7 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import Limits, episode_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
-from collab_overcooked.runner.teams import parse_seats, team_words
+from collab_overcooked.runner.teams import parse_seats, team_text
 
 ELSEWHERE = "measured in other simulators"
 ALONE = ", one agent"
@@ -150,7 +150,7 @@ class HouseSuite(Suite):
         return [self._card(own) for own in by_variant(records)]
 
     def _card(self, records: Sequence[Record]) -> Scorecard:
-        variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
+        variant, team = variant_of(records[0]), team_text(records[0]["team"].values())
         names = setting_names(records, self.axes, lambda record: str(record["task"]))
         by_task: dict[str, list[dict[str, Any]]] = {}
         for name, record in zip(names, records, strict=True):

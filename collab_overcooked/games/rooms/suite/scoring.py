@@ -13,7 +13,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_share
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
-from collab_overcooked.runner.teams import SWAPPED, specs_as_given, team_words
+from collab_overcooked.runner.teams import SWAPPED, specs_as_given, team_text
 
 FAILURE_PRINTED = 35  # turns that the original prints for a thief who got away after 30; it averages 30
 AXES = ("preset", "map", "adversary")
@@ -146,7 +146,7 @@ def _result(records: Sequence[Mapping[str, Any]]) -> RoomResult:
     for name, record in zip(names, records, strict=True):
         tasks.setdefault(name + SWAPPED * record["task"].endswith(SWAPPED), []).append(record)
     rows = tuple(_row(task, played) for task, played in tasks.items())
-    variant, team = variant_of(records[0]), team_words(specs_as_given(records[0]))
+    variant, team = variant_of(records[0]), team_text(specs_as_given(records[0]))
     return RoomResult(records[0]["env_id"], variant.title, team, rows)
 
 

@@ -26,7 +26,7 @@ from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation, Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
-from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_text
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
@@ -71,7 +71,7 @@ class RushLogger:
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NONE else f", {teacher}"
-    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
+    return f"{scenario}, {domain}, {size_text(agents)}{taught}"
 
 
 @dataclass(frozen=True, kw_only=True)

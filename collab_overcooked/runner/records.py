@@ -310,10 +310,10 @@ class RunFolder:
             self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
         digests = self.path / DIGESTS
         self._verified = digests.exists() or not begun
-        digests = Digests.read(self.path)
-        if digests is not None and not begun and len(digests.records) > 1:
-            raise RecordError(f"{self.records_path}: {len(digests.records)} records are missing; {REMEDY}")
-        if self._verified and (digests is None or not digests.finished):
+        written = Digests.read(self.path)
+        if written is not None and not begun and len(written.records) > 1:
+            raise RecordError(f"{self.records_path}: {len(written.records)} records are missing; {REMEDY}")
+        if self._verified and (written is None or not written.finished):
             config = config_line((self.path / CONFIG).read_bytes())
             write_atomic(digests, b"".join([config, *map(record_line, self._lines.values())]))
 

@@ -58,7 +58,7 @@ class CuisineLook:
             steps=STEPS,
             scale=SCALE,
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
-            tell=lambda: seen.text,
+            describe=lambda: seen.text,
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:

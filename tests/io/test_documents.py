@@ -203,7 +203,7 @@ NINES = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 HOSTILE = {
     "aliases that multiply": (NINES, "more than 50000 values"),
-    "a list that holds itself": ("name: &a [*a]\n", "line 1: an alias stands for something that it is a part of"),
+    "a list that holds itself": ("name: &a [*a]\n", "line 1: an alias refers to a value that contains it"),
     "a deep list": ("name: " + "[" * 5000 + "]" * 5000, "line 1: values are nested more than 40 deep"),
     "many values": ("a: [" + "1," * 50_001 + "]", "more than 50000 values"),
     "a long text": ("a: " + "x" * 2_000_001, "more than 2000000 characters"),

@@ -289,7 +289,7 @@ class CotsAgent:
         if seen.error is not None:
             return Decision(action=seen.idle_action)
         action = self.team.choose(seen)
-        say = self.team.say.pop(seen.seat, "")
+        say = self.team.spoken.pop(seen.seat, "")
         return Decision(action=action, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:

@@ -65,7 +65,7 @@ def test_files_of_one_name_may_extend_each_other(tmp_path):
 
 
 BROKEN = [
-    ("a: 1\nb: 2\na: 3\n", ["mine.yaml, line 3", "'a'", "second time"]),
+    ("a: 1\nb: 2\na: 3\n", ["mine.yaml, line 3", "'a'", "duplicate key"]),
     ("a:\n  b: 1\n  b: 2\n", ["mine.yaml, line 3", "'b'"]),
     ("- 1\n- 2\n", ["mine.yaml", "`key: value`", "list"]),
     ("just words\n", ["mine.yaml", "`key: value`"]),

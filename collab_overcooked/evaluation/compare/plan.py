@@ -16,7 +16,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
-from collab_overcooked.policies.policy_file import is_stand_in, shipped_policies
+from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
@@ -202,7 +202,7 @@ def compared_suites() -> list[str]:
 
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file, without those that stand in for people."""
-    trained = (name for name in shipped_policies() if not is_stand_in(name))
+    trained = (name for name in builtin_policies() if not is_stand_in(name))
     return (*SCRIPTED, *(f"ppo:{name}" for name in trained))
 
 

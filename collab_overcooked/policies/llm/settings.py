@@ -315,7 +315,7 @@ def _with_preset(words: Mapping[str, Any]) -> dict[str, Any]:
     known = registry.presets()
     if name not in known:
         raise OptionError("preset", f"policy 'llm': {near_matches('preset', name, known)}")
-    return {**known[name].words, **words}
+    return {**known[name].switches, **words}
 
 
 _FIELDS = {"top_p": "top_p", "effort": "reasoning_effort"}  # as the body of a request calls them

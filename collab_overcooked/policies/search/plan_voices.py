@@ -56,9 +56,9 @@ class Walk:
     def cost(self, option: SubPlan) -> float:
         """Return the steps of a sub-plan from here."""
         if not self.moved:
-            option = self.view.option(self.seat, option.text)
-            if option is not None:
-                return option.cost
+            current = self.view.option(self.seat, option.text)
+            if current is not None:
+                return current.cost
         if self.place is None or option.place is None:
             return option.cost
         return self.view.travel(self.place, option.place if option.start is None else option.start) + option.work

@@ -150,7 +150,7 @@ def test_plans_are_found_in_any_form(words: str) -> None:
 
 
 def test_sub_plans_are_never_invented() -> None:
-    options = briefing().moment.options[0]
+    options = briefing().view.options[0]
     assert find_option("fetch apple 31 now", options) == options[1]
     assert find_option("fetch apple", options) is None
     with pytest.raises(Unreadable, match="word for word"):

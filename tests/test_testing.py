@@ -136,7 +136,7 @@ def test_what_cannot_be_seen_is_skipped_with_a_reason():
     ]
     (result,) = check_game(Tally, checks=["masks"]).results
     assert result.status == "skipped"
-    assert "is_rejected was not given" in result.sentence
+    assert "is_rejected is not set" in result.sentence
 
 
 def test_modules_in_pettingzoos_form_can_be_checked():

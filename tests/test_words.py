@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ("kernels", "metrics", "runner")
+CHECKED: tuple[str, ...] = ("cli", "kernels", "metrics", "questions", "render", "reporting", "runner", "testing")
 FILES = sorted(
     path
     for checked in map(PACKAGE.joinpath, CHECKED)

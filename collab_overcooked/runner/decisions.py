@@ -13,6 +13,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
@@ -125,10 +126,13 @@ class Table:
         game: Compiled game.
         limits: Limits of conversations and corrections.
         feedback: Feedback by seat; may be empty.
+        observers: Observers by seat, for policies trained on another observation than the environment's.
     """
 
-    def __init__(self, game: Any, limits: Limits, feedback: Sequence[str]) -> None:
-        self.game, self.limits = game, limits
+    def __init__(
+        self, game: Any, limits: Limits, feedback: Sequence[str], observers: Mapping[int, Observer] | None = None
+    ) -> None:
+        self.game, self.limits, self.observers = game, limits, {} if observers is None else observers
         self.feedback = list(feedback) or [""] * game.n_agents
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
@@ -216,10 +220,11 @@ class Table:
         view = self.game.seen(snapshot.visible_state, 0, seat)
         plan, announced = self.plans.visible_to(seat, snapshot.text)
         public = view.public_history
+        observation, observer = snapshot.observations[seat], self.observers.get(seat)
         return Seen(
             seat=seat,
             timestep=snapshot.timestep,
-            observation=snapshot.observations[seat],
+            observation=observation if observer is None else observer.observe(view, observation),
             mask=snapshot.masks[seat].copy(),
             view=view,
             plan=plan,

@@ -43,9 +43,7 @@ def check_batch(subject: Subject) -> str:
 def _expect_batch_equals(batch: BatchEnv, singles: list[Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     batch.reset(seed)
-    results = [
-        env.reset(seed=s) for env, s in zip(singles, derive_seeds(seed, len(singles)), strict=True)
-    ]
+    results = [env.reset(seed=s) for env, s in zip(singles, derive_seeds(seed, len(singles)), strict=True)]
     for step in range(70):
         where = f"batch of {batch.num_envs} with {batch.num_threads} threads, call {step}"
         _expect_rows_equal(batch, results, where)

@@ -294,9 +294,9 @@ def share_of(part: float, total: float) -> float:
 def clock(title: str, counts: Sequence[tuple[str, str]], used: float, total: float | None, above: str = "") -> Card:
     """Return the card of the time: title, counts with their colours, and a bar of the elapsed time if it is limited."""
     right = tuple(Text(count, colour, bold=True) for count, colour in counts)
-    title = (Line((Text(above, GREY),)),) if above else ()
+    heading = (Line((Text(above, GREY),)),) if above else ()
     bar = () if total is None else (Bar(share_of(used, total)),)
-    return Card((*title, Line((Text(title, bold=True),), right), *bar), kind="clock")
+    return Card((*heading, Line((Text(title, bold=True),), right), *bar), kind="clock")
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:

@@ -18,6 +18,7 @@ LANGUAGE_AGENTS = (
     "partner prompts questions session settings spend store teacher team_agent"
 )
 CHECKED: tuple[str, ...] = (
+    "adapters",
     "cli",
     "game_record.py",
     "kernels",

@@ -44,11 +44,15 @@ class MetricSet:
         metrics: Descriptions of the metrics.
         measure: Function from a record to values by name: a number, a list with one per seat, or None if undefined.
         games: Ids of the games of a custom set; every game if empty.
+        outcome: Function from a record with metrics to its outcome from 0 to 1; None for its success.
+        progress: The same for a running episode; None for ``outcome``.
     """
 
     metrics: tuple[Metric, ...]
     measure: Callable[[Record], dict[str, Any]]
     games: tuple[str, ...] = ()
+    outcome: Callable[[Record], float] | None = None
+    progress: Callable[[Record], float] | None = None
 
 
 def measure_any_game(record: Record) -> dict[str, Any]:

@@ -285,8 +285,8 @@ def outside_module(spec: str) -> str:
 def outside_modules(spec: str) -> list[str]:
     """Return the modules and files with code that a spec names: of a policy, or of a network of torch."""
     name, _, text = (part.strip() for part in spec.partition(":"))
-    found = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
-    return [found] if found else []
+    module = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
+    return [module] if module else []
 
 
 def weight_files(spec: str) -> list[str]:

@@ -65,7 +65,7 @@ class TeamAgent:
         values = self.memory.values(seen) | self.message_log.values(seen)
         return {
             "seen": seen,
-            "moment": seen.view.surroundings,
+            "state": seen.view.surroundings,
             "actions": list(self.options(seen)),
             "refused": refused,
             **values,

@@ -260,7 +260,7 @@ class Team:
         if self.settings.charge:
             self.spoken = {}
             for seat, text in talk:
-                self.spoken[seat] = f"{self.said.get(seat, '')} {text}".strip()
+                self.spoken[seat] = f"{self.spoken.get(seat, '')} {text}".strip()
 
 
 class CotsPolicy:

@@ -289,7 +289,7 @@ class Endpoint:
                 return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
             except MalformedAnswer as error:
                 if not left:
-                    raise self._give_up(request, f"malformed answer: {self._words(error)}") from None
+                    raise self._give_up(request, f"malformed answer: {self._describe_error(error)}") from None
         raise AssertionError("unreachable")
 
     def _reply(self, request: Request, dialect: Dialect) -> Reply:

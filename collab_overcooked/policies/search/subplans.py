@@ -166,6 +166,7 @@ class Study:
         better: ``"higher"`` or ``"lower"``.
         scale: Factor of the metric for display.
         heading: Column heading of the metric.
+        bound: Further options of ``planner`` as the bound.
     """
 
     scenes: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -173,6 +174,7 @@ class Study:
     better: str
     heading: str
     scale: float = 1.0
+    bound: Mapping[str, Any] = field(default_factory=dict)
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:

@@ -19,7 +19,7 @@ WAYS = {
     "teacher_group": "The teacher writes a strategy for the whole group.",
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
-"""Ways of teaching, in words."""
+"""Modes of teaching, with their descriptions."""
 LANGUAGE_TEACHER = TeacherRecord(
     "collab_overcooked.policies.llm.teacher:from_text",
     LANGUAGE,
@@ -29,8 +29,8 @@ LANGUAGE_TEACHER = TeacherRecord(
 
 def teachers() -> dict[str, TeacherRecord]:
     """Return teachers by name, those of games first, plug-ins included; the first one is the default."""
-    own = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
-    return own | {"llm": LANGUAGE_TEACHER}
+    by_game = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
+    return by_game | {"llm": LANGUAGE_TEACHER}
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,21 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ()
-FILES = sorted(path for folder in CHECKED for path in (PACKAGE / folder).rglob("*") if path.suffix in (".py", ".j2"))
+GAMES = ("craft", "rush")  # checked but for their suites and scenes
+CHECKED: tuple[str, ...] = tuple(
+    f"games/{game}/{part}"
+    for game in GAMES
+    for part in ("engine", "text", "policies", "questions", "env.py", "record.py")
+    if (PACKAGE / "games" / game / part).exists()
+)
+LATER = ("text/scene.py", "text/scene_form.py")
+"""Ends of paths below checked folders that are not checked yet."""
+FILES = sorted(
+    path
+    for part in CHECKED
+    for path in (PACKAGE / part, *(PACKAGE / part).rglob("*"))
+    if path.suffix in (".py", ".j2") and not path.as_posix().endswith(LATER)
+)
 
 BANNED_NAMES = {
     r"own|ours|theirs|hers|his": "the thing itself: option, event, seat, record ...",
@@ -127,4 +140,4 @@ def test_summary_lines_name_the_thing(path):
 
 
 def test_the_words_are_checked_somewhere():
-    assert BANNED_NAMES and all((PACKAGE / folder).is_dir() for folder in CHECKED)
+    assert BANNED_NAMES and FILES and all((PACKAGE / part).exists() for part in CHECKED)

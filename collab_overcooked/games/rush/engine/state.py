@@ -1,4 +1,4 @@
-"""The arrays of a batch of rounds, and readable pictures of one of them.
+"""The arrays of a batch of environments, and scenes: readable states of one environment.
 
 Shape letters: B environments, N agents, E episodes of the scenario, O order slots, P areas, K goods (ingredients, then
 spices), A actions, L numbers in an observation.
@@ -22,7 +22,7 @@ from collab_overcooked.games.rush.engine.constants import (
     Reason,
     Verb,
 )
-from collab_overcooked.games.rush.engine.rules import SHAPED_MOST, count_orders
+from collab_overcooked.games.rush.engine.rules import MAX_SHAPED, count_orders
 from collab_overcooked.io.checks import index_of, near_matches
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.rng import Rng
@@ -41,7 +41,7 @@ COUNTED = ("cooked", "rewarded")  # the other columns of orders are flags
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled scenario: read-only int32 arrays."""
 
     params: Array  # (8,) see Param
     dishes: Array  # (E, O, 2) see Dish
@@ -51,7 +51,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B rounds, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     orders: Array = array_of("O", Order)
     stock: Array = array_of("P", "K")
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -185,7 +185,7 @@ def complete(tables: Tables, state: State, i: int) -> tuple[bool, bool]:
 def shaped_so_far(order: Array, needs_spices: bool) -> int:
     """Return the tenths of shaped reward that an order has paid, by what was done for it."""
     collected = order[Order.INGREDIENTS] + (order[Order.SPICES] if needs_spices else 0)
-    return min(int(collected + order[Order.COOKED] - order[Order.RUINED]), SHAPED_MOST)
+    return min(int(collected + order[Order.COOKED] - order[Order.RUINED]), MAX_SHAPED)
 
 
 def _take_collected(orders: Array, stock: Array, needs: Array, n_ingredients: int) -> None:

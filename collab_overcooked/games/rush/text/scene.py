@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.games.rush.engine.compile import Compiled
 from collab_overcooked.games.rush.engine.constants import Kind
-from collab_overcooked.games.rush.engine.rules import SHAPED_MOST
+from collab_overcooked.games.rush.engine.rules import MAX_SHAPED
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Recipe
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.forms import Form, boolean, integer, list_of, mapping_of, one_of, record
@@ -21,7 +21,7 @@ def scene_form(compiled: Compiled) -> Form:
         "name": one_of(list(dict.fromkeys(name for episode in names.orders for name in episode)), "order"),
         **dict.fromkeys(("ingredients", "spices", "finished", "ruined"), boolean),
         "cooked": count,
-        "rewarded": integer(0, SHAPED_MOST),
+        "rewarded": integer(0, MAX_SHAPED),
     }
     area = {
         "id": one_of(list(dict.fromkeys(number for episode in names.areas for number in episode)), "area"),
@@ -90,9 +90,9 @@ def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
     if order["finished"] != (done and not order["ruined"]):
         raise ValueError(f"{place}.finished must be {str(done).lower()} for such an order, not {order['finished']}")
     steps = order["ingredients"] + (order["spices"] and bool(recipe.spices)) + order["cooked"] - order["ruined"]
-    if order["rewarded"] != min(steps, SHAPED_MOST):
+    if order["rewarded"] != min(steps, MAX_SHAPED):
         raise ValueError(
-            f"{place}.rewarded must be {min(steps, SHAPED_MOST)} for such an order, not {order['rewarded']}"
+            f"{place}.rewarded must be {min(steps, MAX_SHAPED)} for such an order, not {order['rewarded']}"
         )
 
 

@@ -28,7 +28,7 @@ from collab_overcooked.kernels.rng import Rng, restore_rng, rng_to_dict
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only arrays, int32 unless they say otherwise."""
+    """Constants of a compiled layout: read-only arrays, int32 unless stated otherwise."""
 
     params: Array  # (15,) see Param
     passages: Array  # (R, R) FREE, 1 + door, or NOTHING
@@ -45,19 +45,19 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B environments, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     players: Array = array_of("N", Player)
     generators: Array = array_of("G", Generator)
     clock: Array = array_of(Clock)
-    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw each player, and the adversary
+    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw generator player, and the adversary
     known_doors: Array = array_of("N")  # bits of the doors as a player last saw them
     known_repairs: Array = array_of("N", "G")  # fixes of the generators as a player last saw them
     rng: Array = array_of(Rng)
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -180,7 +180,7 @@ def _encode_generator(names: Sequence[str], generator: Array, row: Mapping[str, 
 
 def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     clock = state.clock[i]
-    names = [each.name.lower() for each in Outcome]
+    names = [generator.name.lower() for generator in Outcome]
     clock[Clock.OUTCOME] = names.index(scene.get("outcome", names[clock[Clock.OUTCOME]]))
     if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
         clock[Clock.OUTCOME] = Outcome.TIME_OUT

@@ -17,7 +17,7 @@ from collab_overcooked.games.house import record as house
 from collab_overcooked.games.overcooked import record as overcooked
 from collab_overcooked.games.rooms import record as rooms
 from collab_overcooked.games.rush import record as rush
-from collab_overcooked.io.checks import check_options, near_matches, shown
+from collab_overcooked.io.checks import check_options, near_matches, quote_value
 from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
 
@@ -87,7 +87,7 @@ def _register_plugin(env_id: str, found: Any) -> None:
     if env_id not in OWN_IDS and _named(env_id, GAMES):  # importing it may have done so
         return
     if not isinstance(found, GameRecord):
-        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {shown(found)}")
+        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {quote_value(found)}")
     register_game(found)
 
 

@@ -17,7 +17,7 @@ from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.suite import metrics
 from collab_overcooked.games.collab_overcooked.text.text import CALL
 from collab_overcooked.kernels.grid import OFFSETS
-from collab_overcooked.kernels.rng import draw_below, seed_words
+from collab_overcooked.kernels.rng import draw_below, seed_states
 from collab_overcooked.metrics import normal_form
 from collab_overcooked.registry import make
 from parity import original_evaluation
@@ -461,7 +461,7 @@ def _let_waits_come(env: ParallelEnv) -> None:
     """Choose random numbers by which actions without a goal become waits, as they did in the recordings."""
     state, _ = env.arrays
     for seed in count():
-        state.rng[:] = seed_words([seed])
+        state.rng[:] = seed_states([seed])
         rng = state.rng[0].copy()
         if all(draw_below(rng, 2) == 1 for _ in env.possible_agents):
             return

@@ -12,7 +12,7 @@ from itertools import count
 from typing import Any
 
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.kernels.rng import draw_below, seed_words
+from collab_overcooked.kernels.rng import draw_below, seed_states
 from collab_overcooked.registry import make
 from parity.report import FileReport, Format, Recording, at, expect, has
 
@@ -24,7 +24,7 @@ LONGEST = 1000  # turns of an escape, which the original never cuts off
 @cache
 def seed_that_draws(way: int, ways: int) -> int:
     """Return the smallest seed whose first draw is a given way."""
-    return next(seed for seed in count() if draw_below(seed_words([seed])[0], ways) == way)
+    return next(seed for seed in count() if draw_below(seed_states([seed])[0], ways) == way)
 
 
 def _menu(env: ParallelEnv, seat: int) -> list[str]:

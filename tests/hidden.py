@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import clone
-from collab_overcooked.kernels.rng import Rng, seed_words
+from collab_overcooked.kernels.rng import Rng, seed_states
 
 
 def reach(game: Any, seed: int, steps: int, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
     """Return state and out after some random steps."""
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_), options)
     rng = np.random.default_rng(seed)
     for _ in range(steps):

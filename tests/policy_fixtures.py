@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.episode import Limits, play_episode
 from collab_overcooked.runner.teams import make_team
@@ -98,7 +98,7 @@ def start() -> Callable[..., tuple[Any, Any]]:
 
     def begin(game: Any, options: dict[str, Any] | None = None, limit: int = 200) -> tuple[Any, Any]:
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([0])
+        state.rng[:] = seed_states([0])
         game.reset(state, out, np.ones(1, np.bool_), options, limit)
         return state, out
 

@@ -255,7 +255,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["evaluate"], "Missing command"),
         (["evaluate", "--seed", "1"], "Missing suite: one of collab-overcooked, "),
         ([*EVALUATE, *TEAM, "--tasks", ",,"], "tasks: cannot read ',,'"),
-        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be a whole number of at least 1, ray or ray:ADDRESS"),
+        ([*EVALUATE, *TEAM, "--workers", "many"], "workers must be an integer of at least 1, ray or ray:ADDRESS"),
         (["evaluate", "rush", "--attribution", "late"], "unknown attribution 'late'"),
         (["list", "tasks", "--colour"], "--colour"),
     ],
@@ -435,5 +435,5 @@ def test_help_groups_every_command():
 
 def test_steps_may_be_written_with_an_exponent(tmp_path):
     done = run("train", "ppo", "--steps", "2.5", "--out", tmp_path)
-    assert done.exit_code == 2 and "'--steps': '2.5' is not a whole number such as 20000 or 2e4" in done.stderr
+    assert done.exit_code == 2 and "'--steps': '2.5' is not an integer such as 20000 or 2e4" in done.stderr
     assert not list(tmp_path.iterdir())

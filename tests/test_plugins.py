@@ -281,7 +281,7 @@ def test_a_team_names_classes_of_files_and_modules(desk):
         ("outside_file.py", "policy 'outside_file.py' needs a class, as in 'outside_file.py:MyPolicy'"),
         ("outside_file.py:Takr", "unknown policy class 'Takr'; did you mean Taker"),
         ("outside_file.py:Taker:evry=2", "unknown parameter of policy taker 'evry'; did you mean every"),
-        ("outside_file.py:Taker:every=0", "every must be a whole number of at least 1"),
+        ("outside_file.py:Taker:every=0", "every must be an integer of at least 1"),
         ("absent_file.py:Taker", "cannot import 'absent_file.py': no such file"),
         ("json.absent:Taker", "cannot import 'json.absent': ModuleNotFoundError"),
         ("outside_file.py:Odd", "unknown kind of policy 'language'"),

@@ -1,6 +1,6 @@
 """Words: names, docstrings, messages, help texts and prompts use the field's terms; see CONTRIBUTING.md.
 
-Each banned word has its replacement. A folder is checked once it is listed in ``CHECKED``.
+Each banned word has its replacement. A folder or file is checked once it is listed in ``CHECKED``.
 """
 
 from __future__ import annotations
@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-GAMES = ("craft", "rush")  # checked but for their suites and scenes
-CHECKED: tuple[str, ...] = tuple(
-    f"games/{game}/{part}"
-    for game in GAMES
-    for part in ("engine", "text", "policies", "questions", "env.py", "record.py")
-    if (PACKAGE / "games" / game / part).exists()
+GAMES = ("craft", "rooms", "rush")  # checked but for their suites and scenes
+CHECKED: tuple[str, ...] = (
+    "kernels",
+    *(
+        f"games/{game}/{part}"
+        for game in GAMES
+        for part in ("engine", "text", "policies", "questions", "env.py", "record.py")
+        if (PACKAGE / "games" / game / part).exists()
+    ),
 )
 LATER = ("text/scene.py", "text/scene_form.py")
 """Ends of paths below checked folders that are not checked yet."""
@@ -35,7 +38,7 @@ BANNED_NAMES = {
     r"usual|usual_\w+|\w+_usual": "default",
     r"words|\w+_words|words_\w+": "text, label, description",
     r"moment|moments|\w+_moment|moment_\w+|\w+_moments": "state, snapshot, step",
-    r"whole|flag|anything|or_none": "integer, boolean, unchecked, optional",
+    r"whole|flag|anything|optional": "integer, boolean, unchecked, optional",
     r"chance|\w*_chance|chance_\w+": "rng, draw, probability",
     r"(MOST|LONGEST|LARGEST|DEEPEST|FEWEST|LEAST)(_\w+)?": "MAX_*, MIN_*",
     r"_?(tell|hear|heard|tells|hears)(_\w+)?": "notify, log, receive, message",

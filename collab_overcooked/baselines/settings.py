@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from collab_overcooked import registry
-from collab_overcooked.io.checks import OptionError, check_options, near_matches, shown
+from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
@@ -153,7 +153,7 @@ def check_env(env_id: Any) -> None:
         OptionError: With near matches.
     """
     if not isinstance(env_id, str):
-        raise OptionError("env", f"env must be an environment id, not {shown(env_id)}")
+        raise OptionError("env", f"env must be an environment id, not {quote_value(env_id)}")
     try:
         registry.find(env_id)
     except ValueError as error:
@@ -168,9 +168,9 @@ def check_number(name: str, value: Any, kind: type, low: float) -> None:
     """
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
-        words = "whole number" if kind is int else "number"
+        words = "integer" if kind is int else "number"
         least = f" of at least {low}" if low > -inf else ""
-        raise OptionError(name, f"{name} must be a {words}{least}, not {shown(value)}")
+        raise OptionError(name, f"{name} must be a {words}{least}, not {quote_value(value)}")
 
 
 def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
@@ -187,8 +187,8 @@ def check_list(name: str, values: Any) -> None:
         ValueError: Naming the value.
     """
     if not isinstance(values, (list, tuple)):
-        example = shown(values).strip("'")
-        raise OptionError(name, f"{name} must be a list, for example [{example}], not {shown(values)}")
+        example = quote_value(values).strip("'")
+        raise OptionError(name, f"{name} must be a list, for example [{example}], not {quote_value(values)}")
 
 
 def shipped_configs() -> list[str]:

@@ -232,14 +232,14 @@ def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
 
 
 def read_count(text: str) -> int:
-    """Read a whole number that may be written as ``1e6``.
+    """Read an integer that may be written as ``1e6``.
 
     Raises:
         typer.BadParameter: If it is none.
     """
     value = read_settings([f"value={text}"])["value"]
     if not isinstance(value, int) or isinstance(value, bool):
-        raise typer.BadParameter(f"{text!r} is not a whole number such as 20000 or 2e4")
+        raise typer.BadParameter(f"{text!r} is not an integer such as 20000 or 2e4")
     return value
 
 

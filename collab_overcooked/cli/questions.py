@@ -29,12 +29,12 @@ def generate_questions(
     games: GamesOpt = None,
 ) -> None:
     """Make a question set: scenes are drawn, answers proved by search. Equal seeds make equal files."""
-    from collab_overcooked.io.checks import whole_number
+    from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.io.options import read_names
     from collab_overcooked.questions.items import PARTS
     from collab_overcooked.questions.source import generate
 
-    made = generate(whole_number("seed", seed, 0), None if games is None else read_names("games", games))
+    made = generate(parse_integer("seed", seed, 0), None if games is None else read_names("games", games))
     made.write(out)
     counts = Counter((item.scene.env_id, item.part) for item in made.items)
     for (env_id, part), count in counts.items():

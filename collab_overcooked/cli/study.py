@@ -87,14 +87,14 @@ def rehearse_study(
     partner: Annotated[list[str] | None, typer.Option(help="Policies for partners.", metavar=PAIRS)] = None,
 ) -> None:
     """Let bots take part in a study through its pages and sockets; greedy policies play for language models."""
-    from collab_overcooked.io.checks import whole_number
+    from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins
 
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        found = rehearse(study, whole_number("bots", bots, 1, most=1000), folder, say)
+        found = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say)
     ends = ", ".join(f"{count} {end}" for end, count in found.ends.items())
     OUT.print(f"{study.name}: {bots} bots: {ends}; {found.episodes} episodes, all replayed")
     times = {"requests": found.requests, "decisions": found.answers, "lateness of ticks": found.ticks}

@@ -17,10 +17,10 @@ import numpy as np
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
-from collab_overcooked.kernels.rng import derive_seeds, seed_words
+from collab_overcooked.kernels.rng import derive_seeds, seed_states
 
 Array = np.ndarray
 MAX_THREADS = 1024
@@ -53,13 +53,13 @@ class BatchEnv:
         out: Arrays that the last step wrote (the game's Out), for reading.
 
     Raises:
-        ValueError: For a number that is not a whole number of at least 1.
+        ValueError: For a number that is not an integer of at least 1.
     """
 
     def __init__(self, game: FullGame, num_envs: int, num_threads: int = 1, max_cycles: int | None = None) -> None:
         self.game = game
-        self.num_envs = whole_number("num_envs", num_envs, 1, most=MAX_OPTION)
-        self.num_threads = whole_number("num_threads", num_threads, 1, most=MAX_THREADS)
+        self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
+        self.num_threads = parse_integer("num_threads", num_threads, 1, most=MAX_THREADS)
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)
@@ -100,7 +100,7 @@ class BatchEnv:
         """Start episodes.
 
         Args:
-            seed: A whole number s, for seeds s + i, or E of them. Without one, generators run on; at first they are
+            seed: An integer s, for seeds s + i, or E of them. Without one, generators run on; at first they are
                 seeded freshly.
             options: Options of the game, the same for all environments.
             which: bool (E,), the environments to start; all if None.
@@ -141,19 +141,19 @@ class BatchEnv:
         if seed is None:
             seeds = np.random.SeedSequence().generate_state(self.num_envs, np.uint64).tolist()
         elif np.ndim(seed) == 0:
-            seeds = derive_seeds(whole_number("seed", seed, 0), self.num_envs)
+            seeds = derive_seeds(parse_integer("seed", seed, 0), self.num_envs)
         else:
-            seeds = [whole_number("seed", number, 0) for number in seed]
+            seeds = [parse_integer("seed", number, 0) for number in seed]
             if len(seeds) != self.num_envs:
-                raise ValueError(f"seed must be one whole number or {self.num_envs} of them, not {len(seeds)}")
+                raise ValueError(f"seed must be one integer or {self.num_envs} of them, not {len(seeds)}")
         places = np.flatnonzero(chosen)
-        self.state.rng[places] = seed_words([seeds[i] for i in places])
+        self.state.rng[places] = seed_states([seeds[i] for i in places])
 
     def step(self, actions: Any, copy: bool = False) -> tuple[Array, Array, Array, Array, Infos]:
         """Advance all environments that are not over.
 
         Args:
-            actions: Whole numbers of shape (E, N).
+            actions: Integers of shape (E, N).
             copy: Return copies instead of views.
 
         Returns:
@@ -161,7 +161,7 @@ class BatchEnv:
             bool, infos.
 
         Raises:
-            ValueError: If the actions have another shape, are not whole numbers or lie outside the action space, or
+            ValueError: If the actions have another shape, are not integers or lie outside the action space, or
                 if the batch was never reset.
         """
         if not self._seeded:
@@ -180,7 +180,7 @@ class BatchEnv:
         if given.shape != self._actions.shape:
             raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {given.shape}")
         if given.dtype.kind not in "iu":
-            raise ValueError(f"actions must be whole numbers, not {given.dtype}")
+            raise ValueError(f"actions must be integers, not {given.dtype}")
         n_actions = self.game.n_actions
         if copy_actions(np.ascontiguousarray(given, np.int64), n_actions, self._actions) < self._actions.size:
             i, seat = np.argwhere((given < 0) | (given >= n_actions))[0]

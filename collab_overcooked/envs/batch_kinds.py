@@ -8,7 +8,7 @@ from typing import Any
 from collab_overcooked.envs.api import Game
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.gymnasium import VectorEnv
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 
 OPTIONS = {
     "native": ("num_threads", "max_cycles"),
@@ -61,7 +61,7 @@ def make_wrapped(gym_id: str, num_envs: int, mode: str, options: Mapping[str, An
     """Return Gymnasium's own vector environment of single environments with central control."""
     import gymnasium
 
-    return gymnasium.make_vec(gym_id, whole_number("num_envs", num_envs, 1), vectorization_mode=mode, **options)
+    return gymnasium.make_vec(gym_id, parse_integer("num_envs", num_envs, 1), vectorization_mode=mode, **options)
 
 
 def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.io.checks import near_matches, parse_text, shown
+from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
 from collab_overcooked.io.forms import Form, check_same
 from collab_overcooked.kernels.arrays import allocate
@@ -335,11 +335,11 @@ class CompiledGame(FullGame):
         checked = {} if options is None else self._read_options(options)
         scene = checked.pop("state", None)
         if scene:
-            trial, shown = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
-            self._start(trial, shown, which, checked | {"state": scene}, max_cycles or 0)
+            trial, quote_value = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
+            self._start(trial, quote_value, which, checked | {"state": scene}, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
-                shown.terminated[i], shown.truncated[i] = self._write_scene(trial, i, scene)
-            for array, tried in zip((*state, *out), (*trial, *shown), strict=True):
+                quote_value.terminated[i], quote_value.truncated[i] = self._write_scene(trial, i, scene)
+            for array, tried in zip((*state, *out), (*trial, *quote_value), strict=True):
                 array[...] = tried
         else:
             self._start(state, out, which, checked, max_cycles or 0)
@@ -371,7 +371,7 @@ class CompiledGame(FullGame):
     def _read_options(self, options: Any) -> dict[str, Any]:
         """Return the options of a reset that are for the game, in plain Python and of their forms."""
         if not isinstance(options, Mapping):
-            raise ValueError(f"options of reset must be a mapping, not {shown(options)}")
+            raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         forms = self.reset_forms()
         for key in options:
             if key not in forms and (key, options[key]) != PETTINGZOO_PROBE:

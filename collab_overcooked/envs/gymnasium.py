@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import Array, BatchEnv, Infos, by_agent, flat
 from collab_overcooked.envs.shells import check_render_mode, shell_metadata
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
@@ -65,7 +65,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Start episodes.
 
         Args:
-            seed: A whole number s, for seeds s + e of the environments, or E of them (environments, not rows).
+            seed: An integer s, for seeds s + e of the environments, or E of them (environments, not rows).
             options: Options of the game; ``reset_mask``, bool (R,), chooses rows, all of an environment or none.
 
         Returns:
@@ -75,7 +75,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             ValueError: For an unknown option, or a ``reset_mask`` that tears an environment apart.
         """
         if not isinstance(options or {}, Mapping):
-            raise ValueError(f"options of reset must be a mapping, not {shown(options)}")
+            raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         options = dict(options or {})
         which = None
         if "reset_mask" in options:
@@ -97,13 +97,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Advance by one action a row.
 
         Args:
-            actions: Whole numbers (R,).
+            actions: Integers (R,).
 
         Returns:
             Observations (R, ...), rewards (R,), terminated (R,), truncated (R,), infos.
 
         Raises:
-            ValueError: If actions have another shape, are not whole numbers or lie outside the action space.
+            ValueError: If actions have another shape, are not integers or lie outside the action space.
         """
         batch = self.batch
         waiting = batch.over if self.autoreset_mode is AutoresetMode.NEXT_STEP else None
@@ -205,7 +205,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         """Advance by one action of every agent.
 
         Raises:
-            ValueError: If the action is not N whole numbers inside the action space.
+            ValueError: If the action is not N integers inside the action space.
         """
         observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
         own = rewards[0]

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.envs.api import ActionError, rows
-from collab_overcooked.io.checks import shown
-from collab_overcooked.io.documents import Document, load_layout, shipped
+from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "lexicons"
 PLAIN = "kitchen"  # the language without a lexicon
@@ -80,13 +80,13 @@ class Lexicon:
         """Return the words that have no counterpart and are not kept, each with the first name that it stands in."""
         found: dict[str, str] = {}
         for name in names:
-            for word in words_of(name):
+            for word in split_words(name):
                 if word not in self.table and word not in self.kept and word not in self.links:
                     found.setdefault(word, name)
         return found
 
 
-def words_of(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Return the words of a text or identifier in lower case."""
     return [word.lower() for word in WORD.findall(text)]
 
@@ -96,7 +96,7 @@ def words_of(text: str) -> list[str]:
 
 def lexicons() -> list[str]:
     """Return the names of the shipped lexicons."""
-    return shipped(FOLDER)
+    return builtin_names(FOLDER)
 
 
 def load_lexicon(source: str | Path) -> Lexicon:
@@ -279,7 +279,7 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
     """
     own = getattr(game, "language", PLAIN)
     if not isinstance(language, (str, Path, type(None))):
-        raise ValueError(f"lexicon must be a name or a path, not {shown(language)}")
+        raise ValueError(f"lexicon must be a name or a path, not {quote_value(language)}")
     option = own if language is None else str(language)
     if option != PLAIN:
         return TranslatedGame(game, load_lexicon(option), option)
@@ -293,6 +293,6 @@ def plain(game: Any) -> Any:
     return game.plain if isinstance(game, TranslatedGame) else game
 
 
-def words_for(game: Any) -> Callable[[str], str]:
+def translator_of(game: Any) -> Callable[[str], str]:
     """Return what turns a plain text into the words of a game."""
     return game.say if isinstance(game, TranslatedGame) else str

@@ -19,8 +19,8 @@ from collab_overcooked.envs.shells import (
     parse_action,
     shell_metadata,
 )
-from collab_overcooked.io.checks import near_matches, parse_text, shown, whole_number
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.io.checks import near_matches, parse_integer, parse_text, quote_value
+from collab_overcooked.kernels.rng import seed_states
 
 Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
@@ -116,8 +116,8 @@ class ParallelEnv(PettingZooParallelEnv):
             if seed is None:
                 drawn = int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
             else:
-                drawn = whole_number("seed", seed, 0)
-            self._state.rng[:] = seed_words([drawn])
+                drawn = parse_integer("seed", seed, 0)
+            self._state.rng[:] = seed_states([drawn])
         limit = self.max_cycles if self._overridden or self.max_cycles != self.game.max_cycles else None
         try:
             (self._bound or self._bind()).reset(self._which, options, limit)
@@ -136,7 +136,7 @@ class ParallelEnv(PettingZooParallelEnv):
         """
         agents = self.agents
         if type(actions) is not dict and not isinstance(actions, Mapping):  # the first check costs next to nothing
-            raise ValueError(f"actions must map agents to whole numbers, not {shown(actions)}")
+            raise ValueError(f"actions must map agents to integers, not {quote_value(actions)}")
         if not agents:
             if actions:
                 given = ", ".join(map(str, actions))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.envs.lexicon import translator_of
 
 
 class SeatView:
@@ -37,7 +37,7 @@ class SeatView:
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         self._game, self._state, self._seat = game, state, seat
-        self._say = words_for(game)
+        self._say = translator_of(game)
 
     @cached_property
     def scene(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import Game
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.text import harmless
 
@@ -52,14 +52,14 @@ def check_max_cycles(max_cycles: Any) -> int | None:
     """Return a step limit, None for the game's own.
 
     Raises:
-        ValueError: If it is neither None, -1 nor a positive whole number.
+        ValueError: If it is neither None, -1 nor a positive integer.
     """
     if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
-        raise ValueError(f"max_cycles must be a positive whole number, None or -1, not {shown(max_cycles)}")
+        raise ValueError(f"max_cycles must be a positive integer, None or -1, not {quote_value(max_cycles)}")
     if max_cycles > MAX_OPTION:
-        raise ValueError(f"max_cycles must be at most {MAX_OPTION}, not {shown(max_cycles)}")
+        raise ValueError(f"max_cycles must be at most {MAX_OPTION}, not {quote_value(max_cycles)}")
     return int(max_cycles)
 
 
@@ -67,14 +67,14 @@ def parse_action(action: Any, agent: str, n_actions: int) -> int:
     """Return an action as int.
 
     Raises:
-        ValueError: If it is not a whole number from 0 to ``n_actions - 1``.
+        ValueError: If it is not an integer from 0 to ``n_actions - 1``.
     """
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]
     if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
-        raise ValueError(f"action of {agent} is {shown(action)}; it must be a whole number in Discrete({n_actions})")
+        raise ValueError(f"action of {agent} is {quote_value(action)}; it must be an integer in Discrete({n_actions})")
     if not 0 <= action < n_actions:
-        raise ValueError(f"action of {agent} is {shown(action)}, outside Discrete({n_actions})")
+        raise ValueError(f"action of {agent} is {quote_value(action)}, outside Discrete({n_actions})")
     return int(action)
 
 

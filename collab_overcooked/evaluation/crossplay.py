@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import chart_label, html_text
@@ -335,7 +335,7 @@ def cross_play(
     Raises:
         ValueError: For an unknown environment, option or policy, one that cannot play the game, or a bad number.
     """
-    episodes, seed = whole_number("episodes", episodes, 1), whole_number("seed", seed, 0)
+    episodes, seed = parse_integer("episodes", episodes, 1), parse_integer("seed", seed, 0)
     chosen = read_workers(workers)
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure
@@ -78,8 +78,8 @@ class EpisodeSuite(Suite):
             suite=self.name,
             env_id=self.env_id,
             team=parse_seats(team, game.n_agents),
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=own,
             limits=limits,
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.evaluation.run import evaluate
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
@@ -111,8 +111,8 @@ def run_study(
     Raises:
         ValueError: For an unknown game, or one without sub-plans.
     """
-    whole_number("scenes", scenes, 1)
-    whole_number("seed", seed, 0)
+    parse_integer("scenes", scenes, 1)
+    parse_integer("seed", seed, 0)
     for game in games:
         if game not in studied_games():
             raise ValueError(near_matches("game with sub-plans", game, studied_games()))

@@ -34,11 +34,11 @@ class OptionError(ValueError):
         return OptionError, (self.name, str(self))
 
 
-def shown(value: object) -> str:
+def quote_value(value: object) -> str:
     """Return a value as a message shows it: on one line, at most ``MAX_SHOWN`` characters, whatever it is."""
     try:
         text = " ".join(_SHORT.repr(value).split())
-    except Exception:  # a whole number of 5000 digits, an object whose repr fails
+    except Exception:  # an integer of 5000 digits, an object whose repr fails
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
@@ -50,7 +50,7 @@ def parse_text(value: Any, what: str = "text of an action") -> str:
         TypeError: If it is none; texts of actions come from models and people, so a ValueError means a wrong text.
     """
     if not isinstance(value, str):
-        raise TypeError(f"{what} must be a string, not {shown(value)}")
+        raise TypeError(f"{what} must be a string, not {quote_value(value)}")
     return value
 
 
@@ -63,12 +63,12 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
         known: All allowed names.
     """
     names = [str(each) for each in known]
-    word = name if isinstance(name, str) else shown(name)
+    word = name if isinstance(name, str) else quote_value(name)
     close = difflib.get_close_matches(word[:MAX_SHOWN], names, n=4, cutoff=HINT_CUTOFF)
     if close:
-        return f"unknown {kind} {shown(name)}; did you mean {', '.join(close)}?"
+        return f"unknown {kind} {quote_value(name)}; did you mean {', '.join(close)}?"
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"unknown {kind} {shown(name)}; known: {listed}"
+    return f"unknown {kind} {quote_value(name)}; known: {listed}"
 
 
 def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
@@ -95,21 +95,21 @@ def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
     raise ValueError(near_matches(kind, name, known))
 
 
-def whole_number(name: str, value: Any, least: int, unit: str = "", most: int | None = None) -> int:
-    """Return a whole number as int.
+def parse_integer(name: str, value: Any, least: int, unit: str = "", most: int | None = None) -> int:
+    """Return an integer as int.
 
     Args:
         name: What it is the value of.
-        value: As given; numpy's whole numbers will do.
+        value: As given; numpy's integers will do.
         least: The smallest that is allowed.
         unit: Its unit in words, for the message.
         most: The largest that is allowed, if there is one.
 
     Raises:
-        ValueError: If it is no whole number, too small or too large.
+        ValueError: If it is not an integer, too small or too large.
     """
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be a whole number {allowed}{f' {unit}' if unit else ''}, not {shown(value)}")
+        raise ValueError(f"{name} must be an integer {allowed}{f' {unit}' if unit else ''}, not {quote_value(value)}")
     return int(value)

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from collab_overcooked.io.checks import check_options, near_matches, shown, whole_number
+from collab_overcooked.io.checks import check_options, near_matches, parse_integer, quote_value
 
 MAX_DEPTH = 20  # lists within each other
 OBS_REASON = "Encodes what a seat may know as an array; what it may know, and what it can do, stay the same."
-MAX_OPTION = 1_000_000  # of any whole number: kernels count in 32 bits, and memory grows with some of them
+MAX_OPTION = 1_000_000  # of any integer: kernels count in 32 bits, and memory grows with some of them
 
 
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
@@ -38,9 +38,9 @@ def integer(default: int | None, meaning: str, least: int, most: int | None = No
     return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
 
 
-def number(default: float | None, meaning: str, below: float = math.inf, or_none: bool = False) -> Any:
+def number(default: float | None, meaning: str, below: float = math.inf, optional: bool = False) -> Any:
     """Return a field that is a number above 0; None is allowed if it is the default, or if told so."""
-    return field(default=default, metadata={"meaning": meaning, "check": _number, "below": below, "or_none": or_none})
+    return field(default=default, metadata={"meaning": meaning, "check": _number, "below": below, "optional": optional})
 
 
 def unchecked(default: Any, meaning: str) -> Any:
@@ -65,7 +65,7 @@ class Config:
     def __post_init__(self) -> None:
         for each in fields(self):
             value = getattr(self, each.name)
-            if value is not None or not (each.default is None or each.metadata.get("or_none")):
+            if value is not None or not (each.default is None or each.metadata.get("optional")):
                 checked = each.metadata["check"](each.name, value, each.metadata)
                 object.__setattr__(self, each.name, checked)
 
@@ -101,15 +101,15 @@ def _choose(name: str, value: Any, about: Mapping[str, Any]) -> Any:
 
 def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
     if type(value).__name__ not in ("bool", "bool_"):
-        raise ValueError(f"{name} must be True or False, not {shown(value)}")
+        raise ValueError(f"{name} must be True or False, not {quote_value(value)}")
     return bool(value)
 
 
 def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
     if about["most"] is not None:
-        return whole_number(name, value, about["least"], most=about["most"])
-    if whole_number(name, value, about["least"]) > MAX_OPTION:
-        raise ValueError(f"{name} must be a whole number of at most {MAX_OPTION}, not {shown(value)}")
+        return parse_integer(name, value, about["least"], most=about["most"])
+    if parse_integer(name, value, about["least"]) > MAX_OPTION:
+        raise ValueError(f"{name} must be an integer of at most {MAX_OPTION}, not {quote_value(value)}")
     return int(value)
 
 
@@ -117,7 +117,7 @@ def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     below = about["below"]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
         also = f" and below {below}" if below < math.inf else ""
-        raise ValueError(f"{name} must be a number above 0{also}, not {shown(value)}")
+        raise ValueError(f"{name} must be a number above 0{also}, not {quote_value(value)}")
     return value
 
 
@@ -127,5 +127,5 @@ def _plain(name: str, value: Any, depth: int = MAX_DEPTH) -> Any:
     if not isinstance(value, (list, tuple)):
         return value
     if not depth:
-        raise ValueError(f"{name} must be nested at most {MAX_DEPTH} deep, not {shown(value)}")
+        raise ValueError(f"{name} must be nested at most {MAX_DEPTH} deep, not {quote_value(value)}")
     return [_plain(name, entry, depth - 1) for entry in value]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from collab_overcooked.io.documents import shipped
+from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NoOptions
 
 
@@ -57,7 +57,7 @@ class DocumentKind:
 
     def names(self) -> list[str]:
         """Return the names of the shipped ones."""
-        return [name for name in shipped(self.folder) if name not in self.bases]
+        return [name for name in builtin_names(self.folder) if name not in self.bases]
 
 
 class Generator(Protocol):

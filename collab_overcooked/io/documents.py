@@ -15,12 +15,12 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.io.checks import OptionError, near_matches, shown
+from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
 
-__all__ = ["Document", "LayoutError", "load_file", "load_layout", "placed", "read_value", "shipped"]
+__all__ = ["Document", "LayoutError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
 
-MAX_INTEGER = 10**9  # of whole numbers where no other limit is given; sums of two fit int32
+MAX_INTEGER = 10**9  # of integers where no other limit is given; sums of two fit int32
 MAX_CELLS = 2_500  # of a grid; tables of distances grow with its square
 MISSING: Any = object()
 
@@ -95,7 +95,7 @@ class Document(Mapping[str, Any]):
         name = field_name(path) or "the file"
         if value is None:
             return self.error(f"{name} must {wanted}; it is missing", *path)
-        return self.error(f"{name} must {wanted}, not {shown(value)}", *path)
+        return self.error(f"{name} must {wanted}, not {quote_value(value)}", *path)
 
     # --------------------------------------------------------------------------------------- values
 
@@ -127,13 +127,13 @@ class Document(Mapping[str, Any]):
         return rows
 
     def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
-        """Return a whole number from ``low`` to ``high`` (or to ``MAX_INTEGER``)."""
-        wanted = f"be a whole number {f'of at least {low}' if high is None else f'from {low} to {high}'}"
+        """Return an integer from ``low`` to ``high`` (or to ``MAX_INTEGER``)."""
+        wanted = f"be an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}"
         value = self._given(path, default, wanted)
         if value is None:
             return default
         if type(value) is int and high is None and value > MAX_INTEGER:
-            raise self.refuse(f"be a whole number of at most {MAX_INTEGER}", *path)
+            raise self.refuse(f"be an integer of at most {MAX_INTEGER}", *path)
         if type(value) is not int or not low <= value <= (MAX_INTEGER if high is None else high):
             raise self.refuse(wanted, *path)
         return value
@@ -232,7 +232,7 @@ def placed(values: Mapping[str, Any]) -> Iterator[None]:
 # ------------------------------------------------------------------------------------------- finding and reading
 
 
-def shipped(folder: str) -> list[str]:
+def builtin_names(folder: str) -> list[str]:
     """Return the names of the layouts that come with the package for a game, ``level_2`` before ``level_10``."""
     root = resources.files("collab_overcooked.layouts") / folder
     names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
@@ -314,14 +314,14 @@ def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[
     if base is None:
         return doc
     if not isinstance(base, str):
-        raise doc.error(f"extends takes the name of a {kind}, not {shown(base)}", "extends")
+        raise doc.error(f"extends takes the name of a {kind}, not {quote_value(base)}", "extends")
     merged = _load(base, folder, kind, directory, (*seen, place)).replace(doc)
     return Document(name, merged.content, merged.marks | doc.marks)
 
 
 def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
     """Return text, name for messages, full place (which tells files of one name apart) and folder of a layout."""
-    names = shipped(folder)
+    names = builtin_names(folder)
     if source in names:
         text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")
         return text, f"{source}.yaml", source, None
@@ -329,6 +329,8 @@ def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str
     if beside is not None and not path.is_absolute():
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
-        raise LayoutError(f"unknown {kind} {shown(source)}; shipped {kind}s: {', '.join(names)}; or give a .yaml file")
+        raise LayoutError(
+            f"unknown {kind} {quote_value(source)}; shipped {kind}s: {', '.join(names)}; or give a .yaml file"
+        )
     text = _read(path, kind)
     return text, path.name, str(path.resolve()), path.parent

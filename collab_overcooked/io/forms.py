@@ -1,6 +1,6 @@
 """Forms of JSON-like values, declared: each form checks a value and returns it in plain Python.
 
-    scene = record({"timestep": whole(0, 400), "cook": record({"holds": or_none(one_of(ITEMS, "item"))})})
+    scene = record({"timestep": whole(0, 400), "cook": record({"holds": optional(one_of(ITEMS, "item"))})})
     scene({"timestep": 5}, "state")
 
 A form is called with a value and its place, and raises ValueError for anything that it does not allow, whatever the
@@ -13,17 +13,17 @@ from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 
 Form = Callable[[Any, str], Any]
 
 
 def integer(least: int, most: int) -> Form:
-    """Allow whole numbers of a range; booleans are none."""
+    """Allow integers of a range; booleans are none."""
 
     def check(value: Any, place: str) -> int:
         if isinstance(value, bool) or not isinstance(value, Integral) or not least <= int(value) <= most:
-            raise ValueError(f"{place} must be a whole number from {least} to {most}, not {shown(value)}")
+            raise ValueError(f"{place} must be an integer from {least} to {most}, not {quote_value(value)}")
         return int(value)
 
     return check
@@ -32,12 +32,12 @@ def integer(least: int, most: int) -> Form:
 def boolean(value: Any, place: str) -> bool:
     """Allow True and False, also written as 1 and 0."""
     if type(value).__name__ not in ("bool", "bool_") and (not isinstance(value, Integral) or value not in (0, 1)):
-        raise ValueError(f"{place} must be true or false, not {shown(value)}")
+        raise ValueError(f"{place} must be true or false, not {quote_value(value)}")
     return bool(value)
 
 
 def one_of(names: Sequence[Any], what: str) -> Form:
-    """Allow some words or whole numbers; ``what`` says what they name."""
+    """Allow some words or integers; ``what`` says what they name."""
 
     def check(value: Any, place: str) -> Any:
         allowed = isinstance(value, (str, Integral)) and type(value) is not bool
@@ -69,7 +69,7 @@ def _list(form: Callable[[Any, str, int], Any], least: int, most: int, what: str
 
     def check(value: Any, place: str) -> list[Any]:
         if not isinstance(value, (list, tuple)):
-            raise ValueError(f"{place} must be a list of {number} {what}, not {shown(value)}")
+            raise ValueError(f"{place} must be a list of {number} {what}, not {quote_value(value)}")
         if not least <= len(value) <= most:
             raise ValueError(f"{place} lists {len(value)} {what}; it must list {number}")
         return [form(entry, f"{place}[{k}]", k) for k, entry in enumerate(value)]
@@ -102,7 +102,7 @@ def mapping_of(names: Sequence[str], form: Form, what: str) -> Form:
 
 def _mapping(value: Any, place: str, known: Any, what: str = "") -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise ValueError(f"{place} must be a mapping, not {shown(value)}")
+        raise ValueError(f"{place} must be a mapping, not {quote_value(value)}")
     for key in value:
         if not isinstance(key, str) or key not in known:
             raise ValueError(near_matches(what or f"key of {place}", key, known))
@@ -120,7 +120,7 @@ def check_same(given: Any, found: Any, place: str) -> None:
     if isinstance(given, dict) and isinstance(found, dict):
         for key, value in given.items():
             if key not in found:
-                raise ValueError(f"{place}.{key} is {shown(value)}, but there is none")
+                raise ValueError(f"{place}.{key} is {quote_value(value)}, but there is none")
             check_same(value, found[key], f"{place}.{key}")
     elif isinstance(given, list) and isinstance(found, list) and _are_mappings(given) and _are_mappings(found):
         for k, entry in enumerate(given):
@@ -128,7 +128,7 @@ def check_same(given: Any, found: Any, place: str) -> None:
             if not any(_is_same(entry, other) for other in found):
                 check_same(entry, same_place, f"{place}[{k}]")
     elif given != found:
-        raise ValueError(f"{place} is {shown(given)}, but what else is given makes it {shown(found)}")
+        raise ValueError(f"{place} is {quote_value(given)}, but what else is given makes it {quote_value(found)}")
 
 
 def _are_mappings(entries: list[Any]) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
-from collab_overcooked.io.checks import check_options, near_matches, shown
+from collab_overcooked.io.checks import check_options, near_matches, quote_value
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ def read_names(name: str, text: str) -> list[str]:
     """
     found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not found:
-        raise ValueError(f"{name}: cannot read {shown(text)}; write names with commas between them")
+        raise ValueError(f"{name}: cannot read {quote_value(text)}; write names with commas between them")
     return found
 
 

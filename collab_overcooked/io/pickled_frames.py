@@ -335,7 +335,7 @@ def _places(places: Any, number: int) -> Sequence[int]:
     """Return which columns a block holds."""
     if isinstance(places, Call) and places.function == SLICE:
         if not all(part is None or isinstance(part, int) for part in places.args):
-            raise UnsafePickle("a slice is not of whole numbers")
+            raise UnsafePickle("a slice is not of integers")
         return range(*slice(*places.args).indices(number))
     found: list[int] = _array(places).reshape(-1).tolist()
     return found
@@ -373,7 +373,7 @@ def _filled(data: Any, kind: Any, shape: Any, order: str) -> Array:
             raise UnsafePickle("bytes are in an unknown form")
         data = text.encode("latin1")
     if type(shape) is not tuple or not all(type(size) is int and 0 <= size <= MAX_CELLS for size in shape):
-        raise UnsafePickle("the shape of an array is not of whole numbers")
+        raise UnsafePickle("the shape of an array is not of integers")
     flat: Array
     if isinstance(data, list):
         flat = np.empty(len(data), object)

@@ -158,12 +158,12 @@ def name(value: Any) -> None:
 
 
 def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Check:
-    """Return a check for whole numbers from ``low`` to ``high``; None for no limit."""
+    """Return a check for integers from ``low`` to ``high``; None for no limit."""
     span = (f" of at least {low}" if high is None else f" from {low} to {high}") if low is not None else ""
 
     def check(value: Any) -> None:
         if type(value) is not int or (low is not None and value < low) or (high is not None and value > high):
-            raise refuse(value, f"a whole number{span}")
+            raise refuse(value, f"an integer{span}")
 
     return check
 

@@ -142,7 +142,7 @@ class _Constructor:
             return node.value
         try:
             value = self.loader.construct_object(node)
-            # A whole number may be written as 1e6, for example a number of steps.
+            # An integer may be written as 1e6, for example a number of steps.
             return int(value) if kind == "float" and WHOLE.fullmatch(node.value) and value.is_integer() else value
         except (ValueError, KeyError, IndexError, OverflowError):  # `!!bool x`, a number of 10,000 digits
             shown = node.value if len(node.value) < 40 else f"{node.value[:40]}..."

@@ -1,1 +1,1 @@
-"""What compiled rules stand on; imports numpy and numba only."""
+"""Building blocks of compiled rules; imports numpy and numba only."""

@@ -1,4 +1,4 @@
-"""The arrays of batches: how they are declared and allocated, and what observations and actions are copied with."""
+"""Arrays of batches: declaration, allocation, and kernels that copy observations and actions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
 class ArraySpec(NamedTuple):
-    """Shape, dtype and first value of an array; see ``array_of``."""
+    """Shape, dtype and initial value of an array; see ``array_of``."""
 
     axes: tuple[int | str | type[IntEnum], ...]
     dtype: Any
@@ -26,15 +26,15 @@ def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int 
     """Declare a field of a NamedTuple of arrays, as its default; ``allocate`` makes the arrays.
 
     Args:
-        *axes: Axes behind the leading ones: a length, the letter of one, or the enum that names its entries.
-        dtype: Of the array.
-        fill: Value that it begins with.
+        *axes: Axes after the leading ones: a length, the letter of a length, or the enum that names the entries.
+        dtype: Dtype of the array.
+        fill: Initial value.
     """
     return ArraySpec(axes, dtype, fill)
 
 
 class BasicOut(NamedTuple):
-    """What a step writes, for games that need no more, with leading axis B."""
+    """Outputs of a step with leading axis B, for games without further outputs."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -42,27 +42,27 @@ class BasicOut(NamedTuple):
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("N", "columns")  # see kernels.events
-    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
+    fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call, so observations and masks must be written
 
 
 def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtypes: Any) -> Arrays:
-    """Make the arrays of a NamedTuple whose fields are declared by ``array_of``.
+    """Allocate the arrays of a NamedTuple whose fields are declared by ``array_of``.
 
     Args:
         kind: The NamedTuple.
         sizes: Lengths by letter.
-        *leading: Lengths of axes that all its arrays begin with, for example B.
-        **dtypes: Of fields that take another dtype than declared.
+        *leading: Lengths of the leading axes of all arrays, for example B.
+        **dtypes: Overrides of declared dtypes, by field name.
     """
-    made = []
+    arrays = []
     for name, (axes, dtype, fill) in kind._field_defaults.items():  # type: ignore[attr-defined]
         lengths = (
             sizes[axis] if isinstance(axis, str) else axis if isinstance(axis, int) else len(axis) for axis in axes
         )
-        made.append(np.zeros((*leading, *lengths), dtypes.get(name, dtype)))
+        arrays.append(np.zeros((*leading, *lengths), dtypes.get(name, dtype)))
         if fill:
-            made[-1].fill(fill)
-    return kind(*made)
+            arrays[-1].fill(fill)
+    return kind(*arrays)
 
 
 @kernel
@@ -79,13 +79,13 @@ def clip_i8(value):
 
 @kernel
 def index(value):
-    """A place that is never negative is told so: whether it counts from the end costs a third of writing a vector."""
+    """Unsigned indices skip numba's check for negative ones, which costs a third of the time to write a vector."""
     return np.uint32(value)
 
 
 @kernel
 def copy_numbers(source, target):
-    """Numbers are copied as whole views: with offsets in the loop the compiler would not vectorise it, 15 times slower.
+    """Numbers are copied between views: with offsets in the loop the compiler does not vectorise it, 15 times slower.
 
     Mutates: target.
     """
@@ -94,13 +94,13 @@ def copy_numbers(source, target):
 
 
 @kernel
-def copy_actions(given, n_actions, actions):
-    """Actions (E, N) are copied up to the first one outside its space; tells how many were. Mutates: actions."""
+def copy_actions(requested, n_actions, actions):
+    """Copy actions (E, N) up to the first one outside its space and return their number. Mutates: actions."""
     copied = 0
-    for i in range(given.shape[0]):
-        for seat in range(given.shape[1]):
-            if given[i, seat] < 0 or given[i, seat] >= n_actions:
+    for i in range(requested.shape[0]):
+        for seat in range(requested.shape[1]):
+            if requested[i, seat] < 0 or requested[i, seat] >= n_actions:
                 return copied
-            actions[i, seat] = given[i, seat]
+            actions[i, seat] = requested[i, seat]
             copied += 1
     return copied

@@ -1,13 +1,13 @@
 """Kernels with their arrays bound once, so that a call costs a tenth of a microsecond instead of six.
 
-Most of a small kernel call is numba looking at its arguments: every array of every NamedTuple is typed and then taken
-apart, at every call. ``bind`` does both once: it writes the arrays of each NamedTuple into memory as machine code lays
-them out, and compiles the kernel for the address of that memory. The kernel itself is written as any other and reads
+Most of the time of a small kernel call is numba's dispatch: every array of every NamedTuple is typed and unpacked, at
+every call. ``bind`` does both once: it writes the arrays of each NamedTuple into memory in the layout of machine code,
+and compiles the kernel for the address of that memory. The kernel itself is written as any other and reads
 ``state.clock`` as before.
 
-This leans on three things of numba that have been so since 2015: an array is seven words (checked below at import),
-``Dispatcher.compile`` returns what is to be called, and kernels without reference counting (``jit``) read none of the
-words that it needs.
+This relies on three properties of numba, unchanged since 2015: an array is seven machine words (checked below at
+import), ``Dispatcher.compile`` returns the entry point, and kernels without reference counting (``jit``) never read
+the words of the reference count.
 """
 
 from __future__ import annotations
@@ -25,12 +25,20 @@ from numba.extending import NativeValue, infer_getattr, lower_getattr_generic, m
 
 from collab_overcooked.kernels.jit import is_compiled
 
-FIELDS = ("meminfo", "parent", "nitems", "itemsize", "data", "shape", "strides")  # of an array, in words
+FIELDS = (
+    "meminfo",
+    "parent",
+    "nitems",
+    "itemsize",
+    "data",
+    "shape",
+    "strides",
+)  # of an array, in memory
 KNOWN_LAYOUT = default_manager.lookup(int32[:])._fields == FIELDS
 
 
 class ArraysAddress(types.Type):
-    """Numba's type of the address of a NamedTuple's arrays; theirs are part of it, and so of the cache's key."""
+    """Numba type of the address of a NamedTuple's arrays. The arrays' types are part of it and of the cache key."""
 
     def __init__(self, arrays: types.NamedTuple) -> None:
         self.arrays = arrays
@@ -38,7 +46,7 @@ class ArraysAddress(types.Type):
 
     @property
     def key(self) -> types.NamedTuple:
-        """What tells such types apart."""
+        """Key that distinguishes types of this class."""
         return self.arrays
 
 
@@ -62,7 +70,7 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(ArraysAddress)
 def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: str) -> Any:
-    """Load one array. Its words never change, which frees LLVM from loading them again after every store."""
+    """Load one array. Its header never changes, so LLVM need not load it again after every store."""
     memory = builder.bitcast(address, context.get_data_type(bound.arrays).as_pointer())
     place = builder.gep(memory, [context.get_constant(types.int32, k) for k in (0, bound.arrays.fields.index(name))])
     loaded = builder.load(place)
@@ -71,10 +79,9 @@ def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: 
 
 
 class BoundKernel(functools.partial[None]):
-    """A kernel with its arguments, to be called without any. It holds its arrays, which must not be replaced.
+    """A kernel with its arguments, called without any. It holds references to its arrays, which must not be replaced.
 
-    It may be called from any thread. It belongs to its arrays, so it can be neither copied nor pickled: owners bind
-    again.
+    It may be called from any thread. It can be neither copied nor pickled: bind the kernel to the copies instead.
     """
 
     arrays: tuple[Any, ...]
@@ -85,14 +92,14 @@ class BoundKernel(functools.partial[None]):
 
 
 def bind(kernel: Any, *arguments: Any) -> BoundKernel:
-    """Bind a kernel to its arguments: NamedTuples of arrays, and arrays."""
+    """Bind a kernel to its arguments, each an array or a NamedTuple of arrays."""
     if not (KNOWN_LAYOUT and is_compiled(kernel)):
         return BoundKernel(kernel, *arguments)
     entry = _entry_point(kernel, tuple(map(_kind, arguments)), arguments)
-    memory = tuple(_pack(given) if isinstance(given, tuple) else given for given in arguments)
+    memory = tuple(_pack(argument) if isinstance(argument, tuple) else argument for argument in arguments)
     passed = (
-        packed.ctypes.data if isinstance(given, tuple) else given
-        for packed, given in zip(memory, arguments, strict=True)
+        packed.ctypes.data if isinstance(argument, tuple) else argument
+        for packed, argument in zip(memory, arguments, strict=True)
     )
     bound = BoundKernel(entry, *passed)
     bound.arrays, bound.memory = arguments, memory
@@ -100,42 +107,46 @@ def bind(kernel: Any, *arguments: Any) -> BoundKernel:
 
 
 class RowsKernel:
-    """A kernel bound to the arrays of a batch, each call of which works on the batch's first rows alone.
+    """A kernel bound to the arrays of a batch; each call processes the first rows only.
 
-    Binding takes longer than many small calls, so whoever steps batches of ever new sizes binds the largest one.
+    Binding takes longer than many small calls, so code that steps batches of varying size binds the largest one.
 
     Args:
-        kernel: Made by ``jit.kernel``.
-        arguments: All that it takes.
-        batched: Those of the arguments, by identity, whose arrays have the rows as first axis.
+        kernel: Kernel made by ``jit.kernel``.
+        arguments: All its arguments.
+        batched: Arguments, by identity, whose arrays have the rows as first axis.
     """
 
     def __init__(self, kernel: Any, arguments: Sequence[Any], batched: Sequence[Any]) -> None:
         self._bound = bind(kernel, *arguments)
-        self._arguments = [(given, any(given is each for each in batched)) for given in arguments]
-        self._lengths: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # memory, words that count rows, factors
+        self._arguments = [(argument, any(argument is other for other in batched)) for argument in arguments]
+        self._lengths: list[
+            tuple[np.ndarray, np.ndarray, np.ndarray]
+        ] = []  # memory, positions of the row counts, factors
         if hasattr(self._bound, "memory"):
-            for (given, cut), memory in zip(self._arguments, self._bound.memory, strict=True):
-                if cut and isinstance(given, tuple):
-                    self._lengths.append((memory, *_row_words(given)))
+            for (argument, cut), memory in zip(self._arguments, self._bound.memory, strict=True):
+                if cut and isinstance(argument, tuple):
+                    self._lengths.append((memory, *_row_positions(argument)))
 
     def __call__(self, rows: int) -> None:
         """Run the kernel on the first rows."""
         if not self._lengths:
-            self._bound.func(*(_first(given, rows) if cut else given for given, cut in self._arguments))
+            self._bound.func(*(_first(argument, rows) if cut else argument for argument, cut in self._arguments))
             return
         for memory, places, factors in self._lengths:
             memory[places] = factors * rows
         passed = zip(self._arguments, self._bound.args, strict=True)
-        self._bound.func(*(_first(given, rows) if cut and given is own else own for (given, cut), own in passed))
+        self._bound.func(
+            *(_first(argument, rows) if cut and argument is bound else bound for (argument, cut), bound in passed)
+        )
 
 
-def _first(given: Any, rows: int) -> Any:
-    return type(given)(*(array[:rows] for array in given)) if isinstance(given, tuple) else given[:rows]
+def _first(argument: Any, rows: int) -> Any:
+    return type(argument)(*(array[:rows] for array in argument)) if isinstance(argument, tuple) else argument[:rows]
 
 
-def _row_words(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return which words of packed arrays depend on the number of rows, and how much they grow with each."""
+def _row_positions(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the positions in packed arrays that depend on the number of rows, and their growth per row."""
     places, factors, start = [], [], 0
     for array in arrays:
         places += [start + FIELDS.index("nitems"), start + FIELDS.index("shape")]
@@ -147,20 +158,20 @@ def _row_words(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
 def count_versions(kernel: Any, *arguments: Any) -> int:
     """Count the versions of a kernel that were compiled for bound arguments of these dtypes; 0 where JIT is off.
 
-    More than one means that somebody binds arrays of another memory layout.
+    More than one means that arrays of different memory layouts are bound.
     """
-    wanted = _dtypes(map(typeof, arguments))
-    return sum(_dtypes(signature) == wanted for signature in getattr(kernel, "signatures", ()))
+    dtypes = _dtypes(map(typeof, arguments))
+    return sum(_dtypes(signature) == dtypes for signature in getattr(kernel, "signatures", ()))
 
 
 def _dtypes(signature: Iterable[Any]) -> list[Any]:
-    """Return the dtypes of all arrays, but an empty list for what was not bound."""
-    kinds = [getattr(each, "arrays", each) for each in signature]
+    """Return the dtypes of all arrays, or an empty list for arguments that were not bound."""
+    kinds = [getattr(bound, "arrays", bound) for bound in signature]
     return [array.dtype for kind in kinds for array in getattr(kind, "types", (kind,))]
 
 
 def bind_all(*calls: Callable[[], None]) -> BoundKernel:
-    """Return what makes several bound calls, one after the other."""
+    """Return a kernel that makes several bound calls in order."""
     return BoundKernel(_call_all, calls)
 
 
@@ -173,7 +184,7 @@ _entry_points: dict[Any, Callable[..., None]] = {}
 
 
 def _entry_point(kernel: Any, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> Callable[..., None]:
-    """Compile a kernel, or find it compiled."""
+    """Compile a kernel, or return the cached entry point."""
     key = kernel, kinds
     if key not in _entry_points:
         signature = (ArraysAddress(typeof(a)) if isinstance(a, tuple) else typeof(a) for a in arguments)
@@ -182,16 +193,16 @@ def _entry_point(kernel: Any, kinds: tuple[Any, ...], arguments: tuple[Any, ...]
 
 
 def _kind(argument: Any) -> Any:
-    """Return what numba's type of arrays depends on, much faster than asking numba."""
+    """Return the properties that determine numba's type of an argument; much faster than ``typeof``."""
     if isinstance(argument, tuple):
         return type(argument), tuple(map(_kind, argument))
     return argument.dtype.char, argument.ndim, argument.flags.num
 
 
 def _pack(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Return ``FIELDS`` of every array; nobody owns what is never counted, so the first two are null."""
-    words: list[int] = []
+    """Return ``FIELDS`` of every array. The first two stay null: without reference counting, there is no owner."""
+    packed: list[int] = []
     for array in arrays:
         address = array.__array_interface__["data"][0]
-        words += (0, 0, array.size, array.itemsize, address, *array.shape, *array.strides)
-    return np.array(words, np.intp)
+        packed += (0, 0, array.size, array.itemsize, address, *array.shape, *array.strides)
+    return np.array(packed, np.intp)

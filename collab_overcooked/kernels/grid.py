@@ -1,4 +1,4 @@
-"""Movement on a grid: directions, and who may step where when several agents move at once."""
+"""Movement on a grid: directions, and the resolution of conflicts when several agents move at once."""
 
 from __future__ import annotations
 
@@ -29,47 +29,49 @@ def cell_ahead(x, y, direction):
 
 
 @kernel
-def resolve_moves(cells, wanted):
-    """Agents who want the same cell, or each other's, all stay; so does whoever wanted a cell that is then kept.
+def resolve_moves(cells, targets):
+    """Agents with the same target cell, or with each other's, all stay; so do agents whose target stays occupied.
 
-    Mutates: wanted, which becomes the cells after the step.
+    Mutates: targets, which become the cells after the step.
 
     Args:
-        cells: int32 ``(N,)``, where the agents stand.
-        wanted: int32 ``(N,)``, where they want to be; their own cell for staying.
+        cells: int32 ``(N,)``, cells of the agents.
+        targets: int32 ``(N,)``, target cells of the agents; an agent that stays targets its current cell.
     """
     count = cells.shape[0]
     changed = True
     while changed:
         changed = False
         for i in range(count):
-            if wanted[i] != cells[i] and is_contested(i, cells, wanted):
-                wanted[i] = -1 - wanted[i]  # negative until the round is over: it still bars whoever wants the same
+            if targets[i] != cells[i] and is_contested(i, cells, targets):
+                targets[i] = (
+                    -1 - targets[i]
+                )  # negative until the round ends: it still blocks agents with the same target
         for i in range(count):
-            if wanted[i] < 0:
-                wanted[i] = cells[i]
+            if targets[i] < 0:
+                targets[i] = cells[i]
                 changed = True
 
 
 @kernel
-def resolve_moves_together(cells, wanted):
-    """If any two agents want the same cell, or each other's, nobody moves at all.
+def resolve_moves_together(cells, targets):
+    """If any two agents have the same target cell, or each other's, no agent moves.
 
-    With two agents this is the same as ``resolve_moves``. Mutates: wanted, as there.
+    Equal to ``resolve_moves`` for two agents. Mutates: targets, as there.
     """
     count = cells.shape[0]
     for i in range(count):
-        if is_contested(i, cells, wanted):
+        if is_contested(i, cells, targets):
             for j in range(count):
-                wanted[j] = cells[j]
+                targets[j] = cells[j]
             return
 
 
 @kernel
-def is_contested(i, cells, wanted):
-    """A cell is contested if another agent wants it too, or stands there and wants this agent's cell."""
+def is_contested(i, cells, targets):
+    """A target is contested if another agent has it too, or stands there and targets this agent's cell."""
     for j in range(cells.shape[0]):
-        aim = wanted[j] if wanted[j] >= 0 else -1 - wanted[j]
-        if j != i and (aim == wanted[i] or (aim == cells[i] and cells[j] == wanted[i])):
+        aim = targets[j] if targets[j] >= 0 else -1 - targets[j]
+        if j != i and (aim == targets[i] or (aim == cells[i] and cells[j] == targets[i])):
             return True
     return False

@@ -1,4 +1,4 @@
-"""Compiler options and cache policy of every kernel; only this file and ``bound`` import numba.
+"""Compiler options and cache policy of all kernels; only this module and ``bound`` import numba.
 
 Kernels release the GIL, so that a batch can be split over threads without compiling a second, parallel version:
 parallel kernels compile three times slower and must not be cached by several processes.
@@ -6,19 +6,19 @@ parallel kernels compile three times slower and must not be cached by several pr
 Compiled kernels are cached on disk, one folder per game and version of its sources. The key of a folder covers the
 kernels of the game, the modules they import, the kernels shared by all games, and the compiler. It is computed from
 syntax trees without docstrings, so that an edited comment recompiles nothing and an edited rule recompiles one game.
-Numba's own cache looks only at the file of the kernel that is called, so that a caller keeps the old code of an edited
-rule in another file, and it ignores ``NUMBA_BOUNDSCHECK`` (both reproduced on 0.68.1). The folders are below
+Numba's own cache looks only at the file of the called kernel, so that a caller keeps the old code of an edited rule in
+another file, and it ignores ``NUMBA_BOUNDSCHECK`` (both reproduced on 0.68.1). The folders are below
 ``NUMBA_CACHE_DIR``, else below the package's ``__pycache__``, else below the user's cache. Every compiled version is a
-file with its digest, written atomically: processes may share a folder, and a damaged file is compiled again instead of
-being run.
+file with its digest, written atomically: processes may share a folder, and a kernel whose file is damaged is compiled
+again.
 
 Kernels run without numba's reference counting (``_nrt=False``): every view of an array row would otherwise cost two
 atomic operations, and a step takes dozens of views. Measured on one step with mask and features:
 0.39 us instead of 2.9 us. The price is that a kernel cannot allocate, so callers pass scratch memory, and that an
 array is copied by a loop, not by slice assignment; numba refuses to compile anything else.
 
-LLVM must inline every call (``forceinline``). It would rather not where a call passes tables of arrays, each of which
-is a handful of arguments, and then passing them costs more than the rules do. Measured for steps of
+LLVM must inline every call (``forceinline``). By default it does not inline calls that pass tables of arrays, because
+each table counts as several arguments; passing these then costs more than the rules do. Measured for steps of
 three games in a batch of 1024: 67 ns instead of 458 (with observations 250 instead of 690), 205 instead of 425, 345
 instead of 495; compile times stay as they were.
 """
@@ -57,26 +57,26 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "_nrt": False,
     "forceinline": True,
-    "no_cfunc_wrapper": True,  # for calls from C, which nobody makes
+    "no_cfunc_wrapper": True,  # only needed for calls from C
 }
 
 __all__ = ["compile_seconds", "is_compiled", "kernel"]
 
 
 class _Stopwatch(event.Listener):
-    """Adds up the processor time of compilations; what is compiled within one counts once."""
+    """Sum of the processor time of compilations; nested compilations count once."""
 
     def __init__(self) -> None:
         self.seconds, self._depth, self._since = 0.0, 0, 0.0
 
     def on_start(self, event: Any) -> None:
-        """Note when the outermost compilation begins."""
+        """Record the start of the outermost compilation."""
         if self._depth == 0:
             self._since = time.thread_time()
         self._depth += 1
 
     def on_end(self, event: Any) -> None:
-        """Add what it took."""
+        """Add the duration of the outermost compilation."""
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.thread_time() - self._since
@@ -87,7 +87,7 @@ event.register("numba:compile", _compiling)
 
 
 def compile_seconds() -> float:
-    """Return the processor time spent compiling so far, for those who time what calls kernels; loading is extra."""
+    """Return the processor time spent compiling so far, excluding the loading of cached kernels."""
     return _compiling.seconds
 
 
@@ -95,53 +95,53 @@ def compile_seconds() -> float:
 
 
 @functools.cache
-def source_key(home: Path) -> str:
-    """Hash what the kernels of a folder are compiled from: sources, compiler, bounds checks.
+def source_key(folder: Path) -> str:
+    """Hash the inputs of compilation for the kernels of a folder: sources, compiler, bounds checks.
 
     Args:
-        home: Folder as returned by ``_home_of``.
+        folder: Folder as returned by ``_folder_of``.
     """
     mode = (numba.__version__, sys.implementation.cache_tag, _config.BOUNDSCHECK)
-    digest = hashlib.sha256(repr((*mode, "" if home == PACKAGE else source_key(PACKAGE))).encode())
-    for path, tree in sorted(_kernel_sources(home).items()):
-        digest.update(f"{path.relative_to(home).as_posix()} {ast.dump(tree)}".encode())
+    digest = hashlib.sha256(repr((*mode, "" if folder == PACKAGE else source_key(PACKAGE))).encode())
+    for path, tree in sorted(_kernel_sources(folder).items()):
+        digest.update(f"{path.relative_to(folder).as_posix()} {ast.dump(tree)}".encode())
     return digest.hexdigest()[:16]
 
 
-def _home_of(path: Path) -> Path:
-    """Return the folder whose sources decide how a kernel of this file is compiled.
+def _folder_of(path: Path) -> Path:
+    """Return the folder whose sources determine the compiled kernels of a file.
 
-    It is the game's folder, for kernels shared by all games the package, and outside of ours the top-level package of
-    the file, or its folder where that is no package.
+    This is the game's folder, or the package for kernels shared by all games. Outside this package it is the top-level
+    package of the file, or its folder if it is not in a package.
     """
     if path.is_relative_to(GAMES) and path.parent != GAMES:
         return GAMES / path.relative_to(GAMES).parts[0]
     if path.is_relative_to(PACKAGE):
         return PACKAGE
-    home = path.parent
-    while (home.parent / "__init__.py").exists():
-        home = home.parent
-    return home
+    folder = path.parent
+    while (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+    return folder
 
 
-def _kernel_sources(home: Path) -> dict[Path, ast.Module]:
-    """Return the syntax trees, without docstrings, of the modules with kernels and of what they import from ``home``.
+def _kernel_sources(folder: Path) -> dict[Path, ast.Module]:
+    """Return the syntax trees, without docstrings, of the modules with kernels and of their imports from ``folder``.
 
-    Outside of our package all modules count: their kernels may be made in ways that we do not know.
+    Outside this package all modules count, because their kernels may be created in unknown ways.
     """
-    ours = home.is_relative_to(PACKAGE)
-    files = list(home.rglob("*.py") if ours or (home / "__init__.py").exists() else home.glob("*.py"))
-    if home == PACKAGE:
+    in_package = folder.is_relative_to(PACKAGE)
+    files = list(folder.rglob("*.py") if in_package or (folder / "__init__.py").exists() else folder.glob("*.py"))
+    if folder == PACKAGE:
         files = [path for path in files if not path.is_relative_to(GAMES)]
-    modules = {".".join(path.relative_to(home.parent).with_suffix("").parts): path for path in files}
-    pending = [path for path in files if not ours or path in COMPILER or b"@kernel" in path.read_bytes()]
+    modules = {".".join(path.relative_to(folder.parent).with_suffix("").parts): path for path in files}
+    pending = [path for path in files if not in_package or path in COMPILER or b"@kernel" in path.read_bytes()]
     trees: dict[Path, ast.Module] = {}
     while pending:
         path = pending.pop()
         if path not in trees:
             trees[path] = _without_docstrings(ast.parse(path.read_bytes(), filename=str(path)))
             if path not in COMPILER:
-                pending += [modules[name] for name in _imported_names(trees[path], path, home) if name in modules]
+                pending += [modules[name] for name in _imported_names(trees[path], path, folder) if name in modules]
     return trees
 
 
@@ -152,10 +152,10 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _imported_names(tree: ast.Module, path: Path, home: Path) -> Iterator[str]:
-    """Yield the modules that a module may import, named from the folder above ``home``."""
-    root = home.parent.relative_to(PACKAGE.parent).parts if home.is_relative_to(PACKAGE) else ()
-    package = (*root, *path.relative_to(home.parent).parts[:-1])
+def _imported_names(tree: ast.Module, path: Path, folder: Path) -> Iterator[str]:
+    """Yield the modules that a module may import, named from the folder above ``folder``."""
+    root = folder.parent.relative_to(PACKAGE.parent).parts if folder.is_relative_to(PACKAGE) else ()
+    package = (*root, *path.relative_to(folder.parent).parts[:-1])
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             base = package[: len(package) + 1 - node.level] if node.level else ()
@@ -169,56 +169,56 @@ def _imported_names(tree: ast.Module, path: Path, home: Path) -> Iterator[str]:
 
 
 def _parents() -> Iterator[Path]:
-    """Yield the places for cache folders, the best one first."""
+    """Yield the candidate parents of cache folders, the preferred one first."""
     if _config.CACHE_DIR:
         yield Path(_config.CACHE_DIR)
         return
     yield PACKAGE / "__pycache__"
-    with contextlib.suppress(RuntimeError):  # there is no home
+    with contextlib.suppress(RuntimeError):  # the user has no home folder
         yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "collab-overcooked"
 
 
 @functools.cache
 def _cache_folder(key: str) -> Path | None:
-    """Return the folder for kernels of some sources; None, with a warning, if none can be written."""
+    """Return the cache folder of a source key; None, with a warning, if no folder is writable."""
     for parent in _parents():
         folder = parent / f"kernels-{key}"
         with contextlib.suppress(OSError):
             is_new = not folder.is_dir()
-            folder.mkdir(parents=True, exist_ok=True)  # another process may have made it in between
+            folder.mkdir(parents=True, exist_ok=True)  # another process may have created it in between
             if is_new:
                 _forget_old_sources(parent)
             tempfile.TemporaryFile(dir=folder).close()
             os.utime(folder)  # its age is the time since its last use
             return folder
-    _warn("no folder for compiled kernels can be written; set NUMBA_CACHE_DIR to one")
+    _warn("no cache folder is writable; set NUMBA_CACHE_DIR to a writable one")
     return None
 
 
 def _forget_old_sources(parent: Path) -> None:
-    """Delete the kernels of sources that nobody has run for a week."""
+    """Delete cached kernels that have not been used for a week."""
     for folder in parent.glob("kernels-????????????????"):
         if time.time() - folder.stat().st_mtime > WEEK:
             shutil.rmtree(folder, ignore_errors=True)
 
 
 def _warn(problem: str) -> None:
-    warnings.warn(f"kernels are compiled anew in each process: {problem}", RuntimeWarning, stacklevel=2)
+    warnings.warn(f"kernels are compiled again in each process: {problem}", RuntimeWarning, stacklevel=2)
 
 
 class KernelCache(_Cache):
-    """Compiled versions of one kernel on disk; whatever is wrong there ends in compiling.
+    """Compiled versions of one kernel on disk; unreadable or damaged files fall back to compiling.
 
     Args:
-        function: The kernel in Python.
-        inner: Whether the versions are those that other kernels call.
+        function: The kernel as a Python function.
+        inner: Whether this caches the versions called by other kernels.
     """
 
     def __init__(self, function: Any, inner: bool = False) -> None:
         path = Path(function.__code__.co_filename).resolve()
-        self._home = _home_of(path)
+        self._home = _folder_of(path)
         name = function.__qualname__
-        if "<locals>" in name:  # several functions may share such a name
+        if "<locals>" in name:  # local functions may share a qualified name
             name += f":{function.__code__.co_firstlineno}"
         self._name = f"{path.relative_to(self._home).as_posix()}:{name}:{inner}"
         self._label = f"{path.stem}.{function.__name__}"
@@ -226,7 +226,7 @@ class KernelCache(_Cache):
 
     @property
     def cache_path(self) -> str | None:
-        """Return the folder of the files."""
+        """Folder of the cached files."""
         folder = _cache_folder(source_key(self._home)) if self._enabled else None
         return None if folder is None else str(folder)
 
@@ -238,7 +238,7 @@ class KernelCache(_Cache):
         return Path(self.cache_path) / f"{self._label}-{about[:24]}.nbc"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return a compiled version, None if there is none or it is damaged."""
+        """Return a compiled version; None if it is missing or damaged."""
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
@@ -246,9 +246,9 @@ class KernelCache(_Cache):
                 return None
             content = file.read_bytes()
             if hashlib.sha256(content[32:]).digest() != content[:32]:
-                raise ValueError("its digest is another one")
+                raise ValueError("its digest does not match")
             return CompileResult._rebuild(target_context, *pickle.loads(content[32:]))
-        except Exception as problem:  # what unpickling damaged files raises cannot be listed
+        except Exception as problem:  # unpickling a damaged file can raise almost anything
             warnings.warn(f"compiled kernel {file} cannot be used ({problem}); compiling", RuntimeWarning, stacklevel=2)
             return None
 
@@ -268,11 +268,11 @@ class KernelCache(_Cache):
             _warn(f"{draft.name} cannot be written ({problem})")
 
     def enable(self) -> None:
-        """Read and write files."""
+        """Enable the cache."""
         self._enabled = True
 
     def disable(self) -> None:
-        """Leave files alone."""
+        """Disable the cache."""
         self._enabled = False
 
     def flush(self) -> None:
@@ -280,7 +280,7 @@ class KernelCache(_Cache):
 
 
 def _describe_class(argument: Any) -> str:
-    """Describe what the name of an argument's type leaves out: where its class is from and how its fields are called.
+    """Return the module and field names of an argument's class, which the name of its numba type leaves out.
 
     Numba prints enums by their bare names and NamedTuples without their fields, yet reads fields by position.
     """
@@ -289,26 +289,26 @@ def _describe_class(argument: Any) -> str:
 
 
 class Kernel(CPUDispatcher):
-    """A kernel that Python and other kernels call.
+    """A kernel that can be called from Python and from other kernels.
 
-    What other kernels call is compiled apart, without the wrapper that turns Python objects into arguments. With tables
-    of arrays as arguments the wrapper takes a quarter of the time of compiling, and most kernels never need it.
+    Versions for other kernels are compiled separately, without the wrapper that unboxes Python arguments. With tables
+    of arrays as arguments the wrapper takes a quarter of the compile time, and most kernels never need it.
     """
 
     inner: Any
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for a compiled caller."""
+        """Compile for a caller that is a kernel itself."""
         return self.inner.get_call_template(args, kws)
 
     def get_overload(self, sig: Any) -> Any:
-        """Return what a compiled caller links to."""
+        """Return the entry point that a compiled caller links to."""
         return self.inner.get_overload(sig)
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function that neither allocates nor touches Python objects, cached on disk, releasing the GIL."""
-    njit: Any = numba.njit  # its published types know fewer options than it takes
+    """Compile a function that neither allocates nor uses Python objects; cached on disk, without the GIL."""
+    njit: Any = numba.njit  # its type stubs lack some of its options
     compiled = njit(**_OPTIONS)(function)
     if is_compiled(compiled):
         inner = njit(no_cpython_wrapper=True, **_OPTIONS)(function)
@@ -318,5 +318,5 @@ def kernel(function: Any) -> Any:
 
 
 def is_compiled(function: Any) -> bool:
-    """Tell whether a kernel is compiled; it is plain Python where JIT is switched off."""
+    """Return whether a kernel is compiled; it is plain Python where JIT is disabled."""
     return hasattr(function, "compile")

@@ -1,8 +1,8 @@
 """Macro actions: their life cycle, the layout of ``State.macro_state``, and the action level of each seat.
 
-A macro action takes several steps; in each of them it becomes one primitive action. Its seat starts it, can then choose
-nothing but action 0, which is to continue, and is free again once it is done, has failed or was interrupted. The level
-of a seat is ``"medium"`` for macro actions or ``"primitive"`` for one primitive action a step.
+A macro action takes several steps and becomes one primitive action in each of them. While it runs, its seat can only
+choose action 0 (continue); the seat is idle again once the macro action is done, has failed or was interrupted. The
+level of a seat is ``"medium"`` for macro actions or ``"primitive"`` for one primitive action per step.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ class Macro(IntEnum):
     """First columns of ``State.macro_state`` (B, N, columns) in every game; a game's own columns follow."""
 
     ACTION = 0  # id of the running macro action, NOTHING when idle
-    TIMER = 1  # steps left to it; counts on below 0 where nothing ends it
-    STILL = 2  # steps in a row in which it changed nothing
+    TIMER = 1  # remaining steps; continues below 0 in games without a limit
+    STILL = 2  # consecutive steps without any change
 
 
 class Outcome(IntEnum):
-    """How a macro action ended, 0 while it runs."""
+    """Outcome of a macro action, 0 while it runs."""
 
     RUNNING = 0
     DONE = 1
     FAILED = 2  # it has become impossible
-    INTERRUPTED = 3  # it got nowhere, or took too long
+    INTERRUPTED = 3  # it made no progress, or took too long
 
 
 class Level(IntEnum):
@@ -48,7 +48,7 @@ def is_running(macro):
 
 @kernel
 def start_macro(macro, action, timer):
-    """A macro action starts with its time and nothing wasted yet. Mutates: macro."""
+    """A macro action starts with its time limit and no idle steps. Mutates: macro."""
     macro[Macro.ACTION] = action
     macro[Macro.TIMER] = timer
     macro[Macro.STILL] = 0
@@ -63,7 +63,7 @@ def tick_macro(macro, has_changed):
 
 @kernel
 def end_macro(macro):
-    """The seat is free to choose again. Mutates: macro."""
+    """The seat becomes idle and can choose again. Mutates: macro."""
     macro[Macro.ACTION] = NOTHING
 
 

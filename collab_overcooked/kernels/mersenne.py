@@ -1,4 +1,4 @@
-"""Python's own generator in kernels: ``random.Random(seed).choice`` draw by draw, for games whose originals used it.
+"""Python's random generator in kernels: ``random.Random(seed).choice`` draw by draw, for games that are based on it.
 
 It is the Mersenne Twister MT19937 (Matsumoto and Nishimura, 1998), seeded from the 32-bit words of an integer as
 Python does it. A stream is 624 words and the position of the next one. All arithmetic stays below 2**63 in int64.
@@ -93,7 +93,7 @@ def choose(stream, bound):
 
 @kernel
 def choose_again(stream, low, high, count, bound):
-    """Bring a stream to where it is after so many choices, or to none at all. Mutates: stream."""
+    """Restore a stream to its state after ``count`` choices; all zeros for none. Mutates: stream."""
     stream[:] = 0
     if count > 0:
         seed_stream(stream, low, high)

@@ -1,7 +1,7 @@
-"""Queues of orders, for kernels of games in which dishes are ordered: what is drawn, what leaves, what is remembered.
+"""Queues of orders for kernels of games in which dishes are ordered: drawing, expiry, history.
 
-A queue is int32 (Q, 2), see ``Queue``; how many of its slots are in use stands in a column of the game's own counters,
-which callers name.
+A queue is int32 (Q, 2), see ``Queue``. Callers pass the column of the game's counters that holds the number of used
+slots.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.mersenne import choose, seed_stream
 from collab_overcooked.kernels.rng import Rng
 
-FORCED_SLOTS = 128  # orders that a reset can force
-HISTORY_SLOTS = 128  # completed orders that are remembered in turn
+FORCED_SLOTS = 128  # orders that can be forced at reset
+HISTORY_SLOTS = 128  # completed orders that are remembered
 
 
 class Queue(IntEnum):
-    """Columns of a queue, which stands by remaining time."""
+    """Columns of a queue, sorted by remaining time."""
 
     REMAINING = 0  # steps
     ORDER = 1  # number of the order, NOTHING for a free slot
@@ -28,7 +28,7 @@ class Queue(IntEnum):
 def next_order(forced, counts, used, stream, rng, n_orders):
     """Orders come from the forced sequence while it lasts, then by Python's generator.
 
-    ``used`` is the column of ``counts`` for the forced orders that came. Mutates: counts, stream, rng.
+    ``used`` is the column of ``counts`` with the number of forced orders so far. Mutates: counts, stream, rng.
     """
     k = counts[used]
     if k < forced.shape[0] and forced[k] != NOTHING:
@@ -51,7 +51,7 @@ def add_order(order, lifetime, orders, counts, in_use):
 
 @kernel
 def drop_order(q, orders, counts, in_use):
-    """An order that leaves the queue lets the later ones move up. Mutates: orders, counts."""
+    """When an order leaves the queue, later ones move up. Mutates: orders, counts."""
     last = counts[in_use] - 1
     for k in range(q, last):
         orders[k, Queue.REMAINING] = orders[k + 1, Queue.REMAINING]
@@ -63,7 +63,7 @@ def drop_order(q, orders, counts, in_use):
 
 @kernel
 def drop_late_orders(orders, counts, in_use):
-    """Orders with no time left leave the queue; tells how many did. Mutates: orders, counts."""
+    """Orders with no time left leave the queue; returns their number. Mutates: orders, counts."""
     q, dropped = 0, 0
     while q < counts[in_use]:
         if orders[q, Queue.REMAINING] == 0:
@@ -76,7 +76,7 @@ def drop_late_orders(orders, counts, in_use):
 
 @kernel
 def remember_order(order, history, counts, completed):
-    """Completed orders are remembered in turn; when room ends, the oldest is forgotten. Mutates: history, counts."""
+    """Completed orders are appended to the history; if it is full, the oldest is dropped. Mutates: history, counts."""
     room = history.shape[0]
     if counts[completed] >= room:
         for k in range(room - 1):

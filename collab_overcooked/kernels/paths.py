@@ -1,7 +1,7 @@
-"""Shortest ways on a grid, counted in steps of an agent that must turn before it can act.
+"""Shortest paths on a grid, counted in steps of an agent that must turn before it can act.
 
 A pose is a floor cell and a facing: ``pose = 4 * cell + facing``. A step in a direction walks if the next cell is
-free floor and otherwise only turns, so the cost of standing before a station and facing it is a distance of poses.
+free floor and otherwise only turns, so the cost of facing a station from the cell before it is a distance of poses.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ TIE_ORDER = (int(Direction.WEST), int(Direction.NORTH), int(Direction.EAST), int
 
 @kernel
 def flood(start, neighbours, occupied, distance, first, queue):
-    """Find the fewest steps from a pose to every pose, and the first step on the way there.
+    """Find the fewest steps from a pose to every pose, and the first step of that path.
 
     Directions are tried in the order west, north, east, south, which settles ties. Mutates: distance, first, queue.
 
     Args:
         start: Pose to start from.
         neighbours: int32 ``(F, 4)``, floor cell next to a floor cell by direction, or -1.
-        occupied: int32 ``(F,)``, non-zero where somebody else stands.
-        distance: int32 ``(4F,)``, written; ``UNREACHABLE`` where there is no way.
-        first: int32 ``(4F,)``, written; direction of the first step, -1 at the start and where there is no way.
+        occupied: int32 ``(F,)``, non-zero where another agent stands.
+        distance: int32 ``(4F,)``, written; ``UNREACHABLE`` where there is no path.
+        first: int32 ``(4F,)``, written; direction of the first step, -1 at the start and where there is no path.
         queue: int32 ``(4F,)``, scratch.
     """
     for pose in range(distance.shape[0]):
@@ -52,7 +52,7 @@ def flood(start, neighbours, occupied, distance, first, queue):
 
 @kernel
 def flood_all(neighbours, distance, first, occupied, queue):
-    """Find the ways between all poses of an empty floor.
+    """Find the shortest paths between all poses of an empty floor.
 
     Mutates: distance, first, both int32 ``(4F, 4F)``, and the scratch of ``flood``; ``occupied`` must be zero.
     """

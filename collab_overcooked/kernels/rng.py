@@ -26,7 +26,7 @@ class Rng(IntEnum):
     COUNT = 2
 
 
-def seed_words(seeds: Any) -> np.ndarray:
+def seed_states(seeds: Any) -> np.ndarray:
     """Return the generator states of seeds.
 
     Args:
@@ -35,11 +35,11 @@ def seed_words(seeds: Any) -> np.ndarray:
     Returns:
         int32 array of shape ``(B, 3)``.
     """
-    words = np.zeros((len(seeds), len(Rng)), np.uint32)
-    for row, seed in zip(words, seeds, strict=True):
+    states = np.zeros((len(seeds), len(Rng)), np.uint32)
+    for row, seed in zip(states, seeds, strict=True):
         row[Rng.LOW] = int(seed) & _WORD
         row[Rng.HIGH] = (int(seed) >> 32) & _WORD
-    return words.view(np.int32)
+    return states.view(np.int32)
 
 
 def derive_seeds(seed: int, count: int) -> list[int]:
@@ -58,7 +58,7 @@ def rng_to_dict(rng: np.ndarray) -> dict[str, int]:
 
 def restore_rng(rng: np.ndarray, saved: Mapping[str, int]) -> None:
     """Write what ``rng_to_dict`` returned into a generator's state (3,)."""
-    rng[:] = seed_words([saved["seed"]])[0]
+    rng[:] = seed_states([saved["seed"]])[0]
     rng[Rng.COUNT] = saved["draws"]
 
 
@@ -84,5 +84,5 @@ def draw(rng):
 
 @kernel
 def draw_below(rng, bound):
-    """Draw an integer from 0 to bound - 1, all alike. Mutates: rng."""
+    """Draw a uniform integer from 0 to bound - 1. Mutates: rng."""
     return (draw(rng) * np.int64(bound)) >> 32

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from collab_overcooked import plugins, registry
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 
 Record = Mapping[str, Any]
 
@@ -117,7 +117,9 @@ def register_metrics(custom: MetricSet) -> None:
     built_in = {metric.name for metric in ANY_GAME.metrics}
     for metric in custom.metrics:
         if not metric.name.isidentifier():
-            raise ValueError(f"name of a metric must be letters, digits and underscores, not {shown(metric.name)}")
+            raise ValueError(
+                f"name of a metric must be letters, digits and underscores, not {quote_value(metric.name)}"
+            )
         if metric.name in built_in:
             raise ValueError(f"metric {metric.name!r} is a metric of every game; choose another name")
     _custom.update({metric.name: custom for metric in custom.metrics})
@@ -131,7 +133,7 @@ def custom_metrics() -> dict[str, MetricSet]:
 
 def _register_plugin(name: str, found: Any) -> None:
     if not isinstance(found, MetricSet):
-        raise ValueError(f"must be a MetricSet, not {shown(found)}")
+        raise ValueError(f"must be a MetricSet, not {quote_value(found)}")
     register_metrics(found)
 
 

@@ -53,7 +53,7 @@ class RoomOrder:
             raise ValueError(near_matches("task", order.task, choices(order.game)))
         seats = seats_of(order.game)
         if type(order.people) is not int or not 1 <= order.people <= seats:
-            raise ValueError(f"people must be a whole number from 1 to {seats}, not {order.people!r}")
+            raise ValueError(f"people must be an integer from 1 to {seats}, not {order.people!r}")
         if not isinstance(order.practice, bool):
             raise ValueError(f"practice must be true or false, not {order.practice!r}")
         return order

@@ -16,7 +16,7 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any
 
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
@@ -396,7 +396,7 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
     """
     import socket
 
-    whole_number("port", port, 0, most=65_535)
+    parse_integer("port", port, 0, most=65_535)
     try:
         import uvicorn
         import websockets  # noqa: F401  (uvicorn's sockets)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collab_overcooked.io.checks import near_matches, parse_text, shown
+from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.policies.registry import kind_of
 
 TURNS, TICKS = "turns", "ticks"
@@ -78,10 +78,12 @@ class PlaySettings:
             if value is None and name == "decide_within":
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-                raise ValueError(f"{name} must be a number of seconds from {low:g} to {high:g}, not {shown(value)}")
+                raise ValueError(
+                    f"{name} must be a number of seconds from {low:g} to {high:g}, not {quote_value(value)}"
+                )
         for name in FLAGS:
             if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be true or false, not {shown(getattr(self, name))}")
+                raise ValueError(f"{name} must be true or false, not {quote_value(getattr(self, name))}")
         if self.on_leave not in LEAVING:
             try:
                 kind_of(parse_text(self.on_leave, "a policy"))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from collab_overcooked import plugins
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.specs import Factory, load_factory
 
@@ -178,7 +178,7 @@ def register_policy(
             neither callable nor a text.
     """
     if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
-        raise ValueError(f"name of a policy must be letters, digits, underscores and hyphens, not {shown(name)}")
+        raise ValueError(f"name of a policy must be letters, digits, underscores and hyphens, not {quote_value(name)}")
     if any(record.name == name for record in RECORDS):
         raise ValueError(f"policy {name!r} is a policy of this package; choose another name")
     if kind not in CUSTOM_KINDS:

@@ -41,13 +41,13 @@ def refuse_text(name: str, text: str) -> None:
 
 
 def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Read a whole number of at least ``low`` from a spec.
+    """Read an integer of at least ``low`` from a spec.
 
     Raises:
         ValueError: Naming policy, parameter and what is allowed.
     """
     if not (text.isascii() and text.isdigit()) or int(text) < low:
-        raise ValueError(f"policy {name!r}: {parameter} must be a whole number of at least {low}, not {text!r}")
+        raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
     return int(text)
 
 
@@ -67,7 +67,7 @@ def read_probability(name: str, text: str) -> float:
 
 
 def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Read parameters such as ``"width=500,replan=50"``, whole numbers of at least 1.
+    """Read parameters such as ``"width=500,replan=50"``, integers of at least 1.
 
     Raises:
         ValueError: For an unknown parameter or a value that is no such number.
@@ -87,7 +87,7 @@ def read_options(name: str, text: str, options: type[Any]) -> Any:
         try:
             values[parameter] = kinds[parameter](value)
         except ValueError:
-            wanted = {int: "a whole number", float: "a number"}[kinds[parameter]]
+            wanted = {int: "an integer", float: "a number"}[kinds[parameter]]
             raise ValueError(f"policy {name!r}: {parameter} must be {wanted}, not {value!r}") from None
     return options(**values)
 

@@ -10,7 +10,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, NothingToPlay, Setting, Summary
 from collab_overcooked.evaluation.suites import Record, Suite
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.questions.answering import (
@@ -118,8 +118,8 @@ class QuestionSuite(Suite):
             set=questions.name,
             items=answerable(chosen, spec, way),
             way=way,
-            samples=whole_number("samples", suite_options.samples, 1),
-            seed=whole_number("seed", seed, 0),
+            samples=parse_integer("samples", suite_options.samples, 1),
+            seed=parse_integer("seed", seed, 0),
             options={},
             limits=limits,
         )

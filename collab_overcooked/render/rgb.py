@@ -10,7 +10,7 @@ from math import hypot
 import numpy as np
 from PIL import Image, ImageDraw
 
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.render.lettering import (
     fits_two_lines,
     load_font,
@@ -80,9 +80,9 @@ def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
         uint8 (H, W, 3), the same H and W for sheets of equal measures.
 
     Raises:
-        ValueError: If ``tile_size`` is not a whole number or too small.
+        ValueError: If ``tile_size`` is not an integer or too small.
     """
-    tile = sheet.tile if tile_size is None else whole_number("tile_size", tile_size, sheet.tile // 2, "pixels")
+    tile = sheet.tile if tile_size is None else parse_integer("tile_size", tile_size, sheet.tile // 2, "pixels")
     m = measure(sheet, tile)
     boxes = part_boxes(sheet, m)
     width, body = boxes[-1][2], boxes[-1][3]

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import SequentialGame, clone
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
@@ -41,7 +41,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, low in (("max_turns", 1), ("max_corrections", 0)):
-            whole_number(name, getattr(self, name), low)
+            parse_integer(name, getattr(self, name), low)
 
 
 @dataclass(frozen=True)

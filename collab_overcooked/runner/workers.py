@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.plugins import begin_worker, imported
 from collab_overcooked.runner.teams import MakePolicy
 
@@ -59,7 +59,7 @@ def read_workers(given: int | str | None, default: int | None = None) -> Workers
         default: Number of workers if none is given; that of the processor cores if None.
 
     Raises:
-        ValueError: If it is neither a whole number above 0 nor Ray.
+        ValueError: If it is neither an integer above 0 nor Ray.
     """
     if given is None:
         return Workers(_cores() if default is None else default)
@@ -68,9 +68,9 @@ def read_workers(given: int | str | None, default: int | None = None) -> Workers
         if name == RAY:
             return Workers(1, address)
         if not (name == given.strip() and name.lstrip("-").isdecimal()):
-            raise ValueError(f"workers must be a whole number of at least 1, ray or ray:ADDRESS, not {given!r}")
+            raise ValueError(f"workers must be an integer of at least 1, ray or ray:ADDRESS, not {given!r}")
         given = int(name)
-    return Workers(whole_number("workers", given, 1))
+    return Workers(parse_integer("workers", given, 1))
 
 
 def _cores() -> int:

@@ -86,7 +86,7 @@ class Dashboard:
         elif what == "extend" and places.isdecimal() and 1 <= int(places[:9]) <= MAX_EXTENSION:
             journal.extend(int(places))
         else:
-            allowed = "a participant's id" if what == "end" else f"a whole number from 1 to {MAX_EXTENSION}"
+            allowed = "a participant's id" if what == "end" else f"an integer from 1 to {MAX_EXTENSION}"
             return _response(f"{what} needs {allowed}", "text/plain", 400)
         return _response(json.dumps(overview(self.host)), "application/json")
 

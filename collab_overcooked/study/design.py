@@ -472,7 +472,7 @@ def default_per_network(limit: int, group: int) -> int:
 
 
 def _is_of(value: Any, kind: type) -> bool:
-    """Tell whether a value is of a type; whole numbers are numbers, too."""
+    """Tell whether a value is of a type; integers are numbers, too."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     return type(value) is kind or (kind is float and type(value) is int)

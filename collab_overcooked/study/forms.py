@@ -47,7 +47,7 @@ class Item:
     expect: tuple[str, ...] = ()
 
     def read(self, given: Sequence[str], words: Mapping[str, str]) -> Any:
-        """Return an answer: a whole number, a text, a list of texts, or None where it is left open.
+        """Return an answer: an integer, a text, a list of texts, or None where it is left open.
 
         Args:
             given: Values of the page's field.
@@ -103,7 +103,7 @@ class Item:
             low, high = self.ends
             return f"1 to {self.points}; 1: {low}; {self.points}: {high}" if low else f"1 to {self.points}"
         if self.kind == "number":
-            return f"whole number from {self.span[0]} to {self.span[1]}"
+            return f"integer from {self.span[0]} to {self.span[1]}"
         options = "; ".join(self.options)
         return (
             "free text"
@@ -236,9 +236,9 @@ class FormReader:
         return tuple(map(str, values))
 
     def _pair(self, *path: Any) -> list[Any]:
-        found = self.doc.listed("two whole numbers", *path)
+        found = self.doc.listed("two integers", *path)
         if len(found) != 2:
-            raise self.doc.refuse("be a list of two whole numbers", *path)
+            raise self.doc.refuse("be a list of two integers", *path)
         return found
 
     def _texts(self, *path: Any) -> tuple[str, ...]:

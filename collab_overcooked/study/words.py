@@ -15,7 +15,7 @@ WORDS: Mapping[str, str] = {
     "errors": "Some answers are missing or not allowed:",
     "empty": "Please answer this question.",
     "choose": "Please choose among the answers shown.",
-    "number": "Please give a whole number from {low} to {high}.",
+    "number": "Please give an integer from {low} to {high}.",
     "rank": "Please give each place from 1 to {most} once.",
     "place": "Place",
     "time_left": "Time left: {seconds} s",

@@ -14,7 +14,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.policies.delivery_search import best_plan
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_steps
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
 
@@ -65,7 +65,7 @@ def planner_table(kitchen: str | Path = "paper", width: int = TABLE_WIDTH) -> li
 def start_of(game: FullGame, seed: int = 0, limit: int = TABLE_LIMIT) -> Any:
     """Return the state at the start of an episode with ``limit`` steps, as a batch of one."""
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_), None, limit)
     return state
 

@@ -21,7 +21,7 @@ from collab_overcooked.games.house.engine.constants import Goal, Kind, Place, Re
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.suite.scoring import published, rate_improvement, score_record, step_improvement
 from collab_overcooked.games.house.text import text
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
@@ -271,7 +271,7 @@ def _measure_homes() -> dict[str, str]:
 
 def _homes(compiled: Any) -> Any:
     state, out = compiled.alloc(HOMES)
-    state.rng[:] = seed_words(range(HOMES))
+    state.rng[:] = seed_states(range(HOMES))
     compiled.reset(state, out, np.ones(HOMES, np.bool_))
     return state
 

@@ -88,7 +88,7 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
         ({"seats": [0, 2]}, "seats must be from 0 to 1"),
         ({"held_out": "none"}, "held_out must be a number, not 'none'"),
         ({"held_out": 1.0}, "held_out must be at least 0 and less than 1"),
-        ({"epochs": 0}, "epochs must be a whole number"),
+        ({"epochs": 0}, "epochs must be an integer"),
         ({"epoch": 3}, "did you mean epochs"),
         ({"env": "CuisineWorld-v0", "options": {}}, "is of CollabOvercooked-v0, not of CuisineWorld-v0"),
         ({"options": {"action_level": "primitive"}}, "the game to learn"),

@@ -121,7 +121,7 @@ def test_selection_pairs_everybody_in_both_seats():
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ({"population": 1}, "population must be a whole number of at least 2, not 1"),
+        ({"population": 1}, "population must be an integer of at least 2, not 1"),
         ({"factors": [0.0]}, "factors must be numbers above 0"),
         ({"factors": 0.5}, "factors must be a list, for example [0.5], not 0.5"),
         ({"change_probability": "all"}, "change_probability must be a number of at least 0, not 'all'"),

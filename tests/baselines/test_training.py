@@ -233,9 +233,9 @@ def test_features_are_scaled_to_at_most_one():
     ("values", "words"),
     [
         ({"learner": "pppo"}, "unknown learner 'pppo'; did you mean ppo"),
-        ({"steps": 0}, "steps must be a whole number of at least 1, not 0"),
+        ({"steps": 0}, "steps must be an integer of at least 1, not 0"),
         ({"learning_rate": "1e-3"}, "learning_rate must be a number of at least 0, not '1e-3'"),
-        ({"trunk": [0]}, "trunk must be a whole number of at least 1, not 0"),
+        ({"trunk": [0]}, "trunk must be an integer of at least 1, not 0"),
         ({"trunk": 8}, "trunk must be a list, for example [8], not 8"),
         ({"partners": "a.npz"}, "partners must be a list, for example [a.npz], not 'a.npz'"),
         ({"env": "CuisineWord-v0"}, "did you mean CuisineWorld-v0"),

@@ -70,7 +70,7 @@ def test_text_comes_only_when_asked_for(game, env):
         ({"agent_0": 1, "agent_1": 1, "chef": 1}, "unknown agents chef; agents: agent_0, agent_1"),
         ({"agent_0": 1, "agent_1": 9999}, r"action of agent_1 is 9999, outside Discrete\("),
         ({"agent_0": -1, "agent_1": 1}, "action of agent_0 is -1"),
-        ({"agent_0": 1.0, "agent_1": 1}, "action of agent_0 is 1.0; it must be a whole number"),
+        ({"agent_0": 1.0, "agent_1": 1}, "action of agent_0 is 1.0; it must be an integer"),
         ({"agent_0": True, "agent_1": 1}, "action of agent_0 is True"),
         ({"agent_0": None, "agent_1": 1}, "action of agent_0 is None"),
         ({"agent_0": np.array([1, 2]), "agent_1": 1}, "action of agent_0 is array"),
@@ -90,7 +90,7 @@ def test_whole_numbers_of_numpy_are_actions(env, number):
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
 def test_bad_seeds_are_named(env, seed):
-    with pytest.raises(ValueError, match="seed must be a whole number"):
+    with pytest.raises(ValueError, match="seed must be an integer"):
         env.reset(seed=seed)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, words_of
+from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, split_words
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.rush.engine.dishes import DISHES
@@ -158,7 +158,7 @@ def test_everything_a_game_prints_survives_the_round_trip(case):
             continue
         assert ALIEN.exchange(text) == said
         assert ALIEN.exchange(said) == text
-        assert not [word for word in words_of(said) if word in words_of(text) and word in ALIEN.table]
+        assert not [word for word in split_words(said) if word in split_words(text) and word in ALIEN.table]
     assert seen > 100
 
 

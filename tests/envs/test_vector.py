@@ -191,9 +191,9 @@ def test_max_cycles_cuts_episodes_off(game):
     [
         (np.ones((N, E), int), r"shape \(5, 2\) \(environments, agents\), not \(2, 5\)"),
         (np.ones(E * N, int), r"shape \(5, 2\)"),
-        (np.ones((E, N)), "must be whole numbers, not float64"),
-        (np.ones((E, N), bool), "must be whole numbers, not bool"),
-        (np.full((E, N), None), "must be whole numbers, not object"),
+        (np.ones((E, N)), "must be integers, not float64"),
+        (np.ones((E, N), bool), "must be integers, not bool"),
+        (np.full((E, N), None), "must be integers, not object"),
         ([[1, 1], [1, 1], [1, -1], [1, 1], [1, 1]], r"agent_1 in environment 2 is -1, outside Discrete\(\d+\)"),
         (np.full((E, N), 2**31 + 1), "agent_0 in environment 0 is 2147483649"),
     ],
@@ -210,11 +210,11 @@ def test_resets_are_checked(game, batch):
         BatchEnv(game, 2).reset(which=[True, False])
     with pytest.raises(ValueError, match=r"which must be bool of shape \(5,\), not int64 of shape \(1,\)"):
         batch.reset(which=[3])
-    with pytest.raises(ValueError, match="one whole number or 5 of them, not 2"):
+    with pytest.raises(ValueError, match="one integer or 5 of them, not 2"):
         batch.reset([1, 2])
-    with pytest.raises(ValueError, match="seed must be a whole number"):
+    with pytest.raises(ValueError, match="seed must be an integer"):
         batch.reset([1, 2, 3, 4, -5])
-    with pytest.raises(ValueError, match="seed must be a whole number"):
+    with pytest.raises(ValueError, match="seed must be an integer"):
         batch.reset(0.5)
 
 

@@ -103,7 +103,7 @@ def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
         ({"games": ["rash"]}, "unknown game 'rash'"),
         ({"games": ["initiations"]}, "unknown game 'initiations'"),
         ({"budget": "tiny"}, "unknown budget 'tiny'"),
-        ({"games": ["rush"], "episodes": 0}, "must be a whole number of at least 1, not 0"),
+        ({"games": ["rush"], "episodes": 0}, "must be an integer of at least 1, not 0"),
     ],
 )
 def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:

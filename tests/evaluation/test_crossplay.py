@@ -78,7 +78,7 @@ def test_pools_that_cannot_be(tmp_path):
         read_pool([])
     with pytest.raises(ValueError, match="'greedy' is given twice"):
         read_pool(["greedy", "greedy"])
-    with pytest.raises(ValueError, match="episodes must be a whole number"):
+    with pytest.raises(ValueError, match="episodes must be an integer"):
         cross_play("CuisineWorld-v0", ["greedy"], episodes=0)
     with pytest.raises(ValueError, match="unknown policy 'gredy'"):
         cross_play("CuisineWorld-v0", ["gredy"])

@@ -19,7 +19,7 @@ class Soup(Config):
     cooks: int | None = integer(None, "How many.", least=1, most=4)
     steps: int = integer(10, "How long.", least=0)
     speed: float = number(1.5, "How fast.", below=100)
-    pause: float | None = number(2.0, "How slow.", or_none=True)
+    pause: float | None = number(2.0, "How slow.", optional=True)
     salt: str = choice("some", "How much.", ("none", "some"))
     hot: bool = boolean(True, "How warm.")
 
@@ -27,12 +27,12 @@ class Soup(Config):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"cooks": 5}, "cooks must be a whole number from 1 to 4, not 5"),
-        ({"cooks": True}, "cooks must be a whole number from 1 to 4, not True"),
-        ({"steps": -1}, "steps must be a whole number of at least 0, not -1"),
-        ({"steps": None}, "steps must be a whole number of at least 0, not None"),
-        ({"steps": 2.0}, "steps must be a whole number of at least 0, not 2.0"),
-        ({"steps": 2**40}, f"steps must be a whole number of at most {MAX_OPTION}, not {2**40}"),
+        ({"cooks": 5}, "cooks must be an integer from 1 to 4, not 5"),
+        ({"cooks": True}, "cooks must be an integer from 1 to 4, not True"),
+        ({"steps": -1}, "steps must be an integer of at least 0, not -1"),
+        ({"steps": None}, "steps must be an integer of at least 0, not None"),
+        ({"steps": 2.0}, "steps must be an integer of at least 0, not 2.0"),
+        ({"steps": 2**40}, f"steps must be an integer of at most {MAX_OPTION}, not {2**40}"),
         ({"speed": math.nan}, "speed must be a number above 0 and below 100, not nan"),
         ({"speed": math.inf}, "speed must be a number above 0 and below 100, not inf"),
         ({"pause": math.inf}, "pause must be a number above 0, not inf"),
@@ -77,5 +77,5 @@ def test_games_say_what_each_option_means(env_id):
     for each in fields(config):
         name = each.name
         if "least" in each.metadata:
-            with pytest.raises(ValueError, match=f"{name} must be a whole number"):
+            with pytest.raises(ValueError, match=f"{name} must be an integer"):
                 registry.load_game(env_id, **{name: 10**12})

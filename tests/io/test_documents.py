@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.io.documents import Document, LayoutError, load_layout, read_value, shipped
+from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_value
 from collab_overcooked.io.yaml_reader import read_yaml
 
 FOLDER = "collab_overcooked"
@@ -24,7 +24,7 @@ def read(folder: Path, text: str, name: str = "mine.yaml") -> Document:
 
 
 def test_shipped_layouts_are_listed():
-    assert shipped(FOLDER) == ["paper", "shared_floor", "three_agents"]
+    assert builtin_names(FOLDER) == ["paper", "shared_floor", "three_agents"]
 
 
 def test_values_and_lines(tmp_path):
@@ -148,14 +148,14 @@ def test_values_are_read_by_kind(tmp_path):
 
 
 REFUSED = [
-    (lambda doc: doc.integer("share"), "line 2: share must be a whole number of at least 0, not 0.5"),
-    (lambda doc: doc.integer("yes_or_no"), "line 5: yes_or_no must be a whole number of at least 0, not True"),
-    (lambda doc: doc.integer("huge"), "line 3: huge must be a whole number of at most 1000000000, not 99999999999"),
-    (lambda doc: doc.integer("count", high=2), "line 1: count must be a whole number from 0 to 2, not 3"),
-    (lambda doc: doc.integer("none"), "mine.yaml: none must be a whole number of at least 0; it is missing"),
+    (lambda doc: doc.integer("share"), "line 2: share must be an integer of at least 0, not 0.5"),
+    (lambda doc: doc.integer("yes_or_no"), "line 5: yes_or_no must be an integer of at least 0, not True"),
+    (lambda doc: doc.integer("huge"), "line 3: huge must be an integer of at most 1000000000, not 99999999999"),
+    (lambda doc: doc.integer("count", high=2), "line 1: count must be an integer from 0 to 2, not 3"),
+    (lambda doc: doc.integer("none"), "mine.yaml: none must be an integer of at least 0; it is missing"),
     (
         lambda doc: doc.integer("deep", "inner", "k"),
-        "line 11: deep.inner.k must be a whole number of at least 0, not -1",
+        "line 11: deep.inner.k must be an integer of at least 0, not -1",
     ),
     (lambda doc: doc.number("nan"), "line 4: nan must be a number, not nan"),
     (

@@ -10,7 +10,7 @@ import pytest
 from collab_overcooked.kernels import orders
 from collab_overcooked.kernels.events import NOTHING
 from collab_overcooked.kernels.mersenne import STREAM
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 OPEN, USED, DONE = range(3)  # columns of the counters in these tests
 
@@ -56,7 +56,7 @@ def test_remember_order_forgets_the_oldest():
 @pytest.mark.parametrize("seed", [0, 1, 2**32, 2**64 - 1])
 def test_next_order_is_forced_first_and_then_pythons_choice(seed):
     forced, (_, counts) = np.array([2, 1, NOTHING], np.int32), a_queue()
-    stream, rng = np.zeros(STREAM, np.uint32), seed_words([seed])[0]
+    stream, rng = np.zeros(STREAM, np.uint32), seed_states([seed])[0]
     drawn = [int(orders.next_order(forced, counts, USED, stream, rng, 3)) for _ in range(42)]
     python = random.Random(seed)
     assert drawn == [2, 1, *(python.choice(range(3)) for _ in range(40))]

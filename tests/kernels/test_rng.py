@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.rng import Rng, derive_seeds, draw, draw_below, seed_words
+from collab_overcooked.kernels.rng import Rng, derive_seeds, draw, draw_below, seed_states
 
 SEEDS = st.integers(0, 2**64 - 1)
 WORD = 2**32
@@ -40,13 +40,13 @@ def many(rng, bound, out):
 
 def numbers(seed: int, count: int, bound: int) -> np.ndarray:
     out = np.zeros(count, np.int64)
-    many(seed_words([seed])[0], bound, out)
+    many(seed_states([seed])[0], bound, out)
     return out
 
 
 @given(seed=SEEDS, count=st.integers(0, 2**31 - 1))
 def test_draw_is_a_hash_of_seed_and_count(seed, count):
-    rng = seed_words([seed])[0]
+    rng = seed_states([seed])[0]
     rng[Rng.COUNT] = count
     assert draw(rng) == plain_draw(seed, count)
     assert rng[Rng.COUNT] == (count + 1) % 2**31
@@ -82,10 +82,10 @@ def test_neighbouring_seeds_share_no_stream():
     assert 900 < sum(starts) < 1100
 
 
-def test_seed_words_keep_64_bits():
-    words = seed_words([2**64 - 1, 5, 2**33])
+def test_seed_states_keep_64_bits():
+    words = seed_states([2**64 - 1, 5, 2**33])
     assert words.dtype == np.int32 and words.tolist() == [[-1, -1, 0], [5, 0, 0], [0, 2, 0]]
-    assert seed_words([2**64 + 5]).tolist() == seed_words([5]).tolist()
+    assert seed_states([2**64 + 5]).tolist() == seed_states([5]).tolist()
 
 
 def test_derive_seeds_counts_up_as_gymnasium_does():
@@ -94,8 +94,8 @@ def test_derive_seeds_counts_up_as_gymnasium_does():
 
 def test_same_numbers_without_the_compiler():
     code = (
-        "from collab_overcooked.kernels.rng import draw, draw_below, seed_words\n"
-        "rng = seed_words([2**40 + 9])[0]\n"
+        "from collab_overcooked.kernels.rng import draw, draw_below, seed_states\n"
+        "rng = seed_states([2**40 + 9])[0]\n"
         "print(*[int(draw(rng)) for _ in range(5)], *[int(draw_below(rng, 30)) for _ in range(20)])"
     )
     said = []

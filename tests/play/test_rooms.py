@@ -28,8 +28,8 @@ def test_the_start_page_offers_every_game_with_its_tasks() -> None:
         ({"game": "Overcooked-v0", "colour": 1}, "a room has the fields"),
         ({"game": "Overcookd-v0"}, "Overcooked-v0"),
         ({"game": "Overcooked-v0", "task": "cramped_rom"}, "cramped_room"),
-        ({"game": "Overcooked-v0", "people": 3}, "people must be a whole number from 1 to 2, not 3"),
-        ({"game": "Overcooked-v0", "people": True}, "people must be a whole number"),
+        ({"game": "Overcooked-v0", "people": 3}, "people must be an integer from 1 to 2, not 3"),
+        ({"game": "Overcooked-v0", "people": True}, "people must be an integer"),
         ({"game": "Overcooked-v0", "practice": "yes"}, "practice must be true or false"),
     ],
 )

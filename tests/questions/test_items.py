@@ -99,7 +99,7 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
-        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is a whole number from 0 to 1"),
+        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is an integer from 0 to 1"),
         ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
         ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\]: got 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),

@@ -64,7 +64,7 @@ def test_workers_are_read(given: Any, found: Workers) -> None:
 
 @pytest.mark.parametrize("given", ["0", "-1", "x", "", "2:3", "1.5", "rays", 0, True, 1.5])
 def test_other_workers_are_refused(given: Any) -> None:
-    with pytest.raises(ValueError, match="workers must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="workers must be an integer of at least 1"):
         read_workers(given)
 
 

@@ -19,7 +19,7 @@ from study.world import QUICK
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.io.documents import LayoutError, shipped
+from collab_overcooked.io.documents import LayoutError, builtin_names
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.study.design import FOLDER, End, Study, default_per_network, read_study
 from collab_overcooked.study.forms import Item, Questionnaire
@@ -71,7 +71,7 @@ def test_drawn_orders_depend_on_group_and_seed_alone() -> None:
 # ------------------------------------------------------------------------------------------- files
 
 
-@pytest.mark.parametrize("name", shipped(FOLDER))
+@pytest.mark.parametrize("name", builtin_names(FOLDER))
 def test_shipped_studies_can_be_run(name: str) -> None:
     found = read_study(name)
     groups = found.limit // found.group
@@ -114,14 +114,14 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("blocks", 2, "order"), "even", "blocks.2.order must be one of balanced, latin, random, fixed, between"),
         (("blocks", 2, "after"), "hated", "blocks.2.after must be one of"),
         (("blocks", 0), {"page": {"title": "a", "text": "b"}, "form": "before"}, "must have one of page, form, play"),
-        (("forms", "liked", "items", 0, "likert"), 1, "must be a whole number from 2 to 11"),
+        (("forms", "liked", "items", 0, "likert"), 1, "must be an integer from 2 to 11"),
         (("forms", "liked", "items", 0, "choice"), ["a"], "must have one of likert, choice"),
         (("forms", "liked", "items", 0, "expect"), 6, "forms.liked.items.0.expect must be among 1, 2, 3, 4, 5, not 6"),
-        (("forms", "before", "items", 0, "expect"), 9, "expect must be a whole number from 18 to 99"),
-        (("forms", "liked", "within"), 2, "forms.liked.within must be a whole number from 5"),
+        (("forms", "before", "items", 0, "expect"), 9, "expect must be an integer from 18 to 99"),
+        (("forms", "liked", "within"), 2, "forms.liked.within must be an integer from 5"),
         (("forms", "liked", "items", 1), {"name": "r", "rank": ["a"], "ask": "?"}, "rank must have 2 to 11 answers"),
-        (("blocks", 0, "page", "seconds"), -1, "seconds must be a whole number from 0"),
-        (("participants", "per_network"), 0, "per_network must be a whole number of at least 1"),
+        (("blocks", 0, "page", "seconds"), -1, "seconds must be an integer from 0"),
+        (("participants", "per_network"), 0, "per_network must be an integer of at least 1"),
         (("participants", "idle"), 5, "participants.idle must be"),
         (("forms", "liked", "items", 1, "name"), "fun", "is the name of two questions"),
         (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),

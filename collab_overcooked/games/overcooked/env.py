@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.games.overcooked.text.manual import manual
 from collab_overcooked.games.overcooked.text.scene import check_scene, scene_form
 from collab_overcooked.games.overcooked.text.seen import LayoutView
-from collab_overcooked.io.checks import parse_text, shown
+from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.forms import Form, one_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
@@ -219,11 +219,11 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: 
     if isinstance(source, str) and source == PROCEDURAL:
         return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
     if generator is not None:
-        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {shown(source)}")
+        raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
     if isinstance(source, (str, Path, Mapping)):
         return [load_kitchen(source)]
     if not isinstance(source, Sequence) or not source:
         raise ValueError(
-            f"layout must be a name, a path, a mapping or a list of at least one of them, not {shown(source)}"
+            f"layout must be a name, a path, a mapping or a list of at least one of them, not {quote_value(source)}"
         )
     return [load_kitchen(entry) for entry in source]

@@ -69,7 +69,7 @@ def read_scores(text: str) -> tuple[int, int, str]:
     found = read_object(text) or {}
     scores = [_score(text, found, name) for name in ("distance", "task")]
     if None in scores:
-        raise Unreadable("Give both scores, distance and task, as whole numbers from 1 to 5.")
+        raise Unreadable("Give both scores, distance and task, as integers from 1 to 5.")
     words = found.get("message", "" if found else text)
     return scores[0] or 0, scores[1] or 0, shorten(str(words), MAX_WORDS)
 
@@ -84,7 +84,7 @@ def read_rating(text: str) -> int:
     score = _score(text, read_object(text) or {}, "rating")
     alone = re.fullmatch(r"\D{0,40}([1-5])(?:\s*/\s*5)?\D{0,40}", text)
     if score is None and alone is None:
-        raise Unreadable("Give the rating as a whole number from 1 to 5.")
+        raise Unreadable("Give the rating as an integer from 1 to 5.")
     return score if score is not None else int(alone[1])  # type: ignore[index]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
@@ -55,7 +55,7 @@ class Memory(Module):
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``memory``, pairs of timestep and action, the oldest first."""
         own = seen.history[seen.seat] if seen.history else ()
-        say = words_for(self.session.info.game)
+        say = translator_of(self.session.info.game)
         return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
 
 

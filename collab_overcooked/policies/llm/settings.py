@@ -30,7 +30,7 @@ class Switch:
 
     Attributes:
         usual: Value by kind of agent; kinds that are not named do not have it.
-        kind: ``"switch"`` (on or off), ``"count"`` (a whole number; off is 0), ``"number"`` or ``"word"``.
+        kind: ``"switch"`` (on or off), ``"count"`` (an integer; off is 0), ``"number"`` or ``"word"``.
         words: Allowed values of a word.
         summary: One line for the documentation.
     """
@@ -62,7 +62,7 @@ class Switch:
         word = "off" if value is False else value
         if self.kind == "word" and word in self.words:
             return str(word)
-        allowed = {"switch": "on or off", "count": "a whole number, or off", "number": "a number"}.get(
+        allowed = {"switch": "on or off", "count": "an integer, or off", "number": "a number"}.get(
             self.kind, ", ".join(self.words)
         )
         raise OptionError(name, f"policy 'llm': {name} must be {allowed}, not {value!r}")

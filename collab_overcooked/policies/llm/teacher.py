@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
@@ -97,7 +97,7 @@ def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
     """Return an episode in the game's own words, or who did what in each step and what was refused."""
     entry = registry.find(game.id).recap
     if entry:
-        say = words_for(game)
+        say = translator_of(game)
         return [say(line) for line in registry.load_entry(entry)(game, record)]
     names, lines = seat_names(game), []
     for t, step in enumerate(record["steps"], start=1):
@@ -108,7 +108,7 @@ def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
 
 
 def _results(game: Any, record: Mapping[str, Any]) -> list[str]:
-    say = words_for(game)
+    say = translator_of(game)
     plain = {name: value for name, value in record["metrics"].items() if isinstance(value, (int, float, list, str))}
     return [say(f"{name.replace('_', ' ')}: {_rounded(value)}") for name, value in plain.items()]
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame, clone, rows
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
@@ -166,10 +166,10 @@ class Simulator:
         Raises:
             ValueError: If n is below 1 or the seed below 0.
         """
-        fork = empty_fork(self.game, whole_number("n", n, 1))
+        fork = empty_fork(self.game, parse_integer("n", n, 1))
         for own, live in zip(fork.state, self._live, strict=True):
             own[:] = live[:1]
-        self._forget(fork.state, whole_number("seed", seed, 0), cheat)
+        self._forget(fork.state, parse_integer("seed", seed, 0), cheat)
         fork.observe()
         return fork
 

@@ -89,7 +89,7 @@ def test_many_orders_are_replaced_and_run_to_the_horizon() -> None:
         ({"state": {"utensils": {"pot9": {}}}}, "pot0"),
         ({"state": {"utensils": {"pot0": {"contents": ["egg"] * 4}}}}, "pot0 takes 3 items"),
         ({"state": {"utensils": {"pot0": {"product": "corn_slices", "timer": 3}}}}, "cannot be made in pot0"),
-        ({"state": {"utensils": {"pot0": {"product": "boiled_egg"}}}}, "timer must be a whole number"),
+        ({"state": {"utensils": {"pot0": {"product": "boiled_egg"}}}}, "timer must be an integer"),
         ({"state": {"timestep": -1}}, "timestep must be"),
     ],
 )

@@ -13,7 +13,7 @@ from scenes import write_scene
 
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 FACINGS = ["north", "south", "east", "west"]
 STATES = ["empty", "filling", "cooking", "ready"]
@@ -128,7 +128,7 @@ def moments(game: CollabOvercooked, steps: int, seed: int, orders: list[str] | N
     """Yield state and out after every step of a game of random masked-in actions."""
     rng = random.Random(seed)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     names = game.compiled.names
     scene = {
         "counters": [

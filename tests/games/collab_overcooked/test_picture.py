@@ -12,7 +12,7 @@ import pytest
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, kitchens, load_kitchen
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.games.collab_overcooked.text.picture import icon_of, labels_of, picture
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.lettering import text_width
 from collab_overcooked.render.model import ARROWS, Icon
@@ -53,7 +53,7 @@ tasks:
 def start_scene(kitchen: str | Path = "paper", **options: Any) -> tuple[Kitchen, dict[str, Any]]:
     game = CollabOvercooked(kitchen=kitchen, **options)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([np.uint64(5)])
+    state.rng[:] = seed_states([np.uint64(5)])
     game.reset(state, out, np.ones(1, np.bool_))
     return game.kitchen, game.scene(state, 0)
 
@@ -191,7 +191,7 @@ def test_unknown_utensils_and_foods_are_drawn(tmp_path):
 
 @pytest.mark.parametrize("bad", [0, 23, True, 48.0, "48"])
 def test_a_bad_tile_size_is_refused(paper, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 24 pixels"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels"):
         rgb(paper[0], scene, bad)
 
 
@@ -327,6 +327,6 @@ def test_a_seat_sees_only_the_counters_that_it_can_use(mode):
 
 
 def reset(game: CollabOvercooked, state: Any, out: Any, scene: dict[str, Any] | None = None) -> tuple[Any, int]:
-    state.rng[:] = seed_words([np.uint64(5)])
+    state.rng[:] = seed_states([np.uint64(5)])
     game.reset(state, out, np.ones(1, np.bool_), {"state": scene} if scene else None)
     return state, 0

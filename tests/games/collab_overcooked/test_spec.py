@@ -235,8 +235,8 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "verb in capitals": ("operation: cut", "operation: Cut", ["line 12", "'Cut'", "small letters"]),
     "utensil no word": ("utensil: board", "utensil: board7", ["line 12", "'board7'", "small letters"]),
     "utensil twice": ("utensil: board", "utensil: pot", ["line 12", "'pot' is defined twice", "one symbol a kind"]),
-    "odd capacity": ("capacity: 2", "capacity: 0", ["line 12", "capacity must be a whole number from 1 to 100", "0"]),
-    "capacity no number": ("capacity: 2", "capacity: big", ["line 12", "whole number", "'big'"]),
+    "odd capacity": ("capacity: 2", "capacity: 0", ["line 12", "capacity must be an integer from 1 to 100", "0"]),
+    "capacity no number": ("capacity: 2", "capacity: big", ["line 12", "integer", "'big'"]),
     "odd users": ("operation: cook}", "operation: cook, users: chef}", ["line 11", "agent numbers", "'chef'"]),
     "no users": ("operation: cook}", "operation: cook, users: []}", ["line 11", "agent numbers"]),
     "unknown user": ("operation: cook}", "operation: cook, users: [2]}", ["line 11", "agent 2", "2 agents"]),
@@ -251,7 +251,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "recipe without inputs": ("[egg, slices]", "[]", ["line 20", "recipes.pot.stew must be a list of names"]),
     "recipe inputs no list": ("[egg, slices]", "egg", ["line 20", "recipes.pot.stew must be a list of names", "'egg'"]),
     "odd recipe key": ("time: 2}", "tiem: 2}", ["line 22", "unknown key 'tiem'", "did you mean time"]),
-    "odd recipe time": ("time: 2}", "time: 0}", ["line 22", "time must be a whole number of at least 1"]),
+    "odd recipe time": ("time: 2}", "time: 0}", ["line 22", "time must be an integer of at least 1"]),
     "unknown input": ("[egg, slices]", "[egg, slies]", ["line 20", "unknown food 'slies'", "did you mean slices"]),
     "too many inputs": (
         "inputs: [corn]",
@@ -287,8 +287,8 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
         "reference_times: {2: 20}",
         ["line 28", "needs reference_time"],
     ),
-    "odd task time": ("reference_time: 30", "reference_time: soon", ["line 29", "whole number", "'soon'"]),
-    "odd level": ("{level: 1}", "{level: easy}", ["line 28", "level must be a whole number"]),
+    "odd task time": ("reference_time: 30", "reference_time: soon", ["line 29", "integer", "'soon'"]),
+    "odd level": ("{level: 1}", "{level: easy}", ["line 28", "level must be an integer"]),
     "odd title": ("title: Fine Stew", "title: 7", ["line 29", "title must be a text"]),
     "references no list": ("{level: 1}", "{level: 1, references: 5}", ["line 28", "references must be a list"]),
     "reference lacks a plan": (
@@ -312,7 +312,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "negative reward": ("ingredients:", "delivery_reward: -1\ningredients:", ["line 16", "at least 0"]),
     "reward no number": ("ingredients:", "delivery_reward: .nan\ningredients:", ["line 16", "a number"]),
     "odd wait": ("ingredients:", "max_wait: 0\ningredients:", ["line 16", "max_wait", "from 1 to 1000"]),
-    "odd stuck limit": ("ingredients:", "stuck_limit: 1.5\ningredients:", ["line 16", "whole number"]),
+    "odd stuck limit": ("ingredients:", "stuck_limit: 1.5\ningredients:", ["line 16", "integer"]),
     "odd cook time": ("recipes:\n  pot", "cook_time: yes\nrecipes:\n  pot", ["line 17", "cook_time", "True"]),
 }
 

@@ -30,7 +30,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.macro_actions import Outcome
-from collab_overcooked.kernels.rng import draw_below, seed_words
+from collab_overcooked.kernels.rng import draw_below, seed_states
 
 SHIPPED = ("paper", "shared_floor", "three_agents")
 KITCHENS = (*SHIPPED, *ODD_KITCHENS)
@@ -60,10 +60,10 @@ class Pair:
     def __init__(self, game: CollabOvercooked, seed: int, orders: list[str] | None, scene: Any = None) -> None:
         self.game = game
         self.state, self.out = game.alloc(1)
-        self.state.rng[:] = seed_words([seed])
+        self.state.rng[:] = seed_states([seed])
         options = ({"orders": orders} if orders else {}) | ({"state": scene} if scene else {})
         game.reset(self.state, self.out, np.ones(1, np.bool_), options, 10**6)
-        rng = seed_words([seed])[0]
+        rng = seed_states([seed])[0]
         names = game.pool.tasks
         weights = np.array([(game.pool.weights or {}).get(name, 1.0) for name in names])
         ends = np.rint(np.cumsum(weights) / weights.sum() * SCALE)
@@ -318,7 +318,7 @@ def wander(
 ) -> None:
     """Play masked-in actions that `picks` chooses, and check every moment."""
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_), {"orders": [sorted(game.kitchen.serving)[seed % 3]] * 2}, 10**6)
     for number in picks:
         if out.terminated[0]:
@@ -398,7 +398,7 @@ def test_every_masked_in_action_is_accepted(level, seed, picks):
 def test_nothing_moves_after_the_end():
     game = game_for("hermit", action_level="primitive")
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     scene = {"agents": [{"position": [3, 1], "facing": "south", "holding": {"item": "egg"}}]}
     game.reset(state, out, np.ones(1, np.bool_), {"orders": ["egg"], "state": scene})
     game.step(state, np.array([[5]], np.int32), out)
@@ -441,11 +441,11 @@ def test_a_batch_plays_like_its_single_kitchens(kitchen, level):
     batch, steps = 5, 60
     actions = random_actions(game, batch, steps, 1)
     state, out = game.alloc(batch)
-    state.rng[:] = seed_words(range(100, 100 + batch))
+    state.rng[:] = seed_states(range(100, 100 + batch))
     game.reset(state, out, np.ones(batch, np.bool_))
     singles = [game.alloc(1) for _ in range(batch)]
     for b, (one, shown) in enumerate(singles):
-        one.rng[:] = seed_words([100 + b])
+        one.rng[:] = seed_states([100 + b])
         game.reset(one, shown, np.ones(1, np.bool_))
     for t in range(steps):
         game.step(state, actions[t], out)
@@ -459,7 +459,7 @@ def test_same_seed_same_game_and_another_seed_another():
     def story(seed: int) -> list[Any]:
         game = game_for("crowd", orders=True)
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([seed])
+        state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_))
         told = [game.scene(state, 0)]
         for actions in random_actions(game, 1, 80, 5):
@@ -474,7 +474,7 @@ def test_same_seed_same_game_and_another_seed_another():
 def test_a_clone_goes_its_own_way_and_can_be_restored():
     game = game_for("crowd")
     state, out = game.alloc(3)
-    state.rng[:] = seed_words([1, 2, 3])
+    state.rng[:] = seed_states([1, 2, 3])
     game.reset(state, out, np.ones(3, np.bool_))
     actions = random_actions(game, 3, 40, 2)
     for t in range(20):
@@ -493,7 +493,7 @@ def test_a_clone_goes_its_own_way_and_can_be_restored():
 def test_reset_starts_only_the_chosen_kitchens():
     game = game_for("crowd")
     state, out = game.alloc(3)
-    state.rng[:] = seed_words([1, 2, 3])
+    state.rng[:] = seed_states([1, 2, 3])
     game.reset(state, out, np.ones(3, np.bool_))
     for actions in random_actions(game, 3, 10, 2):
         game.step(state, actions, out)
@@ -508,7 +508,7 @@ def test_tasks_are_drawn_by_their_weights():
     game = CollabOvercooked(orders=weights)
     count = 3000
     state, out = game.alloc(count)
-    state.rng[:] = seed_words(range(count))
+    state.rng[:] = seed_states(range(count))
     game.reset(state, out, np.ones(count, np.bool_))
     items = game.compiled.names.items
     drawn = Counter(items[item] for item in state.orders[:, :3].reshape(-1))
@@ -521,7 +521,7 @@ def test_tasks_of_a_level_are_drawn_alike_with_their_own_limits():
     game = CollabOvercooked(level=[1, 6])
     count = 2000
     state, out = game.alloc(count)
-    state.rng[:] = seed_words(range(count))
+    state.rng[:] = seed_states(range(count))
     game.reset(state, out, np.ones(count, np.bool_))
     items = game.compiled.names.items
     drawn = Counter(items[item] for item in state.orders[:, 0])
@@ -568,7 +568,7 @@ def test_mixed_levels_come_to_what_primitive_actions_do(seed, picks):
     moments = []
     for game in (mixed, plain):
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([seed])
+        state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_), orders, 10**6)
         moments.append((state, out))
     (state, out), (twin, other) = moments
@@ -591,7 +591,7 @@ def test_a_batch_of_mixed_levels_plays_like_its_single_kitchens_from_snapshots_t
     game, batch = game_for("crowd", action_level=MIXED), len(seeds)
     actions = random_actions(game, batch, 30, seed)
     state, out = game.alloc(batch)
-    state.rng[:] = seed_words(seeds)
+    state.rng[:] = seed_states(seeds)
     game.reset(state, out, np.ones(batch, np.bool_))
     for t in range(10):
         game.step(state, actions[t], out)

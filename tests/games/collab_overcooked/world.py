@@ -29,7 +29,7 @@ from scenes import write_scene
 
 from collab_overcooked.games.collab_overcooked.engine.constants import EventColumn, Reason
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 STATIONS: dict[str, dict[str, Any]] = {
     "P": {"utensil": "pot", "operation": "cook"},
@@ -288,7 +288,7 @@ def open_world(
     game = game_of(kitchen_values(grid, changes), action_level=level, **options)
     known = [name for name in orders if name in game.kitchen.serving] or [next(iter(game.kitchen.serving))]
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     write_scene(game, state, out, scene_of(grid, facts), {"orders": known})
     film = Film(game, state, out)
     film.pictures.append(picture_of(game, film.scene))

@@ -8,7 +8,7 @@ from games.craft.world import Yard, yard
 
 from collab_overcooked.games.craft.engine import rules
 from collab_overcooked.games.craft.engine.constants import EventColumn, Item, OrderEvent
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 CASES = [  # rule, before, commands, after
     ("go", "", "1 goto(chest)", "bot1 at chest"),
@@ -181,7 +181,7 @@ def test_come_back_after_so_many_steps():
 
 def test_take_order_at_the_start_and_after_each_interval():
     world = Yard(interval=4, lifetime=6)
-    world.state.rng[:] = seed_words([123])
+    world.state.rng[:] = seed_states([123])
     world.game.reset(world.state, world.out, np.ones(1, np.bool_), None, 9)
     seen = [[(order["name"], order["remaining"]) for order in world.scene["orders"]]]
     for _ in range(9):

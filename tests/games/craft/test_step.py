@@ -17,7 +17,7 @@ from collab_overcooked.games.craft.engine.constants import Verb
 from collab_overcooked.games.craft.engine.spec import levels, load_level
 from collab_overcooked.games.craft.env import CraftKitchen
 from collab_overcooked.games.craft.text.text import VERBS
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 USUAL = {"agents": 2, "interval": 4, "lifetime": 6, "walk": 0, "respawn": 1, "cook_steps": 1, "items_per_fuel": 1.0,
          "reach": "told", "max_steps": 60}  # fmt: skip
@@ -33,7 +33,7 @@ CHICKEN, MUTTON = "cooked_chicken", "cooked_mutton"
 def start(level, seed, options):
     game = CraftKitchen(level=level, **options)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_))
     return game, state, out
 
@@ -162,7 +162,7 @@ def test_levels_files_are_refused_with_reason_and_place():
         ({"chest": [[0]]}, "chest.0 must be a point"),
         ({"starts": [[0, 0]] * 5}, "at most 4 agents can play"),
         ({"mobs": {"oak_log": {"at": [[1, 1]]}}}, "is a block and a mob"),
-        ({"agents": 9}, "agents must be a whole number from 1 to 3"),
+        ({"agents": 9}, "agents must be an integer from 1 to 3"),
         ({"blocks": {"chest": {"at": [[1, 1]]}}}, "has a separate key"),
         ({"dishes": {"a": "chicken", "b": "chicken"}}, "two dishes are made of chicken"),
         ({"furnaces": 1}, "unknown key 'furnaces'"),
@@ -173,7 +173,7 @@ def test_levels_files_are_refused_with_reason_and_place():
         ({"agents": 4, "level": good}, "agents must be at most 3"),
         ({"items_per_fuel": 0.3}, "items_per_fuel must be a multiple of 0.5"),
         ({"interval": 1, "lifetime": 300}, "lifetime must be at most 200"),
-        ({"pace": 6}, "pace must be a whole number from 1 to 5"),
+        ({"pace": 6}, "pace must be an integer from 1 to 5"),
     ]:
         with pytest.raises(ValueError, match=message):
             CraftKitchen(**options)

@@ -36,8 +36,8 @@ def test_the_suite_of_the_paper():
 
 
 @pytest.mark.parametrize(("options", "message"), [
-    ({"paces": (6,)}, "paces must be a whole number from 1 to 5"),
-    ({"agents": (5,)}, "agents must be a whole number from 1 to 4"),
+    ({"paces": (6,)}, "paces must be an integer from 1 to 5"),
+    ({"agents": (5,)}, "agents must be an integer from 1 to 4"),
     ({"levels": ("moon",)}, "unknown level 'moon'"),
     ({"options": {"pace": 1}}, "option 'pace' is set by --paces"),
     ({"options": {"wak": 1}}, "unknown option 'wak'"),

@@ -21,7 +21,7 @@ import yaml
 from scenes import write_scene
 
 from collab_overcooked.games.craft.env import CraftKitchen
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 LEVEL = """
 name: yard
@@ -50,7 +50,7 @@ class Yard:
         usual = {"level": yaml.safe_load(LEVEL), "agents": 2, "interval": 10, "lifetime": 30}
         self.game = game_of(yaml.safe_dump(usual | options))
         self.state, self.out = self.game.alloc(1)
-        self.state.rng[:] = seed_words([seed])
+        self.state.rng[:] = seed_states([seed])
         write_scene(self.game, self.state, self.out, self.read(text), limit=10**5)
         self.feedback: tuple[str, ...] = ()
         self.obeyed: tuple[bool, ...] = ()

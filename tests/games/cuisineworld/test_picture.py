@@ -21,7 +21,7 @@ from collab_overcooked.games.cuisineworld.text.picture import (
     time_colour,
     words_of,
 )
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.render.ansi import draw_ansi
 from collab_overcooked.render.model import BAD, GOOD, GREY, WORKING
 from collab_overcooked.render.rgb import draw_rgb, measure, part_boxes
@@ -33,7 +33,7 @@ LIFETIMES = load_level("level_9").timing(1.5).lifetimes
 def start_scene(name: str, agents: int) -> tuple[Level, dict[str, Any]]:
     game = CuisineWorld(level=name, agents=agents)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([np.uint64(0)])
+    state.rng[:] = seed_states([np.uint64(0)])
     game.reset(state, out, np.ones(1, np.bool_))
     return game.level, game.scene(state, 0)
 
@@ -163,7 +163,7 @@ def test_bars_turn_red_in_time():
 
 @pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48"])
 def test_a_bad_tile_size_is_refused(burgers, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 32 pixels"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 32 pixels"):
         rgb(burgers[0], scene, None, bad)
 
 

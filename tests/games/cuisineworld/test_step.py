@@ -16,7 +16,7 @@ from collab_overcooked.envs import cuisineworld_v0
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.registry import register_everywhere
 
 ODD = ["noop_agent0_pan0", "goto_agent0_nowhere", "fry_agent0_pan0", "get_agent_pan0", "goto_agent0_x_pan0", "goto"]
@@ -84,7 +84,7 @@ def test_games_agree_with_the_naive_world(level, n_agents, alpha):
     state, out = game.alloc(1)
     seed = n_agents + 100 * levels().index(level) if level != "test" else 7
     rng, python = random.Random(seed), random.Random(seed)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     for _ in range(2):
         game.reset(state, out, np.ones(1, np.bool_), {}, 10**6)
         naive = NaiveWorld(game.level, n_agents, game.timing, lambda: python.choice(game.level.order_names))
@@ -216,7 +216,7 @@ def test_scene_restores_a_moment_with_its_future():
     game = CuisineWorld("level_5", agents=3, alpha=1.0)
     (state, out), (other, other_out) = game.alloc(1), game.alloc(1)
     everyone = np.ones(1, np.bool_)
-    state.rng[:] = other.rng[:] = seed_words([5])
+    state.rng[:] = other.rng[:] = seed_states([5])
     game.reset(state, out, everyone)
     rng = random.Random(3)
     naive = NaiveWorld(game.level, 3, game.timing, lambda: "tomatoPasta")
@@ -239,7 +239,7 @@ def test_scene_restores_a_moment_with_its_future():
 def test_clone_has_its_own_future_of_orders():
     game = CuisineWorld("level_9", agents=2, alpha=1.0)
     state, out = game.alloc(3)
-    state.rng[:] = seed_words([1, 2, 3])
+    state.rng[:] = seed_states([1, 2, 3])
     game.reset(state, out, np.ones(3, np.bool_))
     saved, saved_out = clone(state, 1), clone(out, 1)
     runs = []

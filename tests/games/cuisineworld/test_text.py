@@ -140,7 +140,7 @@ def test_infos_have_text_and_reason():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"agents": 0}, "agents must be a whole number"),
+        ({"agents": 0}, "agents must be an integer"),
         ({"alpha": 0}, "alpha must be a number above 0"),
         ({"beta": "x"}, "beta must be a number above 0"),
         ({"turn_order": [0, 0]}, "turn_order must name each seat"),

@@ -21,7 +21,7 @@ import yaml
 from scenes import write_scene
 
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 LEVEL = """
 extends: cookbook
@@ -50,7 +50,7 @@ class Kitchen:
     def __init__(self, text: str = "", level: str = LEVEL, seed: int = 0, scene: Any = None, **options: Any) -> None:
         self.game = plain_game(level, **options)
         self.state, self.out = self.game.alloc(1)
-        self.state.rng[:] = seed_words([seed])
+        self.state.rng[:] = seed_states([seed])
         write_scene(self.game, self.state, self.out, self.read(text) | (scene or {}), limit=10**6)
         self.feedback: tuple[str, ...] = ()
         self.obeyed: tuple[bool, ...] = ()

@@ -10,7 +10,7 @@ import pytest
 from collab_overcooked.games.house.engine.constants import Agent, Goal, Kind, Place, Rel, Thing, World
 from collab_overcooked.games.house.engine.generate import UNREACHED
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 COUNT = 200  # homes of each kind
 
@@ -26,7 +26,7 @@ PUBLISHED = {
 
 def made(game: Any, count: int = COUNT) -> Any:
     state, out = game.alloc(count)
-    state.rng[:] = seed_words(range(count))
+    state.rng[:] = seed_states(range(count))
     game.reset(state, out, np.ones(count, np.bool_))
     return state
 

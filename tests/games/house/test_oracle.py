@@ -11,7 +11,7 @@ import pytest
 from naive.house import NaiveHouse
 
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 GAMES = {"home": Housework, "house": Transport}
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -35,7 +35,7 @@ def game_of(name: str) -> Any:
 
 def started(game: Any, seeds: Any) -> tuple[Any, Any]:
     state, out = game.alloc(len(seeds))
-    state.rng[:] = seed_words(seeds)
+    state.rng[:] = seed_states(seeds)
     game.reset(state, out, np.ones(len(seeds), np.bool_))
     return state, out
 

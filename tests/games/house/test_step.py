@@ -20,7 +20,7 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.games.house.env import Housework, Transport
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 GAMES = {
     "homes": Housework(agents=3),
@@ -31,7 +31,7 @@ GAMES = {
 
 def start(game, seed):
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([seed])
+    state.rng[:] = seed_states([seed])
     game.reset(state, out, np.ones(1, np.bool_))
     return state, out
 

@@ -18,7 +18,7 @@ from collab_overcooked.games.house.engine.compile import CLOSED
 from collab_overcooked.games.house.engine.constants import NOTHING, Known, KnownPlace
 from collab_overcooked.games.house.env import Housework, Transport
 from collab_overcooked.games.house.text.scene import place_label
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 TWO_ROOMS = """
 #########
@@ -66,7 +66,7 @@ class Home:
     ) -> None:
         self.game = game_of(kind, yaml.safe_dump({"agents": len(agents), "stepping": "tick", **options}))
         self.state, self.out = self.game.alloc(1)
-        self.state.rng[:] = seed_words([seed])
+        self.state.rng[:] = seed_states([seed])
         self.game.reset(self.state, self.out, np.ones(1, np.bool_))
         self.sizes = self.game.compiled.sizes
         self.labels = [place_label(self.game.compiled, p) for p in range(self.sizes.places)]

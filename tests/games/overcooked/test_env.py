@@ -12,7 +12,7 @@ import collab_overcooked
 from collab_overcooked.games.overcooked.engine.constants import Player
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.text.text import event_names
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 EVENTS = """tomato_pickup useful_tomato_pickup tomato_drop useful_tomato_drop potting_tomato onion_pickup
     useful_onion_pickup onion_drop useful_onion_drop potting_onion dish_pickup useful_dish_pickup dish_drop
@@ -31,13 +31,13 @@ SMALL_ORDER = {"extends": "cramped_room", "name": "small", "orders": [["onion"]]
         ({"layout": ["locked", "locked"]}, "two layouts of the pool are called 'locked'"),
         ({"layout": SMALL_ORDER}, "orders a soup of onion, but with dynamics 'auto' only pots of 3 ingredients cook"),
         ({"dynamics": "old"}, "unknown dynamics 'old'; known: auto, explicit"),
-        ({"players": 0}, "players must be a whole number from 1 to 4, not 0"),
-        ({"players": 5}, "players must be a whole number from 1 to 4, not 5"),
-        ({"players": True}, "players must be a whole number"),
+        ({"players": 0}, "players must be an integer from 1 to 4, not 0"),
+        ({"players": 5}, "players must be an integer from 1 to 4, not 5"),
+        ({"players": True}, "players must be an integer"),
         ({"reward": "dense"}, "unknown reward 'dense'"),
         ({"shaping": {"pot": 3}}, "unknown shaped reward 'pot'; did you mean potting"),
         ({"random_start": 1}, "random_start must be True or False, not 1"),
-        ({"gate_limit": 0}, "gate_limit must be a whole number of at least 1, not 0"),
+        ({"gate_limit": 0}, "gate_limit must be an integer of at least 1, not 0"),
         ({"gate_opener": "nobody"}, "unknown gate_opener 'nobody'; known: empty_handed, anyone"),
         ({"layout": ["locked", "soup_passing"], "gate_reset": False}, "gate_reset=False is for one layout"),
         ({"layouts": "locked"}, "unknown option 'layouts'; did you mean layout"),
@@ -71,7 +71,7 @@ def test_small_orders_are_cooked_by_hand():
 def test_further_players_start_on_the_first_free_floor(count, starts):
     game = game_of("cramped_room", players=count)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_))
     assert [p["position"] for p in game.scene(state, 0)["players"]] == starts
 
@@ -219,7 +219,7 @@ def test_a_scene_comes_back():
     film = play(MOMENT, ".")
     scene = film.scene
     other, out = film.game.alloc(1)
-    other.rng[:] = seed_words([5])
+    other.rng[:] = seed_states([5])
     film.game.reset(other, out, np.ones(1, np.bool_), {"state": scene})
     assert film.game.scene(other, 0) == scene
     assert picture_of(film.game, scene) == drawn(MOMENT).replace("4/20", "5/20").replace(
@@ -232,11 +232,11 @@ def test_a_scene_comes_back():
     ("scene", "message"),
     [
         ({"plyers": []}, "unknown key of state 'plyers'; did you mean players"),
-        ({"timestep": -1}, "state.timestep must be a whole number from 0 to 1000000, not -1"),
+        ({"timestep": -1}, "state.timestep must be an integer from 0 to 1000000, not -1"),
         ({"layout": "locked"}, "unknown layout 'locked'"),
         ({"players": [{}]}, "state.players lists 1 players; it must list 2"),
         ({"players": [{"position": [0, 0]}, {}]}, r"nobody can stand at \[0, 0\]"),
-        ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be a whole number from 0 to 5, not 9"),
+        ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be an integer from 0 to 5, not 9"),
         ({"players": [{"position": [5, 0]}, {}]}, r"position must be \[x, y\] in a grid of 5 x 6 cells"),
         ({"players": [{"position": [1, 3]}, {}]}, r"nobody can stand at \[1, 3\]; players stand on floor or in open"),
         ({"players": [{"position": [3, 1]}, {}]}, r"players 0 and 1 both stand at \[3, 1\]"),

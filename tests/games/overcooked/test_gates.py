@@ -10,7 +10,7 @@ from games.overcooked.world import game_of, open_world
 
 from collab_overcooked.games.overcooked.engine.constants import Action, Clock, Item, Player
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 READY = {"item": "soup", "ingredients": ["onion"] * 3}
 COOKED = {"gated_delivery": [2, 0], "locked": [6, 2]}  # pot with ready soup; behind Locked's gate, the right one
@@ -29,7 +29,7 @@ def can_deliver_alone(
         allowed: Tells of moments (players, (M, N, 7)) which are followed; all if None.
     """
     first, out = game.alloc(1)
-    first.rng[:] = seed_words([0])
+    first.rng[:] = seed_states([0])
     game.reset(first, out, np.ones(1, np.bool_), {"state": scene}, 10**6)
     players, cells, seen = first.players, first.cells, set()
     while len(players):
@@ -98,7 +98,7 @@ def test_in_forced_gated_delivery_nobody_ever_serves_alone_whatever_is_cooked() 
 def test_two_can_serve_in_the_forced_presets(name: str, first: str, second: str) -> None:
     game = game_of(name)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), {"state": with_soup(name.removesuffix("_forced"))})
     paid = 0.0
     for pair in zip(first.split(), second.split(), strict=True):
@@ -111,7 +111,7 @@ def test_gates_stay_as_they_are_over_a_reset_where_they_shall() -> None:
     for options, still in (({}, False), ({"gate_reset": False}, True)):
         game = game_of("locked", **options)
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([0])
+        state.rng[:] = seed_states([0])
         everything = np.ones(1, np.bool_)
         game.reset(state, out, everything, {"state": {"gates": [{"position": [3, 3], "open": True, "counter": 4}]}})
         game.reset(state, out, everything)

@@ -81,5 +81,5 @@ def test_rgb_array_of_every_tile_size():
     shown = picture(film.game.layouts[0], film.scene, NAMES)
     sizes = [draw_rgb(shown, tile).shape for tile in (24, 48, 96)]
     assert sizes[0] < sizes[1] < sizes[2]
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 24 pixels, not 20"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels, not 20"):
         draw_rgb(shown, 20)

@@ -9,7 +9,7 @@ from games.overcooked.world import open_world, play
 
 from collab_overcooked.games.overcooked.engine import rules
 from collab_overcooked.games.overcooked.engine.constants import HAND_END, Event, Item, Player, Terrain, Thing
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 TIMES = np.full((4, 4), 20, np.int32)
 ROOM = """
@@ -574,7 +574,7 @@ def test_start_anywhere_keeps_players_on_their_floor_and_apart():
     regions = game.compiled.tables.regions[0]
     seen = set()
     for seed in range(300):
-        rng = seed_words([seed])[0]
+        rng = seed_states([seed])[0]
         players = hands("none", "none", "none")
         players[:, [Player.X, Player.Y]] = game.compiled.tables.starts[0]
         for i in range(3):

@@ -17,7 +17,7 @@ from collab_overcooked.games.overcooked.engine.constants import Clock, EventColu
 from collab_overcooked.games.overcooked.engine.spec import Layout, layouts
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.kernels.grid import OFFSETS, Direction
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 KITCHENS = (*layouts(), *ODD_KITCHENS)
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -53,7 +53,7 @@ class Pair:
     def __init__(self, game: Overcooked, scene: dict[str, Any] | None = None) -> None:
         self.game, self.naive = game, naive_of(game)
         self.state, self.out = game.alloc(1)
-        self.state.rng[:] = seed_words([0])
+        self.state.rng[:] = seed_states([0])
         game.reset(self.state, self.out, np.ones(1, np.bool_), {"state": scene} if scene else None, 10**6)
         if scene:
             self.naive.load(game.scene(self.state, 0))
@@ -222,7 +222,7 @@ def test_a_layout_plays_in_a_pool_as_it_does_alone(name: str) -> None:
     actions = [[rng.randrange(6), rng.randrange(6)] for _ in range(200)]
     for game in (pool, alone):
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([1])
+        state.rng[:] = seed_states([1])
         game.reset(state, out, np.ones(1, np.bool_), {"layout": name})
         scenes = []
         for pair in actions:

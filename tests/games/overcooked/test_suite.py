@@ -111,8 +111,8 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
     ("words", "message"),
     [
         ({"layouts": "cramped"}, "did you mean cramped_room"),
-        ({"episodes": 0}, "episodes must be a whole number of at least 1"),
-        ({"horizon": 0}, "horizon must be a whole number of at least 1"),
+        ({"episodes": 0}, "episodes must be an integer of at least 1"),
+        ({"horizon": 0}, "horizon must be an integer of at least 1"),
         ({"options": {"layout": "locked"}}, "'layout' is set by --layouts"),
         ({"options": {"dynamic": "auto"}}, "unknown option"),
         ({"options": {"dynamics": "slow"}}, "unknown dynamics"),

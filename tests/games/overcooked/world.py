@@ -29,7 +29,7 @@ from games.collab_overcooked.world import lines_of
 from collab_overcooked.games.overcooked.engine.constants import Reason
 from collab_overcooked.games.overcooked.engine.spec import KEYS
 from collab_overcooked.games.overcooked.env import Overcooked
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 SHORT = {"N": "north", "S": "south", "E": "east", "W": "west", ".": "stay", "I": "interact"}
 PLAYER = re.compile(r"(\d) (north|south|east|west)(?: holds (.+))?")
@@ -227,7 +227,7 @@ def open_world(world: str, **options: Any) -> Film:
         options["gate_limit"] = options.pop("option_gate_limit")
     game = game_of(layout, **options)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), {"state": scene_of(grid, facts)})
     film = Film(game, state, out)
     film.pictures.append(picture_of(game, film.scene))

@@ -8,7 +8,7 @@ from games.rooms.world import Moment
 
 from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, Clock, Generator, Outcome, Player
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 
 def arrays(moment):
@@ -147,7 +147,7 @@ def test_is_unaware_is_the_coded_killer_without_target():
 
 def test_draw_way_takes_all_ways_alike():
     _, _, clock, tables = arrays(Moment("escape", "2: 0\n3: 1\n6: adversary"))
-    rng = seed_words([1])[0]
+    rng = seed_states([1])[0]
     drawn = np.bincount([rules.draw_way(rng, clock, tables) for _ in range(3000)])
     assert len(drawn) == 3 and drawn.min() > 900
     clock[Clock.TARGET] = 0

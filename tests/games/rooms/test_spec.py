@@ -99,5 +99,5 @@ def test_generated_maps_hold_what_they_claim(wish: Wish) -> None:
 
 
 def test_a_wish_that_makes_no_sense_is_refused() -> None:
-    with pytest.raises(ValueError, match="rooms must be a whole number from 4 to 14, not 15"):
+    with pytest.raises(ValueError, match="rooms must be an integer from 4 to 14, not 15"):
         Wish(Goal.CAPTURE, rooms=15)

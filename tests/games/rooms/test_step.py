@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from naive.rooms import NaiveRooms
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 GAMES = {"capture": CollabCapture, "escape": CollabEscape}
 OTHER_NAMES = {"exchange": "catch_on_exchange"}  # options that the naive game calls otherwise
@@ -65,7 +65,7 @@ def naive_of(number: int) -> NaiveRooms:
 
 def started(game: Any, seeds: Any) -> tuple[Any, Any]:
     state, out = game.alloc(len(seeds))
-    state.rng[:] = seed_words(seeds)
+    state.rng[:] = seed_states(seeds)
     game.reset(state, out, np.ones(len(seeds), np.bool_))
     return state, out
 

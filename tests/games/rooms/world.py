@@ -20,7 +20,7 @@ import yaml
 from scenes import write_scene
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape, RoomGame
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 ROOMS = """one_way: true
 rooms:
@@ -66,7 +66,7 @@ class Moment:
     def __init__(self, kind: str, text: str = "", seed: int = 0, **options: Any) -> None:
         self.game = game_of(kind, yaml.safe_dump(options))
         self.state, self.out = self.game.alloc(1)
-        self.state.rng[:] = seed_words([seed])
+        self.state.rng[:] = seed_states([seed])
         write_scene(self.game, self.state, self.out, self.read(text))
 
     def read(self, text: str) -> dict[str, Any]:

@@ -68,8 +68,8 @@ def test_the_same_seed_makes_the_same_scenario() -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"turns": 0}, "turns must be a whole number of at least 1, not 0"),
-        ({"orders": True}, "orders must be a whole number of at least 1, not True"),
+        ({"turns": 0}, "turns must be an integer of at least 1, not 0"),
+        ({"orders": True}, "orders must be an integer of at least 1, not True"),
         ({"tightness": 1.5}, "tightness must be a number from 0 to 1, not 1.5"),
         ({"max_turns": 12}, "max_turns must be left out, or be at least turns at tightness 0, not 12"),
         ({"max_turns": 9, "tightness": 0}, "max_turns must be left out"),
@@ -214,7 +214,7 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
     ("words", "message"),
     [
         (["check", "esay"], "unknown file or name 'esay'; did you mean easy"),
-        (["check", "easy", "--budget", "0"], "budget must be a whole number of at least 1, not 0"),
+        (["check", "easy", "--budget", "0"], "budget must be an integer of at least 1, not 0"),
         (["generate", "KitchenRush-v0", "--out", "x.txt"], "out: x.txt should end in .yaml"),
         (["generate", "KitchenRush-v0", "--out", "x.yaml", "--turns", "2"], "turns: 2 is impossible"),
         (

@@ -132,7 +132,7 @@ def test_termination_by_completed_recipes():
     ("field", "value", "message"),
     [
         ("advanced", None, r"advanced: got None, allowed is true or false"),
-        ("turn", True, r"turn: got True, allowed is a whole number"),
+        ("turn", True, r"turn: got True, allowed is an integer"),
         ("order", 3, r"order: got 3, allowed is a text"),
     ],
 )

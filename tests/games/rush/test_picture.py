@@ -128,7 +128,7 @@ def test_an_order_looks_different_in_every_state(small, scene):
 
 @pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48"])
 def test_a_bad_tile_size_is_refused(small, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be a whole number of at least 32 pixels"):
+    with pytest.raises(ValueError, match="tile_size must be an integer of at least 32 pixels"):
         rgb(small[0], scene, bad)
 
 

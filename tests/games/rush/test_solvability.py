@@ -174,7 +174,7 @@ def test_too_small_a_budget_leaves_open_what_is_not_proved(budget: int) -> None:
 
 @pytest.mark.parametrize("budget", [0, -1, True, 1.5])
 def test_a_budget_is_a_positive_number(budget: Any) -> None:
-    with pytest.raises(ValueError, match="budget must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="budget must be an integer of at least 1"):
         prove_solvability(load_scenario("easy"), budget)
 
 

@@ -19,7 +19,7 @@ from collab_overcooked.envs.api import clone
 from collab_overcooked.games.rush.engine.constants import Order
 from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 TIGHT = """
 name: tight
@@ -50,7 +50,7 @@ def game_of(name: str, **options: Any) -> KitchenRush:
 
 def started(game: KitchenRush, episode: int, batch_size: int = 1) -> tuple[Any, Any]:
     state, out = game.alloc(batch_size)
-    state.rng[:] = seed_words(range(batch_size))
+    state.rng[:] = seed_states(range(batch_size))
     game.reset(state, out, np.ones(batch_size, np.bool_), {"episode": episode})
     return state, out
 

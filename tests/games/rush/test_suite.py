@@ -190,7 +190,7 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
         ({"domain": ["elvish"]}, "unknown lexicon 'elvish'"),
         ({"domain": []}, "domain must name at least one"),
         ({"teacher": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
-        ({"runs": 0}, "runs must be a whole number of at least 1, not 0"),
+        ({"runs": 0}, "runs must be an integer of at least 1, not 0"),
         ({"episodes": 0}, "episodes must be"),
         ({"seed": -1}, "seed must be"),
         ({"agents": [0]}, "agents must be"),

@@ -23,7 +23,7 @@ import numpy as np
 import yaml
 
 from collab_overcooked.games.rush.env import KitchenRush
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 
 SCENARIO = """
 name: test
@@ -64,7 +64,7 @@ class Round:
     def __init__(self, text: str = "", scenario: str = SCENARIO, episode: int = 0, **options: Any) -> None:
         self.game = plain_game(scenario, **options)
         self.state, self.out = self.game.alloc(1)
-        self.state.rng[:] = seed_words([0])
+        self.state.rng[:] = seed_states([0])
         self.game.reset(self.state, self.out, np.ones(1, np.bool_), {"state": self.read(text) | {"episode": episode}})
 
     def read(self, text: str) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def test_specs_set_parameters():
     [
         ("simulation=5", "did you mean simulations"),
         ("simulations=0", "at least 1"),
-        ("simulations=many", "whole number"),
+        ("simulations=many", "integer"),
         ("discount=2", "from 0 to 1"),
         ("exploration=x", "must be a number"),
         ("teammates=idel", "did you mean idle"),

@@ -39,7 +39,7 @@ from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Tables
 from collab_overcooked.io.action_levels import parse_action_levels
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.kernels.grid import OFFSETS, Direction
@@ -440,14 +440,14 @@ def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarra
     table = np.zeros((2, len(Event)), np.float32)
     table[TEAM, Event.DELIVER] = kitchen.delivery_reward
     if not isinstance(shaping, (Mapping, type(None))):
-        raise ValueError(f"shaping must map event names to numbers, not {shown(shaping)}")
+        raise ValueError(f"shaping must map event names to numbers, not {quote_value(shaping)}")
     events = [event.name for event in Event]
     for name, weight in (shaping or {}).items():
         if name not in events:
             raise ValueError(near_matches("shaping event", name, events))
         if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MAX_OPTION:
             raise ValueError(
-                f"shaping of {name} must be a number from -{MAX_OPTION} to {MAX_OPTION}, not {shown(weight)}"
+                f"shaping of {name} must be a number from -{MAX_OPTION} to {MAX_OPTION}, not {quote_value(weight)}"
             )
         table[OWN, Event[name]] = weight
     return table

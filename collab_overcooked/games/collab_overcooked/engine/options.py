@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, check_weights
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 
 ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizon
 
@@ -35,7 +35,7 @@ def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool
         ValueError: For names that the kitchen does not have, or options that exclude each other.
     """
     if config.orders is not None and not isinstance(config.orders, (bool, Mapping)):
-        raise ValueError(f"orders must be True or map tasks to weights, not {shown(config.orders)}")
+        raise ValueError(f"orders must be True or map tasks to weights, not {quote_value(config.orders)}")
     many = _many(config.orders)
     tasks, weights = _choose_tasks(kitchen, config.task, config.level, config.orders)
     limits = {name: time_limit_of(kitchen, name, config.gamma, config.time_limit) for name in tasks}
@@ -76,7 +76,7 @@ def _choose_tasks(
         wanted = list(level) if isinstance(level, (list, tuple)) else [level]
         for number in wanted or [None]:
             if type(number) is not int or number not in levels:
-                raise ValueError(f"unknown level {shown(number)}; known: {', '.join(map(str, levels))}")
+                raise ValueError(f"unknown level {quote_value(number)}; known: {', '.join(map(str, levels))}")
         return tuple(name for number in dict.fromkeys(wanted) for name in levels[number]), {}
     chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
     if not isinstance(chosen, str) or chosen not in kitchen.tasks:

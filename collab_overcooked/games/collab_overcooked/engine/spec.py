@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.documents import Document, LayoutError, load_layout, shipped
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
 
 # Action texts are read in small letters, so that names must be written in them; a utensil's name gets an index.
 FOOD = re.compile(r"[a-z0-9_]+")
@@ -138,7 +138,7 @@ class Kitchen:
 
 def kitchens() -> list[str]:
     """Return the names of the shipped kitchens."""
-    return shipped("collab_overcooked")
+    return builtin_names("collab_overcooked")
 
 
 def load_kitchen(source: str | Path = "paper") -> Kitchen:
@@ -447,7 +447,7 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
     """
     make = error or (lambda message, name: ValueError(message))
     if not isinstance(weights, Mapping):
-        raise make(f"order_probability must map tasks to weights, not {shown(weights)}", None)
+        raise make(f"order_probability must map tasks to weights, not {quote_value(weights)}", None)
     for name, weight in weights.items():
         if name not in tasks:
             raise make(near_matches("task", name, tasks), name)
@@ -457,5 +457,5 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
             or not 1 / MAX_WEIGHT <= weight <= MAX_WEIGHT
         ):
             allowed = f"above 0, at most {MAX_WEIGHT} and not below its inverse"
-            raise make(f"order_probability of {name} must be {allowed}, not {shown(weight)}", name)
+            raise make(f"order_probability of {name} must be {allowed}, not {quote_value(weight)}", name)
     return {name: float(weight) for name, weight in weights.items()}

@@ -18,7 +18,7 @@ from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
 from collab_overcooked.games.collab_overcooked.policies.estimate import estimate_of
 from collab_overcooked.games.collab_overcooked.policies.node_keys import hash_rows, key_columns, odd_numbers, progress
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, order_of
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.simulator import Fork
@@ -140,7 +140,7 @@ def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
     Raises:
         ValueError: If the game is another one, or width is below 1.
     """
-    whole_number("width", width, 1)
+    parse_integer("width", width, 1)
     clock = root.state.clock[0]
     if int(root.state.orders[0, 0]) == NOTHING or clock[Clock.OVER]:
         return JointPlan(0, np.zeros((0, root.game.n_agents), np.int32), True, 0)

@@ -10,7 +10,7 @@ from collab_overcooked.games.collab_overcooked.policies.delivery_search import W
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.node_keys import key_columns
 from collab_overcooked.games.collab_overcooked.policies.order_work import Order, order_of
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
 from collab_overcooked.policies.search.simulator import Fork
@@ -63,7 +63,7 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
+        self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.lexicon import plain, words_for
+from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
 from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
 from collab_overcooked.games.collab_overcooked.policies.scene import Scene
 from collab_overcooked.games.collab_overcooked.text.text import vocabulary
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.specs import read_number, read_probability
@@ -231,7 +231,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide.reset(seat, info, seed)
         self._erred = False
         self._waits = 0
-        compiled, say = info.game.compiled, words_for(info.game)  # type: ignore[attr-defined]
+        compiled, say = info.game.compiled, translator_of(info.game)  # type: ignore[attr-defined]
         self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, seen: Seen) -> int:
@@ -322,7 +322,7 @@ def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, st
 def reference_play(game: FullGame, number: int = 1) -> list[tuple[tuple[int, ...], list[dict[str, Any] | None]]]:
     """Return the actions and events of each env step until the first order is delivered; see ``reference_events``."""
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_), None, REFERENCE_LIMIT)
     policies = [ReferencePolicy(number) for _ in range(game.n_agents)]
     info = EnvInfo(game.id, game, "", ("reference",) * game.n_agents, Simulator(game, state, 0))

@@ -26,8 +26,8 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
 )
 from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
 from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, choose_tasks, task_references
-from collab_overcooked.io.checks import whole_number
-from collab_overcooked.io.documents import shipped
+from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
@@ -100,7 +100,7 @@ def plan_tasks(
     Raises:
         ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
     """
-    episodes, seed = whole_number("episodes", chosen.episodes, 1), whole_number("seed", seed, 0)
+    episodes, seed = parse_integer("episodes", chosen.episodes, 1), parse_integer("seed", seed, 0)
     own = check_env_options(ENV_ID, options, _SET_ELSEWHERE)
     every = {"kitchen": chosen.kitchen, "gamma": chosen.gamma, **own}
     known = task_references(every)
@@ -205,17 +205,17 @@ class CollabOvercookedSuite(Suite):
         """Return tasks, kitchens and levels."""
         return {
             "tasks": _tasks,
-            "kitchens": lambda _: [(name, "") for name in shipped("collab_overcooked")],
+            "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
             "levels": _levels,
         }
 
     def described(self, kitchen: str) -> list[str]:
         """Return kitchens and the tasks of one."""
-        return [*shipped("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
+        return [*builtin_names("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a kitchen or a task."""
-        if name in shipped("collab_overcooked") or name.endswith((".yaml", ".yml")):
+        if name in builtin_names("collab_overcooked") or name.endswith((".yaml", ".yml")):
             return describe_kitchen(name)
         if name in task_references({"kitchen": kitchen}).tasks:
             return describe_task({"kitchen": kitchen, "gamma": gamma, "task": name})

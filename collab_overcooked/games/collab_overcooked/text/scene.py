@@ -165,9 +165,9 @@ def _check_action(
         patience = int(compiled.tables.params[Param.STUCK])
         longest = longest if is_wait or patience == 0 else min(longest, patience - 1)
     if not least <= timer <= most:
-        raise ValueError(f"state.agents[{seat}].timer must be a whole number from {least} to {most}, not {timer}")
+        raise ValueError(f"state.agents[{seat}].timer must be an integer from {least} to {most}, not {timer}")
     if still > longest:
-        raise ValueError(f"state.memory[{seat}].still must be a whole number from 0 to {longest}, not {still}")
+        raise ValueError(f"state.memory[{seat}].still must be an integer from 0 to {longest}, not {still}")
 
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
@@ -181,4 +181,4 @@ def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) ->
     if utensil["time"] != recipe.time:
         raise ValueError(f"state.utensils.{name}.time must be {recipe.time} for {product}, not {utensil['time']}")
     if not 1 <= timer <= recipe.time:
-        raise ValueError(f"state.utensils.{name}.timer must be a whole number from 1 to {recipe.time}, not {timer}")
+        raise ValueError(f"state.utensils.{name}.timer must be an integer from 1 to {recipe.time}, not {timer}")

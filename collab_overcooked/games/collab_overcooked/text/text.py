@@ -54,7 +54,7 @@ FORMAT_REASONS = {
     "F_FILL_ARITY": "fill_dish_with_food takes one argument, the utensil with the food.",
     "F_FILL_UTENSIL": "There is no utensil named {place!r}. Utensils are {utensils}.",
     "F_OP_UTENSIL": "{operation} works on {fitting} only, not on {place!r}.",
-    "F_WAIT_NUMBER": "wait takes a whole number from 1 to {max_wait}.",
+    "F_WAIT_NUMBER": "wait takes an integer from 1 to {max_wait}.",
     "F_WAIT_TOO_LONG": "wait({place}) is too long; wait at most {max_wait} timesteps at a time.",
 }
 

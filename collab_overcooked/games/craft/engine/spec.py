@@ -10,7 +10,7 @@ from typing import Any
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.documents import Document, load_layout, shipped
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "craft"
 KEYS = (
@@ -89,7 +89,7 @@ class Level:
 
 def levels() -> list[str]:
     """Return the names of the built-in levels."""
-    return shipped(FOLDER)
+    return builtin_names(FOLDER)
 
 
 def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:

@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, Knob, assigner
 from collab_overcooked.games.craft.text.text import VERBS, agent_names
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
 
 DEMO_SEED, DEMO_STEPS = 123, 9
@@ -71,7 +71,7 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     """
     game: Any = registry.load_game(GAME, level="field", agents=agents, pace=5)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([DEMO_SEED])
+    state.rng[:] = seed_states([DEMO_SEED])
     game.reset(state, out, np.ones(1, np.bool_))
     knobs, actions, pairs = np.array([DEFAULT_WEIGHTS], np.int32), np.zeros((1, agents), np.int32), []
     knobs[0, [Knob.AHEAD, Knob.BATCH]] = 0, 1  # one dish at a time

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Knob, assigner
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 
@@ -26,7 +26,7 @@ class GreedyOptions:
     ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
 
     def __post_init__(self) -> None:
-        whole_number("ahead", self.ahead, 0, most=1000)
+        parse_integer("ahead", self.ahead, 0, most=1000)
 
 
 class GreedyPolicy(Silent):

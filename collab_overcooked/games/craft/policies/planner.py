@@ -16,7 +16,7 @@ import numpy as np
 
 from collab_overcooked.games.craft.engine.constants import Clock
 from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Array, Knob, assigner
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Simulator, empty_fork
@@ -57,7 +57,7 @@ class PlannerOptions:
 
     def __post_init__(self) -> None:
         for name, least in (("rollouts", 1), ("horizon", 1), ("ahead", 0)):
-            whole_number(name, getattr(self, name), least)
+            parse_integer(name, getattr(self, name), least)
 
 
 class Lookahead:

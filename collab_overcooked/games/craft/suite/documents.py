@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, load_level
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import option
 
@@ -90,8 +90,8 @@ class LevelGenerator:
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
-            whole_number(name, getattr(self, name), least, most=most)
-        values = self._draw(np.random.default_rng(whole_number("seed", self.seed, 0)), out.stem)
+            parse_integer(name, getattr(self, name), least, most=most)
+        values = self._draw(np.random.default_rng(parse_integer("seed", self.seed, 0)), out.stem)
         given = {"dishes": self.dishes, "furnaces": self.furnaces, "mobs": self.mobs, "size": self.size}
         words = " ".join(f"--{name} {value}" for name, value in {"seed": self.seed, **given}.items())
         text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)

@@ -23,7 +23,7 @@ from collab_overcooked.games.craft.suite.scoring import (
     score_records,
     upper_bounds,
 )
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
@@ -98,8 +98,8 @@ class CraftSuite(OrderSuite):
         own = check_env_options(
             CRAFT, options, {name: f"--{name}s" for name in ("level", "pace")} | {"agents": "--agents"}
         )
-        agents = tuple(dict.fromkeys(whole_number("agents", count, 1) for count in suite_options.agents))
-        paces = tuple(dict.fromkeys(whole_number("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
+        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
         if not agents or not paces or not suite_options.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
         check_names("levels", suite_options.levels, lambda level: load_level(level).name)
@@ -110,9 +110,9 @@ class CraftSuite(OrderSuite):
             levels=tuple(dict.fromkeys(suite_options.levels)),
             specs=seats_by_size(team, agents),
             paces=paces,
-            runs=whole_number("runs", suite_options.runs, 1),
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            runs=parse_integer("runs", suite_options.runs, 1),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=own,
             limits=limits,
         )

@@ -202,7 +202,7 @@ def check_scene(compiled: Compiled, scene: Scene) -> None:
         raise ValueError(f"state.timestep must be at most the limit of {scene['limit']}, not {scene['timestep']}")
     if scene["forced"]["used"] > len(scene["forced"]["orders"]):
         most = len(scene["forced"]["orders"])
-        raise ValueError(f"state.forced.used must be a whole number from 0 to {most}, not {scene['forced']['used']}")
+        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {scene['forced']['used']}")
     _check_orders(compiled, scene)
     _check_served(scene)
     for name, steps in scene["gone"].items():

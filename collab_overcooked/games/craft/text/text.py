@@ -14,7 +14,7 @@ from typing import Any
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import NOTHING, EventColumn, Reason, Verb
-from collab_overcooked.io.checks import near_matches, parse_text, shown
+from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 
 VERBS = {  # the paper's names; it has none for doing nothing
     Verb.WAIT: "wait",
@@ -99,7 +99,7 @@ def split_command(text: str) -> tuple[str, list[str]]:
             return match[1], [part[1] or part[2] or part[3] or "" for part in parts if part]
     plain = PLAIN.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
     if plain is None:
-        raise ActionError("F_WORDS", f"{shown(text)} is not a command; write a command such as goto(chest)")
+        raise ActionError("F_WORDS", f"{quote_value(text)} is not a command; write a command such as goto(chest)")
     return plain[1], plain[2].split()
 
 
@@ -123,7 +123,7 @@ def read_command(compiled: Compiled, text: str) -> tuple[int | None, int]:
             raise ActionError("F_AGENT", near_matches("agent", f"bot{seat + 1}", agent_names(compiled.n_agents)))
     if len(arguments) != (verb in KINDS):
         example = f"{VERBS[verb]}({KINDS.get(verb, '')})"
-        raise ActionError("F_WORDS", f"{shown(text)} has the wrong arguments; write it as {example}")
+        raise ActionError("F_WORDS", f"{quote_value(text)} has the wrong arguments; write it as {example}")
     word = arguments[0] if arguments else ""
     if (verb, word) not in compiled.names.actions:
         known = [argument for other, argument in compiled.names.actions if other == verb]
@@ -143,7 +143,7 @@ def read_list(compiled: Compiled, commands: Sequence[str]) -> tuple[dict[int, tu
         try:
             seat, action = read_command(compiled, command)
             if seat is None:
-                raise ActionError("F_AGENT", f"{shown(command)} names no agent")
+                raise ActionError("F_AGENT", f"{quote_value(command)} names no agent")
             if seat in parsed:
                 raise ActionError("F_AGENT", f"{SAME_AGENT}: bot{seat + 1}")
             parsed[seat] = k, action

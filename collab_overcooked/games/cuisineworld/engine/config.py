@@ -33,7 +33,7 @@ class CuisineWorldConfig(Config):
         "Time that work in a dish is given, the paper's tau (1.0, 1.5, 2.0, 2.5 or 3.0 there); None for the interval"
         " and lifetimes that stand in the level file.",
         below=MAX_FACTOR,
-        or_none=True,
+        optional=True,
     )
     beta: float = number(DEFAULT_BETA, "Lifetime of an order as a multiple of its interval.", below=MAX_FACTOR)
     max_open_orders: int | None = integer(

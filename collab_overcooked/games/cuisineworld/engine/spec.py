@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked.io.checks import near_matches, shown
+from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.documents import MAX_INTEGER, Document, load_layout, shipped
+from collab_overcooked.io.documents import MAX_INTEGER, Document, builtin_names, load_layout
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # what all levels extend; no level itself
@@ -203,7 +203,7 @@ class Level:
 
 def levels() -> list[str]:
     """Return the names of the shipped levels, ``level_2`` before ``level_10``."""
-    return [name for name in shipped(FOLDER) if name != COOKBOOK]
+    return [name for name in builtin_names(FOLDER) if name != COOKBOOK]
 
 
 def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
@@ -246,13 +246,13 @@ def _steps(doc: Document, *path: Any) -> int:
     if value is None or (value == UNLIMITED and type(value) is int):
         return UNLIMITED
     if type(value) is not int or not 1 <= value <= MAX_INTEGER:
-        raise doc.refuse(f"be a whole number from 1 to {MAX_INTEGER}, or {UNLIMITED} for none", *path)
+        raise doc.refuse(f"be an integer from 1 to {MAX_INTEGER}, or {UNLIMITED} for none", *path)
     return value
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise doc.error(f"{shown(name)} is no name: use letters and digits, a letter first", *path)
+        raise doc.error(f"{quote_value(name)} is no name: use letters and digits, a letter first", *path)
 
 
 # ------------------------------------------------------------------------------------------- parts of the file

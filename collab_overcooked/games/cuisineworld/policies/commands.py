@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.games.cuisineworld.engine.spec import Level
 from collab_overcooked.games.cuisineworld.policies.greedy import GreedyPolicy
 from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE, feedback_text, recipes_below
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import EnvInfo, Seen
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
 from collab_overcooked.policies.search.simulator import Simulator
@@ -104,7 +104,7 @@ def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
     }
     game: Any = registry.load_game(GAME, level=level, agents=agents, alpha=None)
     state, out = game.alloc(1)
-    state.rng[:] = seed_words([0])
+    state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_))
     policies = [GreedyPolicy() for _ in range(agents)]
     info = EnvInfo(game.id, game, "", ("greedy",) * agents, Simulator(game, state, 0))

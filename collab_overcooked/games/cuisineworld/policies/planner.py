@@ -20,7 +20,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import Clock
 from collab_overcooked.games.cuisineworld.engine.rewards import COMPLETION
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 
@@ -147,7 +147,7 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def __init__(self, rollouts: int = ROLLOUTS, horizon: int = HORIZON) -> None:
-        self.rollouts, self.horizon = whole_number("rollouts", rollouts, 1), whole_number("horizon", horizon, 1)
+        self.rollouts, self.horizon = parse_integer("rollouts", rollouts, 1), parse_integer("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.

@@ -26,7 +26,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
     published,
     score_records,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
@@ -134,7 +134,7 @@ class CuisineWorldSuite(OrderSuite):
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> CuisineWorldPlan:
         """Plan levels, numbers of agents and paces."""
-        agents = [whole_number("agents", count, 1) for count in suite_options.agents]
+        agents = [parse_integer("agents", count, 1) for count in suite_options.agents]
         alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")
@@ -143,9 +143,9 @@ class CuisineWorldSuite(OrderSuite):
             levels=levels,
             specs=seats_by_size(team, dict.fromkeys(agents)),
             paces=alphas,
-            runs=whole_number("runs", suite_options.runs, 1),
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            runs=parse_integer("runs", suite_options.runs, 1),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=check_env_options(CUISINEWORLD, options, _SET_ELSEWHERE),
             limits=limits,
         )

@@ -88,7 +88,7 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
         )
     if scene["forced"]["used"] > len(scene["forced"]["orders"]):
         most = len(scene["forced"]["orders"])
-        raise ValueError(f"state.forced.used must be a whole number from 0 to {most}, not {scene['forced']['used']}")
+        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {scene['forced']['used']}")
     for k, order in enumerate(scene["orders"]):
         _check_order(f"state.orders[{k}]", order, compiled.timing.lifetimes[order["name"]])
     for kind, (name, tool) in zip(level.kitchen, scene["tools"].items(), strict=True):
@@ -103,7 +103,7 @@ def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:
     if lifetime == UNLIMITED and left is not None:
         raise ValueError(f"{place}.remaining must be null, not {left}: {order['name']} has no end in this level")
     if lifetime != UNLIMITED and (left is None or left > lifetime):
-        raise ValueError(f"{place}.remaining must be a whole number from 0 to {lifetime}, not {left}")
+        raise ValueError(f"{place}.remaining must be an integer from 0 to {lifetime}, not {left}")
 
 
 def _check_tool(place: str, tool: Mapping[str, Any], kind: Tool, level: Level) -> None:
@@ -122,7 +122,7 @@ def _check_tool(place: str, tool: Mapping[str, Any], kind: Tool, level: Level) -
         raise ValueError(f"{place}.ready must be {str(always).lower()} for such a content, not {tool['ready']}")
     most = kind.busy if len(content) == 1 and cooked and tool["ready"] else 0
     if busy > most:
-        raise ValueError(f"{place}.busy must be a whole number from 0 to {most}, not {busy}")
+        raise ValueError(f"{place}.busy must be an integer from 0 to {most}, not {busy}")
 
 
 def _is_made_in(item: str, kind: Tool, level: Level) -> bool:

@@ -19,7 +19,7 @@ from collab_overcooked.games.house.suite.scoring import (
     score_record,
     step_improvement,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -124,7 +124,7 @@ class HouseSuite(Suite):
         """Plan episodes; the number of agents is that of the team."""
         fixed = {name: f"--{name}" for name, _ in self._fixed()} | {"task": "--tasks"}
         own = check_env_options(self.env_id, options, fixed)
-        agents = whole_number("agents", suite_options.agents, 1)
+        agents = parse_integer("agents", suite_options.agents, 1)
         for task in suite_options.tasks:
             if task not in self.families:
                 raise ValueError(near_matches("task", task, self.families))
@@ -136,8 +136,8 @@ class HouseSuite(Suite):
             env_id=self.env_id,
             team=parse_seats(team, agents),
             variants=variants,
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=own,
             limits=limits,
         )

@@ -115,7 +115,7 @@ def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
     wanted = counts.pop() if config.players is None else config.players
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_PLAYERS:
-        raise ValueError(f"players must be a whole number from 1 to {MAX_PLAYERS}, not {wanted!r}")
+        raise ValueError(f"players must be an integer from 1 to {MAX_PLAYERS}, not {wanted!r}")
     for layout in layouts:
         room = len(layout.cells(" "))
         if room < wanted:

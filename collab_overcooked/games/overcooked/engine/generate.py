@@ -15,7 +15,7 @@ import numpy as np
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, MAX_PLAYERS
 from collab_overcooked.games.overcooked.engine.solvability import Cell, Proof, prove
 from collab_overcooked.games.overcooked.engine.spec import SOUPS, Layout, Soup, load_kitchen
-from collab_overcooked.io.checks import near_matches, shown, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer, quote_value
 from collab_overcooked.io.options import option
 from collab_overcooked.kernels.grid import OFFSETS
 
@@ -54,7 +54,7 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
         ValueError: For an unknown name or a value outside what is possible.
     """
     if not isinstance(given or {}, Mapping):
-        raise ValueError(f"generator must be a mapping, not {shown(given)}")
+        raise ValueError(f"generator must be a mapping, not {quote_value(given)}")
     given = dict(given or {})
     names = [field.name for field in fields(Wishes)]
     for name in given:
@@ -63,7 +63,7 @@ def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
     for name in ("seed", "count", "players"):
         if name in given:
             most = {"players": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
-            given[name] = whole_number(name, given[name], 0 if name == "seed" else 1, most=most)
+            given[name] = parse_integer(name, given[name], 0 if name == "seed" else 1, most=most)
     players = given.get("players", Wishes.players)
     limits = {name: (low, MAX_SIDE) for name, low in MINIMA.items()} | {"rooms": (1, players)}
     for name, (low, high) in limits.items():
@@ -86,10 +86,10 @@ def _ends(value: Any) -> tuple[Any, ...]:
 def _pair(name: str, value: Any, low: int, high: int) -> Range:
     ends = _ends(value)
     if len(ends) != 2:
-        raise ValueError(f"{name} must be a number or a pair [least, most], not {shown(value)}")
-    first, last = (whole_number(name, end, low, most=high) for end in ends)
+        raise ValueError(f"{name} must be a number or a pair [least, most], not {quote_value(value)}")
+    first, last = (parse_integer(name, end, low, most=high) for end in ends)
     if first > last:
-        raise ValueError(f"{name} must be [least, most], not {shown(value)}")
+        raise ValueError(f"{name} must be [least, most], not {quote_value(value)}")
     return first, last
 
 
@@ -97,7 +97,9 @@ def _shares(value: Any) -> tuple[float, float]:
     ends = _ends(value)
     good = len(ends) == 2 and all(type(end) in (int, float) and 0 <= end <= SHARE for end in ends)
     if not good or ends[0] > ends[1]:
-        raise ValueError(f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {shown(value)}")
+        raise ValueError(
+            f"counters must be a share from 0 to {SHARE}, or a pair [least, most], not {quote_value(value)}"
+        )
     return float(ends[0]), float(ends[1])
 
 

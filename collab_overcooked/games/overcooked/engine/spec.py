@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
-from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.documents import Document, LayoutError, load_layout, shipped
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -107,7 +107,7 @@ class Layout:
 
 def layouts() -> list[str]:
     """Return the names of the shipped layouts."""
-    return shipped(FOLDER)
+    return builtin_names(FOLDER)
 
 
 def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Layout:
@@ -174,12 +174,12 @@ def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueEr
     if given is None:
         return dict(default)
     if not isinstance(given, Mapping):
-        raise error(f"shaping must map {', '.join(default)} to numbers, not {shown(given)}")
+        raise error(f"shaping must map {', '.join(default)} to numbers, not {quote_value(given)}")
     for name, value in given.items():
         if name not in default:
             raise error(near_matches("shaped reward", name, default))
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_PAY:
-            raise error(f"shaping of {name} must be a number from -{MAX_PAY} to {MAX_PAY}, not {shown(value)}")
+            raise error(f"shaping of {name} must be a number from -{MAX_PAY} to {MAX_PAY}, not {quote_value(value)}")
     return {name: float(given.get(name, value)) for name, value in default.items()}
 
 
@@ -255,7 +255,7 @@ def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
     if not isinstance(given, dict):
         return dict.fromkeys(SOUPS, doc.integer(key, default=default))
     if set(given) != set(INGREDIENTS):
-        raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {shown(given)}", key)
+        raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {quote_value(given)}", key)
     onion, tomato = (doc.integer(key, name) for name in INGREDIENTS)
     return {(onions, tomatoes): onion * onions + tomato * tomatoes for onions, tomatoes in SOUPS}
 
@@ -387,7 +387,9 @@ def _spread(doc: Document, values: dict[str, Any], ours: str, name: str) -> None
 def _public_shaping(doc: Document, given: Any) -> dict[str, Any]:
     """Translate shaped rewards; those that a file leaves out pay nothing, as in the original."""
     if not isinstance(given, dict):
-        raise doc.error(f"rew_shaping_params must be None or a dictionary, not {shown(given)}", "rew_shaping_params")
+        raise doc.error(
+            f"rew_shaping_params must be None or a dictionary, not {quote_value(given)}", "rew_shaping_params"
+        )
     for name, value in given.items():
         if name not in (*SHAPED, *UNPAID):
             raise doc.error(near_matches("shaped reward", name, (*SHAPED, *UNPAID)), "rew_shaping_params")

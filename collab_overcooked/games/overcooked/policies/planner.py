@@ -28,7 +28,7 @@ from collab_overcooked.games.overcooked.policies.errands import (
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
 from collab_overcooked.games.overcooked.policies.node_values import appraise
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
@@ -182,7 +182,7 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def __init__(self, width: int = WIDTH, replan: int = REPLAN_WIDTH) -> None:
-        self.width, self.replan = whole_number("width", width, 1), whole_number("replan", replan, 1)
+        self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last plan.

@@ -25,7 +25,7 @@ from collab_overcooked.games.overcooked.suite.scoring import (
     score_record,
     score_records,
 )
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
@@ -155,9 +155,9 @@ class OvercookedSuite(Suite):
         return KitchenPlan(
             layouts=chosen,
             specs=specs,
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            horizon=whole_number("horizon", suite_options.horizon, 1),
-            seed=whole_number("seed", seed, 0),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            horizon=parse_integer("horizon", suite_options.horizon, 1),
+            seed=parse_integer("seed", seed, 0),
             options=own,
             limits=limits,
         )

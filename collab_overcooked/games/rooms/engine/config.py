@@ -140,9 +140,7 @@ class EscapeConfig(RoomsConfig):
         " consecutive turns).",
         ("room", "player"),
     )
-    loss: str | None = choice(
-        None, 'Condition of a loss: ``"any"`` or ``"all"`` survivors are caught.', ("any", "all")
-    )
+    loss: str | None = choice(None, 'Condition of a loss: ``"any"`` or ``"all"`` survivors are caught.', ("any", "all"))
     generators: str | Sequence[Any] | None = unchecked(
         None, 'Rooms of the generators: a list, ``"map"`` (those of the layout) or ``"random"`` (drawn per episode).'
     )

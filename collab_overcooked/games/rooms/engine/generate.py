@@ -12,7 +12,7 @@ import yaml
 
 from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, Goal
 from collab_overcooked.games.rooms.engine.solvability import Certificate, certify
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 
 TRIES = 400  # layouts drawn before generation fails
 MAX_GENERATED = 14  # rooms; solving larger layouts exactly takes too long
@@ -42,10 +42,10 @@ class Wish:
 
     def __post_init__(self) -> None:
         for name, least, most in (("rooms", 4, MAX_GENERATED), ("doors", 0, MAX_DOORS), ("generators", 1, 4)):
-            if whole_number(name, getattr(self, name), least) > most:
+            if parse_integer(name, getattr(self, name), least) > most:
                 raise ValueError(f"{name} must be an integer from {least} to {most}, not {getattr(self, name)}")
         for name, least in (("passages", 0), ("turns", 1)):
-            whole_number(name, getattr(self, name), least)
+            parse_integer(name, getattr(self, name), least)
         if isinstance(self.helping, bool) or self.helping < 0:
             raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
 

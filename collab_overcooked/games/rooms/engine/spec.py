@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, MAX_PLAYERS, MAX_ROOMS, Goal
-from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.documents import Document, load_layout, shipped, shown
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "rooms"
 KEYS = ("name", "game", "description", "rooms", "one_way", "doors", "generators", "exits", "starts", "places", "claim")
@@ -89,7 +89,7 @@ class RoomMap:
 
 def maps(game: str = "") -> list[str]:
     """Return the names of the built-in layouts, of one game or of both."""
-    return [name for name in shipped(FOLDER) if not game or load_map(name).game == game]
+    return [name for name in builtin_names(FOLDER) if not game or load_map(name).game == game]
 
 
 def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
@@ -132,7 +132,9 @@ def _room_name(doc: Document, room: Any) -> str:
     """Return a room's name as text: a number, or a name of letters."""
     name = str(room)
     if isinstance(room, bool) or not ((isinstance(room, int) and 0 <= room < 1000) or NAME.fullmatch(name)):
-        raise doc.error(f"{shown(room)} is not a valid room; use a number from 0 to 999 or a name of letters", "rooms", room)
+        raise doc.error(
+            f"{quote_value(room)} is not a valid room; use a number from 0 to 999 or a name of letters", "rooms", room
+        )
     return name
 
 
@@ -211,9 +213,8 @@ def _check(doc: Document, level: RoomMap) -> None:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in level.one_way:
         if not doc.flag("one_way", default=False):
-            message = (
-                f"{level.title(room)} leads to {level.title(other)}, but not back; write one_way: true if this is intended"
-            )
+            ends = level.title(room), level.title(other)
+            message = f"{ends[0]} leads to {ends[1]}, but not back; write one_way: true if this is intended"
             raise doc.error(message, "rooms")
     for i, room in enumerate(level.generators):
         if any(room == door.button for door in level.doors):

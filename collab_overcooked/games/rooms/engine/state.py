@@ -50,7 +50,7 @@ class State(NamedTuple):
     players: Array = array_of("N", Player)
     generators: Array = array_of("G", Generator)
     clock: Array = array_of(Clock)
-    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw generator player, and the adversary
+    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw each player, and the adversary
     known_doors: Array = array_of("N")  # bits of the doors as a player last saw them
     known_repairs: Array = array_of("N", "G")  # fixes of the generators as a player last saw them
     rng: Array = array_of(Rng)
@@ -180,7 +180,7 @@ def _encode_generator(names: Sequence[str], generator: Array, row: Mapping[str, 
 
 def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     clock = state.clock[i]
-    names = [generator.name.lower() for generator in Outcome]
+    names = [outcome.name.lower() for outcome in Outcome]
     clock[Clock.OUTCOME] = names.index(scene.get("outcome", names[clock[Clock.OUTCOME]]))
     if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
         clock[Clock.OUTCOME] = Outcome.TIME_OUT

@@ -337,7 +337,9 @@ class RoomQuestions:
                 if judged is not None and other is not None and not _answers(judged) & _answers(other):
                     return self._items(variant, (judged, other), seat, rng)
 
-    def _items(self, variant: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+    def _items(
+        self, variant: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
+    ) -> tuple[Item, ...]:
         first, second = (facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng) for judged in pair)
         drawn = draw_fact(first, rng, second)
         items = [item for judged in pair for item in self._action_items(variant, judged, seat, GENERATED, ())]
@@ -370,7 +372,9 @@ class RoomQuestions:
 
         return self._situation(variant, name, fits, 0, rng)
 
-    def _situation(self, variant: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+    def _situation(
+        self, variant: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator
+    ) -> tuple[Item, ...]:
         for _ in range(DRAWS):
             scene = draw_scene(variant, rng)
             for who in (seat, 1 - seat):

@@ -22,7 +22,7 @@ from collab_overcooked.games.rooms.suite.scoring import (
     score_records,
 )
 from collab_overcooked.games.rooms.text.text import explain
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.metrics.intervals import mean_of_groups, mean_of_shares
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of_mappings
@@ -117,8 +117,8 @@ class RoomSuite(Suite):
             env_id=self.env_id,
             settings=settings,
             specs=specs,
-            episodes=whole_number("episodes", suite_options.episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            episodes=parse_integer("episodes", suite_options.episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=own,
             limits=limits,
         )

@@ -182,7 +182,7 @@ def manual(compiled: Compiled) -> str:
         exits = _either([level.title(room) for room in level.exits])
         loss = {
             "any": "If the killer is in the room of any player at the end of a turn, all players lose.",
-            "all": "A player in the same room as the killer at the end of a turn is caught and out of the game; when all"
+            "all": "A player who is in the killer's room at the end of a turn is caught and out of the game; when all"
             " players are caught, you lose.",
         }[config.loss]
         rules = ESCAPE.format(

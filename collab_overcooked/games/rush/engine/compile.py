@@ -12,7 +12,7 @@ from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Dish, K
 from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.games.rush.engine.state import Tables
-from collab_overcooked.io.checks import shown, whole_number
+from collab_overcooked.io.checks import parse_integer, quote_value
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
     if config.episode is not None:
         check_episode(config.episode, len(scenario.episodes))
     agents, workers, max_turns = (
-        whole_number(name, getattr(scenario, name) if getattr(config, name) is None else getattr(config, name), 1)
+        parse_integer(name, getattr(scenario, name) if getattr(config, name) is None else getattr(config, name), 1)
         for name in ("agents", "workers", "max_turns")
     )
     n_orders = max(len(episode.orders) for episode in scenario.episodes)
@@ -129,7 +129,7 @@ def check_episode(value: Any, n_episodes: int) -> int:
         ValueError: If the scenario has no episode of that number.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
-        raise ValueError(f"episode must be an integer from 0 to {n_episodes - 1}, not {shown(value)}")
+        raise ValueError(f"episode must be an integer from 0 to {n_episodes - 1}, not {quote_value(value)}")
     return int(value)
 
 

@@ -17,7 +17,7 @@ from collab_overcooked.games.rush.engine.dishes import Cards
 from collab_overcooked.games.rush.engine.search import BUDGET
 from collab_overcooked.games.rush.engine.solvability import claim_of, prove_solvability
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
-from collab_overcooked.io.checks import whole_number
+from collab_overcooked.io.checks import parse_integer
 
 PLENTY = 20  # minimum stock of each good where nothing is scarce
 PANTRIES = 2  # number of pantries where goods are scarce
@@ -57,7 +57,7 @@ class Wish:
 
     def __post_init__(self) -> None:
         for name in ("turns", "episodes", "agents", "workers", "orders"):
-            whole_number(name, getattr(self, name), 1)
+            parse_integer(name, getattr(self, name), 1)
         if isinstance(self.tightness, bool) or not 0 <= self.tightness <= 1:
             raise ValueError(f"tightness must be a number from 0 to 1, not {self.tightness!r}")
         if self.max_turns is not None and (self.tightness > 0 or self.max_turns < self.turns):

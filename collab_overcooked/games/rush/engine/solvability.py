@@ -10,7 +10,7 @@ from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.search import BUDGET, Solution, Solver, start_of
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
@@ -101,7 +101,7 @@ def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioRepor
         LayoutError: If the file claims an unknown figure.
         ValueError: If the budget is below 1.
     """
-    budget = whole_number("budget", budget, 1)
+    budget = parse_integer("budget", budget, 1)
     for name in scenario.claim or {}:
         if name not in CLAIMS:
             raise scenario.document.error(near_matches("claim", name, CLAIMS), "claim", name)

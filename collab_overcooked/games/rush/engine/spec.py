@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.games.rush.engine.constants import MAX_AGENTS, MAX_TURNS, MAX_WORKERS
-from collab_overcooked.io.checks import near_matches, shown
-from collab_overcooked.io.documents import Document, load_layout, shipped
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "rush"
 INGREDIENTS = ("meat", "carrot", "lettuce", "bread", "pasta", "cheese")  # the paper's
@@ -111,7 +111,7 @@ class Scenario:
 
 def scenarios() -> list[str]:
     """Return the names of the built-in scenarios."""
-    return shipped(FOLDER)
+    return builtin_names(FOLDER)
 
 
 def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
@@ -151,7 +151,9 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
     """Reject names that would break the texts and quotes they appear in."""
     if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set("'\"\\\n{}:,"):
-        raise doc.error(f"{shown(name)} is not a valid name: use text without quotes, braces, colons and commas", *path)
+        raise doc.error(
+            f"{quote_value(name)} is not a valid name: use text without quotes, braces, colons and commas", *path
+        )
 
 
 def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:

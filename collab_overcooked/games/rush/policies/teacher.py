@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.envs.lexicon import words_for
+from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.games.rush.engine.constants import Reason
 from collab_overcooked.policies.api import Lesson, Policy
 from collab_overcooked.policies.specs import refuse_text
@@ -29,7 +29,7 @@ class ScriptedTeacher:
         notes = Notes(lesson.record)
         lines = [notes.summary(), *notes.mistakes(), *notes.idleness(), *notes.contributions()]
         lines += ["Strategy: " + " ".join(notes.roles()), "Collect ingredients before cooking, and count the cooking."]
-        return words_for(lesson.game)("\n".join(lines))
+        return translator_of(lesson.game)("\n".join(lines))
 
     def teach_individual(self, lesson: Lesson) -> list[str]:
         """Return feedback on each agent's contribution, and its role.
@@ -37,7 +37,7 @@ class ScriptedTeacher:
         Raises:
             ValueError: If the record is not of Rush.
         """
-        notes, say = Notes(lesson.record), words_for(lesson.game)
+        notes, say = Notes(lesson.record), translator_of(lesson.game)
         lessons = []
         for seat, role in enumerate(notes.roles()):
             remarks = [*notes.mistakes(seat), *notes.idleness(seat), *notes.contributions(seat)]

@@ -18,7 +18,7 @@ from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_en
 from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
 from collab_overcooked.games.rush.suite import sheet, tables
 from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
-from collab_overcooked.io.checks import near_matches, whole_number
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
@@ -204,7 +204,7 @@ class RushSuite(Suite):
         for teacher in lists["teacher"]:
             make_teaching(teacher)  # refuses unknown teachers
         agents, episodes = suite_options.agents, suite_options.episodes
-        agents = None if agents is None else [whole_number("agents", size, 1) for size in agents]
+        agents = None if agents is None else [parse_integer("agents", size, 1) for size in agents]
         sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
         check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
         plan = RushPlan(
@@ -213,9 +213,9 @@ class RushSuite(Suite):
             specs=seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own)),
             sizes=sizes,
             teachers=lists["teacher"],
-            runs=whole_number("runs", suite_options.runs, 1),
-            episodes=None if episodes is None else whole_number("episodes", episodes, 1),
-            seed=whole_number("seed", seed, 0),
+            runs=parse_integer("runs", suite_options.runs, 1),
+            episodes=None if episodes is None else parse_integer("episodes", episodes, 1),
+            seed=parse_integer("seed", seed, 0),
             options=check_env_options(DOMAINS[PLAIN], options, _SET_ELSEWHERE),
             limits=limits,
         )

@@ -63,11 +63,11 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     for k, (area, built) in enumerate(zip(scene["areas"], episode.areas, strict=True)):
         place = f"state.areas[{k}]"
         if area["spaces"] > built.spaces:
-            raise ValueError(f"{place}.spaces must be a whole number from 0 to {built.spaces}, not {area['spaces']}")
+            raise ValueError(f"{place}.spaces must be an integer from 0 to {built.spaces}, not {area['spaces']}")
         for good, count in area["stock"].items():
             if not 0 <= count <= built.stock.get(good, 0):
                 most = built.stock.get(good, 0)
-                raise ValueError(f"{place}.stock.{good} must be a whole number from 0 to {most}, not {count}")
+                raise ValueError(f"{place}.stock.{good} must be an integer from 0 to {most}, not {count}")
     _check_stock(episode, scene)
 
 

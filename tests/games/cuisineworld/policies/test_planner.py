@@ -7,7 +7,7 @@ import pytest
 
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.policies.planner import Lookahead, PlannerPolicy
-from collab_overcooked.kernels.rng import seed_words
+from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game
@@ -35,7 +35,7 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
     choices = []
     for seed in (1, 2):
         state, out = game.alloc(1)
-        state.rng[:] = seed_words([seed])
+        state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_), {"orders": ["tomatoSalad"]})
         state.forced[0, 1:] = seed
         lookahead = Lookahead(game, 32, 40)
@@ -54,8 +54,8 @@ def test_few_rollouts_are_enough(play: Any, rollouts: int) -> None:
     ("spec", "message"),
     [
         ("scheduler:rollout=5", "did you mean rollouts"),
-        ("scheduler:horizon=0", "whole number of at least 1"),
-        ("scheduler:rollouts", "whole number of at least 1"),
+        ("scheduler:horizon=0", "integer of at least 1"),
+        ("scheduler:rollouts", "integer of at least 1"),
     ],
 )
 def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
@@ -64,7 +64,7 @@ def test_a_bad_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> 
 
 
 def test_bad_numbers_are_refused() -> None:
-    with pytest.raises(ValueError, match="rollouts must be a whole number"):
+    with pytest.raises(ValueError, match="rollouts must be an integer"):
         PlannerPolicy(rollouts=0)
 
 

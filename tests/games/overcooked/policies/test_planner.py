@@ -64,5 +64,5 @@ def test_directives_are_refused() -> None:
 
 
 def test_bad_widths_are_refused() -> None:
-    with pytest.raises(ValueError, match="width must be a whole number of at least 1, not 0"):
+    with pytest.raises(ValueError, match="width must be an integer of at least 1, not 0"):
         PlannerPolicy(width=0)

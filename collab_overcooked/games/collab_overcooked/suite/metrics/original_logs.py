@@ -186,7 +186,7 @@ def _per_agent(value: Any, source: str, where: str) -> list[Any]:
 
 def _int(value: Any, source: str, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
-        raise LogError(f"{source}: {where}: got {value!r:.60}, allowed is a whole number")
+        raise LogError(f"{source}: {where}: got {value!r:.60}, allowed is an integer")
     return value
 
 

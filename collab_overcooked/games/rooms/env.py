@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.rooms.engine import rules
-from collab_overcooked.games.rooms.engine.compile import compile_map
+from collab_overcooked.games.rooms.engine.compile import compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.engine.constants import (
     Adversary,
@@ -24,7 +24,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     Reason,
 )
 from collab_overcooked.games.rooms.engine.solver import worst_case_values
-from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.games.rooms.engine.state import Out, State, decode, encode, event_of, sizes_of
 from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, settle_batch, step_batch
 from collab_overcooked.games.rooms.text import text
@@ -62,7 +62,7 @@ class RoomGame(CompiledGame):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = self.config_class.read(values, options)
         self.kwargs = config.to_dict()
-        self.compiled = compile_map(self.goal, config)
+        self.compiled = compile_rooms(self.goal, config)
         self.n_agents = self.compiled.n_players
         self.n_actions = self.compiled.n_rooms + 2
         self.max_cycles = self.compiled.config.horizon
@@ -103,7 +103,7 @@ class RoomGame(CompiledGame):
     # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
-    def level(self) -> RoomMap:
+    def level(self) -> RoomLayout:
         """The layout as read from its file."""
         return self.compiled.level
 

@@ -24,7 +24,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     Sight,
 )
 from collab_overcooked.games.rooms.engine.observe import observation_length
-from collab_overcooked.games.rooms.engine.spec import RoomMap, load_map
+from collab_overcooked.games.rooms.engine.spec import RoomLayout, load_rooms
 from collab_overcooked.games.rooms.engine.state import Tables
 from collab_overcooked.io.checks import near_matches
 
@@ -43,7 +43,7 @@ class Compiled:
         length: L, size of one player's observation.
     """
 
-    level: RoomMap
+    level: RoomLayout
     config: Any
     goal: Goal
     tables: Tables
@@ -60,7 +60,7 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
         ValueError: For an option value that does not fit the layout.
     """
     config: Any = options.resolved()
-    level = load_map(config.map)
+    level = load_rooms(config.map)
     if level.game != goal.name.lower():
         raise level.document.error(f"this is a layout of the game {level.game}, not of {goal.name.lower()}", "game")
     _check_adversary(goal, config.adversary)
@@ -106,7 +106,7 @@ def _check_adversary(goal: Goal, kind: str) -> None:
         raise ValueError(f"adversary {kind!r} exists only for thieves, not for killers; allowed: {', '.join(names)}")
 
 
-def _starts(level: RoomMap, n_players: int) -> list[int]:
+def _starts(level: RoomLayout, n_players: int) -> list[int]:
     """Return the starts of the players: those of the layout, then the first free rooms."""
     starts = list(level.players[:n_players])
     for room in range(len(level.rooms)):
@@ -117,7 +117,7 @@ def _starts(level: RoomMap, n_players: int) -> list[int]:
     return starts
 
 
-def _generators(level: RoomMap, config: Any) -> tuple[tuple[int, ...], bool]:
+def _generators(level: RoomLayout, config: Any) -> tuple[tuple[int, ...], bool]:
     """Return the rooms of the generators, and whether they are drawn at random instead."""
     value = getattr(config, "generators", "map")
     if isinstance(value, str):
@@ -136,7 +136,7 @@ def _generators(level: RoomMap, config: Any) -> tuple[tuple[int, ...], bool]:
     return tuple(rooms), False
 
 
-def _open_doors(level: RoomMap, config: Any) -> int:
+def _open_doors(level: RoomLayout, config: Any) -> int:
     """Return the doors that are open at the start, as bits."""
     changed = getattr(config, "doors", None) or {}
     if not isinstance(changed, dict):
@@ -149,7 +149,7 @@ def _open_doors(level: RoomMap, config: Any) -> int:
     return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
 
 
-def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int) -> np.ndarray:
+def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.GOAL] = goal
     params[Param.N_PLAYERS] = n_players
@@ -169,7 +169,7 @@ def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int)
     return params
 
 
-def _passages(level: RoomMap) -> np.ndarray:
+def _passages(level: RoomLayout) -> np.ndarray:
     n_rooms = len(level.rooms)
     passages = np.full((n_rooms, n_rooms), NOTHING, np.int32)
     for room, near in enumerate(level.neighbours):
@@ -181,7 +181,7 @@ def _passages(level: RoomMap) -> np.ndarray:
     return passages
 
 
-def _ways(level: RoomMap) -> np.ndarray:
+def _ways(level: RoomLayout) -> np.ndarray:
     passages, most = _passages(level), max(map(len, level.neighbours))
     ways = np.full((1 << len(level.doors), len(level.rooms), most), NOTHING, np.int32)
     for doors, table in enumerate(ways):
@@ -191,7 +191,7 @@ def _ways(level: RoomMap) -> np.ndarray:
     return ways
 
 
-def _rooms(level: RoomMap) -> np.ndarray:
+def _rooms(level: RoomLayout) -> np.ndarray:
     rooms = np.zeros((len(level.rooms), len(RoomColumn)), np.int32)
     numbered = all(name.isdigit() for name in level.rooms)
     rooms[:, RoomColumn.BUTTON] = NOTHING

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, Goal
-from collab_overcooked.games.rooms.engine.solvability import Certificate, certify
+from collab_overcooked.games.rooms.engine.solvability import SolvabilityReport, prove_solvability
 from collab_overcooked.io.checks import parse_integer
 
 TRIES = 400  # layouts drawn before generation fails
@@ -50,7 +50,7 @@ class Wish:
             raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
 
 
-def generate_map(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], Certificate]:
+def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
     """Draw layouts until one has the requested properties.
 
     Returns:
@@ -63,13 +63,13 @@ def generate_map(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], Cert
     near: set[int] = set()
     for _ in range(TRIES):
         values = _draw(wish, rng, name)
-        report = certify(values)
+        report = prove_solvability(values)
         if not report.connected or report.success < 1 or report.turns is None or report.helping_turns is None:
             continue
         near.add(round(report.turns))
         if round(report.turns) == wish.turns and report.helping_turns >= wish.helping:
             claim = {"turns": round(report.turns, 6), "helping_turns": round(report.helping_turns, 6)}
-            return {**values, "claim": claim}, certify({**values, "claim": claim})
+            return {**values, "claim": claim}, prove_solvability({**values, "claim": claim})
     seen = ", ".join(map(str, sorted(near))) or "none with certain success"
     target = f"{wish.turns} turns with {wish.helping:g} helping turns"
     raise ValueError(f"turns: none of {TRIES} layouts takes {target}; seen: {seen}")

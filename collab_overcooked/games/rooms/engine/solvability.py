@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.games.rooms.engine.compile import Compiled, compile_map
+from collab_overcooked.games.rooms.engine.compile import Compiled, compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig
 from collab_overcooked.games.rooms.engine.constants import (
     NOTHING,
@@ -23,7 +23,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     RoomColumn,
 )
 from collab_overcooked.games.rooms.engine.solver import EPSILON, Solution, solve, start_of
-from collab_overcooked.games.rooms.engine.spec import load_map
+from collab_overcooked.games.rooms.engine.spec import load_rooms
 
 CONFIGS: dict[Goal, Any] = {Goal.CAPTURE: CaptureConfig, Goal.ESCAPE: EscapeConfig}
 EXACT = 1e-6  # tolerance of claimed figures
@@ -31,7 +31,7 @@ ROUNDS = 10_000
 
 
 @dataclass(frozen=True)
-class Certificate:
+class SolvabilityReport:
     """Proved properties of a layout.
 
     Attributes:
@@ -94,7 +94,7 @@ class Certificate:
         return "\n".join(lines)
 
 
-def certify(source: Any, preset: str = "code2024", adversary: str | None = None) -> Certificate:
+def prove_solvability(source: Any, preset: str = "code2024", adversary: str | None = None) -> SolvabilityReport:
     """Compute the values of best play on a layout.
 
     Args:
@@ -106,13 +106,13 @@ def certify(source: Any, preset: str = "code2024", adversary: str | None = None)
         LayoutError: If the layout is invalid.
         ValueError: If the layout is too large for exact values.
     """
-    level = load_map(source)
+    level = load_rooms(source)
     goal = Goal[level.game.upper()]
     options = {"preset": preset, "map": source, "adversary": adversary}
-    compiled = compile_map(goal, CONFIGS[goal](**options))
+    compiled = compile_rooms(goal, CONFIGS[goal](**options))
     solution, start = solve(compiled), start_of(compiled)
     success, turns = solution.value(start)
-    lone = compile_map(goal, CONFIGS[goal](**options, players=1))
+    lone = compile_rooms(goal, CONFIGS[goal](**options, players=1))
     worst = solve(compiled, worst=True).value(start)
     figures = {
         "success": success,
@@ -123,7 +123,7 @@ def certify(source: Any, preset: str = "code2024", adversary: str | None = None)
         name: (value, figures[name] is not None and abs(figures[name] - value) < max(EXACT, 5e-4 * value))
         for name, value in level.claim.items()
     }
-    return Certificate(
+    return SolvabilityReport(
         name=level.name,
         game=level.game,
         preset=preset,

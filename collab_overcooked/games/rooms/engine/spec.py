@@ -37,7 +37,7 @@ class Door:
 
 
 @dataclass(frozen=True)
-class RoomMap:
+class RoomLayout:
     """Contents of a layout file; rooms are indices in the order of the file.
 
     Attributes:
@@ -89,10 +89,10 @@ class RoomMap:
 
 def maps(game: str = "") -> list[str]:
     """Return the names of the built-in layouts, of one game or of both."""
-    return [name for name in builtin_names(FOLDER) if not game or load_map(name).game == game]
+    return [name for name in builtin_names(FOLDER) if not game or load_rooms(name).game == game]
 
 
-def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
+def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
     """Read a layout.
 
     Args:
@@ -109,7 +109,7 @@ def load_map(source: str | Path | Mapping[str, Any]) -> RoomMap:
     names = tuple(_room_name(doc, room) for room in rooms)
     neighbours = tuple(_room_list(doc, names, "rooms", room) for room in rooms)
     game = doc.choice(GAMES, "game")
-    level = RoomMap(
+    level = RoomLayout(
         document=doc,
         name=doc.text("name").strip(),
         game=game,
@@ -205,7 +205,7 @@ def _claim(doc: Document) -> dict[str, float]:
     return {name: doc.number("claim", name, low=0) for name in names}
 
 
-def _check(doc: Document, level: RoomMap) -> None:
+def _check(doc: Document, level: RoomLayout) -> None:
     """Reject layouts that neither game can be played on."""
     if len(level.players) > MAX_PLAYERS:
         raise doc.error(f"starts.players: {len(level.players)} players; at most {MAX_PLAYERS}", "starts", "players")

@@ -22,7 +22,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     Reason,
     RoomColumn,
 )
-from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.rng import Rng, restore_rng, rng_to_dict
 
@@ -78,7 +78,7 @@ def sizes_of(tables: Tables) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
-def decode(level: RoomMap, tables: Tables, state: State, i: int) -> dict[str, Any]:
+def decode(level: RoomLayout, tables: Tables, state: State, i: int) -> dict[str, Any]:
     """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
 
     Returns:
@@ -125,7 +125,7 @@ def _seat(seat: int) -> int | None:
     return None if seat == NOTHING else int(seat)
 
 
-def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
+def encode(level: RoomLayout, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
     """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
 
     ``needed`` and ``gate`` are worked out anew, and the outcome as far as it can be.
@@ -194,7 +194,7 @@ def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, An
 # ------------------------------------------------------------------------------------------- readable events
 
 
-def event_of(level: RoomMap, event: Sequence[int]) -> dict[str, Any]:
+def event_of(level: RoomLayout, event: Sequence[int]) -> dict[str, Any]:
     """Return what a player did in the last turn, as plain words and numbers.
 
     Returns:

@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
-from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.engine.step import settle_batch
 from collab_overcooked.games.rooms.text.text import MENU
@@ -34,7 +34,7 @@ class RoomView(SeatView):
 # ------------------------------------------------------------------------------------------- memory in scenes
 
 
-def decode_memory(level: RoomMap, state: State, i: int, seen: Array) -> list[dict[str, Any]]:
+def decode_memory(level: RoomLayout, state: State, i: int, seen: Array) -> list[dict[str, Any]]:
     """Return the knowledge of every player from sight and memory.
 
     Args:
@@ -62,7 +62,7 @@ def decode_memory(level: RoomMap, state: State, i: int, seen: Array) -> list[dic
     return known
 
 
-def encode_memory(level: RoomMap, state: State, i: int, known: Sequence[Mapping[str, Any]]) -> None:
+def encode_memory(level: RoomLayout, state: State, i: int, known: Sequence[Mapping[str, Any]]) -> None:
     """Write the result of ``decode_memory`` into environment ``i``; missing values keep the true state."""
     turn = int(state.clock[i, Clock.T])
     for n, memory in enumerate(known):

@@ -6,6 +6,7 @@ from collab_overcooked.game_record import (
 )
 from collab_overcooked.metrics.registry import register_metric
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen
+from collab_overcooked.policies.export import export_policy
 from collab_overcooked.policies.registry import make_policy, register_policy
 from collab_overcooked.registry import make, make_vec, register_game, registered
 from collab_overcooked.runner.episode import play_episode
@@ -24,6 +25,7 @@ __all__ = [
     "compare",
     "cross_play",
     "evaluate",
+    "export_policy",
     "make",
     "make_policy",
     "make_team",

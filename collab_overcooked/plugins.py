@@ -160,18 +160,22 @@ def source_of(module: ModuleType) -> Path | None:
 # ------------------------------------------------------------------------------------------- identity
 
 
-def identity(used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = ()) -> dict[str, str]:
+def identity(
+    used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = (), weights: Iterable[str] = ()
+) -> dict[str, str]:
     """Return what identifies the plug-ins of a run.
 
     Args:
         used: Group and name of the games and policies that take part.
         modules: Modules or files whose classes take part.
+        weights: Files of networks that take part.
 
     Returns:
-        For imported modules and files the digest of their source, for distributions their version, by name.
+        For imported modules and files, and for weights, their digest, for distributions their version, by name.
     """
     found = {module.__name__: _digest(module) for module in map(load_module, modules)}
     found |= {name: _digest(sys.modules[name]) for name in _imports}
+    found |= {path: _digest_file(Path(path)) for path in weights}
     for key in used:
         if key in _origins:
             name, _, version = _origins[key].rpartition(" ")
@@ -180,9 +184,15 @@ def identity(used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = ()) 
 
 
 def _digest(module: ModuleType) -> str:
-    import hashlib
-
     path = source_of(module)
     if path is None or path.suffix != ".py":
         return str(getattr(module, "__version__", "unknown"))
+    return _digest_file(path)
+
+
+def _digest_file(path: Path) -> str:
+    import hashlib
+
+    if not path.is_file():  # making the policy says what is wrong
+        return "missing"
     return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"

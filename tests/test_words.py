@@ -15,7 +15,10 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
 GAMES = ("craft", "cuisineworld", "rooms", "rush")  # checked but for their suites and scenes
 CHECKED: tuple[str, ...] = (
+    "cli",
     "kernels",
+    "questions",
+    "reporting",
     *(f"games/house/{part}" for part in ("policies", "text", "env.py", "record.py")),
     *(
         f"games/{game}/{part}"
@@ -39,7 +42,7 @@ BANNED_NAMES = {
     r"usual|usual_\w+|\w+_usual": "default",
     r"words|\w+_words|words_\w+": "text, label, description",
     r"moment|moments|\w+_moment|moment_\w+|\w+_moments": "state, snapshot, step",
-    r"whole|flag|anything|optional": "integer, boolean, unchecked, optional",
+    r"whole|flag|anything|or_none": "integer, boolean, unchecked, optional",
     r"chance|\w*_chance|chance_\w+": "rng, draw, probability",
     r"(MOST|LONGEST|LARGEST|DEEPEST|FEWEST|LEAST)(_\w+)?": "MAX_*, MIN_*",
     r"_?(tell|hear|heard|tells|hears)(_\w+)?": "notify, log, receive, message",

@@ -19,8 +19,8 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import OptionError
+from collab_overcooked.policies.observation import observation_options
 from collab_overcooked.policies.policy_file import PolicyFile, halved
-from collab_overcooked.policies.trained import OBSERVING
 from collab_overcooked.runner.records import about, read_records
 from collab_overcooked.runner.replay import replay
 
@@ -139,10 +139,11 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
     Raises:
         ValueError: If a record is of another game, or one with other actions or observations.
     """
+    observing = {*observation_options(game.id), "view_radius"}  # a clone may see less than the recorded agents
     for episode, record in enumerate(records):
         if record["env_id"] != game.id:
             raise ValueError(f"data: a record is of {record['env_id']}, not of {game.id}")
-        own = {name: value for name, value in game.kwargs.items() if name in OBSERVING}
+        own = {name: value for name, value in game.kwargs.items() if name in observing}
         with about(record):
             shown = registry.load_game(game.id, **{**record["env_kwargs"], **own})
         was, wanted = shown.single_observation_space.shape, game.single_observation_space.shape

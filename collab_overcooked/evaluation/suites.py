@@ -202,6 +202,11 @@ def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mappin
     """
     known = [key for key in registry.game_options(env_id) if key not in elsewhere]
     for key in options:
+        if key in elsewhere and key in registry.game_class(env_id).config_class.presentation:
+            raise ValueError(
+                f"{key!r} cannot be set with --set: each policy declares the observation it was trained on. Use "
+                f"--team all=FILE.py:Class with `observation = {{...}}`."
+            )
         if key in elsewhere:
             raise ValueError(f"option {key!r} is set by {elsewhere[key]}")
         if key not in known:

@@ -73,10 +73,16 @@ class Network:
         Returns:
             int64 (B,).
         """
-        logits = np.where(masks != 0, self.logits(observations), REFUSED)
-        if mode == "sample":  # the largest of logits plus Gumbel noise is a sample of the softmax
-            logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
-        return logits.argmax(-1)
+        return choose(self.logits(observations), masks, rng, mode)
+
+
+def choose(logits: Array, masks: Array, rng: np.random.Generator, mode: str) -> Array:
+    """Choose actions by their logits (B, A), see ``Network.act``."""
+    logits = np.where(masks != 0, logits, REFUSED)
+    if mode == "sample":  # the largest of logits plus Gumbel noise is a sample of the softmax
+        logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
+    chosen: Array = logits.argmax(-1)
+    return chosen
 
 
 def _convolve(x: Array, weight: Array, bias: Array) -> Array:
@@ -102,12 +108,12 @@ class PolicyFile:
     network: Network
     meta: Mapping[str, Any]
 
-    def save(self, path: Path) -> None:
-        """Write the file; weights are kept in half precision."""
+    def save(self, path: Path, dtype: type[np.floating[Any]] = np.float16) -> None:
+        """Write the file; weights are kept in half precision by default."""
         arrays: dict[str, Any] = {"scale": self.network.scale}
         for number, (_, weight, bias) in enumerate(self.network.layers):
-            arrays[f"weight_{number}"] = weight.astype(np.float16)
-            arrays[f"bias_{number}"] = bias.astype(np.float16)
+            arrays[f"weight_{number}"] = weight.astype(dtype)
+            arrays[f"bias_{number}"] = bias.astype(dtype)
         about = dict(self.meta) | {
             "format": FORMAT,
             "layers": [kind for kind, _, _ in self.network.layers],

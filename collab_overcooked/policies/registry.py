@@ -137,6 +137,20 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="A trained network, shipped or your own; plays the game that it was trained on.",
     ),
     PolicyRecord(
+        name="sb3",
+        factory="collab_overcooked.policies.networks:sb3_from_text",
+        kind="RL",
+        usage="sb3:model.zip[,sample|greedy][,obs=name]",
+        summary="A model of Stable-Baselines3 or sb3-contrib that you saved; it is a pickle, so play only your own.",
+    ),
+    PolicyRecord(
+        name="torch",
+        factory="collab_overcooked.policies.networks:torch_from_text",
+        kind="RL",
+        usage="torch:file.py:Net@weights.pt[,sample|greedy][,obs=name]",
+        summary="A torch module of yours with its weights, which maps observations to logits.",
+    ),
+    PolicyRecord(
         name="proxy",
         role="proxy",
         kind="RL",
@@ -254,10 +268,34 @@ def _outside_record(module: str, class_name: str) -> PolicyRecord:
     return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(found), found)
 
 
+def _declare_observation(policy: Policy, spec: str) -> None:
+    """Give a policy the ``observation`` that its module or file declares, unless it has one itself."""
+    module = outside_module(spec)
+    declared = getattr(plugins.load_module(module), "observation", None) if module else None
+    if declared is not None and not hasattr(policy, "observation"):
+        setattr(policy, "observation", declared)  # noqa: B010  (not part of the protocol)
+
+
 def outside_module(spec: str) -> str:
     """Return the module or file that a spec names; empty if it names a registered policy."""
     name = spec.strip().partition(":")[0].strip()
     return name if "." in name else ""
+
+
+def outside_modules(spec: str) -> list[str]:
+    """Return the modules and files with code that a spec names: of a policy, or of a network of torch."""
+    name, _, text = (part.strip() for part in spec.partition(":"))
+    found = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
+    return [found] if found else []
+
+
+def weight_files(spec: str) -> list[str]:
+    """Return the user's files of weights that a spec names; the digests are part of a run's identity."""
+    name, _, text = (part.strip() for part in spec.partition(":"))
+    path = text.partition(",")[0].strip()
+    if name == "torch":
+        path = path.rpartition("@")[2]
+    return [path] if name in ("sb3", "torch") or (name == "ppo" and path.endswith(".npz")) else []
 
 
 def kind_of(spec: str) -> str:
@@ -299,6 +337,7 @@ def make_policy(spec: str) -> Policy:
     record, text = find_policy(spec)
     policy = _make(record, text)
     policy.name = spec.strip()
+    _declare_observation(policy, spec)
     return policy
 
 

@@ -7,53 +7,86 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
-from collab_overcooked.policies.policy_file import MODES, PolicyFile, find_policy, read_policy
-
-OBSERVING = ("obs", "axes", "view_radius")  # options that change what agents see and nothing else
+from collab_overcooked.policies.observation import Observer, select_observation
+from collab_overcooked.policies.policy_file import MODES, PolicyFile, choose, find_policy, read_policy
 
 Array = np.ndarray
 
 
-class Encoder:
-    """Shows a policy the observations that it was trained on, whatever the environment shows.
+class NetworkPolicy(Silent):
+    """Plays a network in any seat of the game that it was trained on: masked, then sampled or greedy.
 
     Args:
-        game: Game that is played.
-        meta: Of the policy file.
-        seat: Who plays; seats can have different actions.
-
-    Raises:
-        ValueError: If the policy belongs to another game, or to a variant with other observations or actions.
+        meta: ``env_id``, ``env_kwargs``, ``observation_shape`` and ``n_actions`` of the game, as in a policy file; each
+            may be left out where it is unknown.
+        mode: ``"sample"`` or ``"greedy"``.
     """
 
-    def __init__(self, game: FullGame, meta: Mapping[str, Any], seat: int = 0) -> None:
-        if game.id != meta["env_id"]:
-            raise ValueError(f"it was trained on {meta['env_id']} and cannot play {game.id}")
-        own = {name: value for name, value in meta["env_kwargs"].items() if name in OBSERVING}
-        same = all(game.kwargs.get(name) == value for name, value in own.items())
-        self.played, self.seat = game, seat
-        self.game = game if same else registry.load_game(game.id, **{**game.kwargs, **own})
-        self._out = None if same else self.game.alloc(1)[1]
+    name = "network"
+
+    def __init__(self, meta: Mapping[str, Any], mode: str) -> None:
+        self.meta, self.mode = meta, mode
+        self._rng = np.random.default_rng(0)
+        self._seat = 0
+        self._played: FullGame | None = None
+        self._observer: Observer | None = None
+
+    def logits(self, observations: Array) -> Array:
+        """Return unnormalised log probabilities (B, A) of observations (B, ...)."""
+        raise NotImplementedError
+
+    @property
+    def trained_on(self) -> Mapping[str, Any]:
+        """Options of the environment that it was trained on."""
+        options: Mapping[str, Any] = self.meta.get("env_kwargs", {})
+        return options
+
+    def observation_of(self, game: FullGame) -> Mapping[str, Any]:
+        """Return the options of the observation that it was trained on."""
+        return select_observation(game.id, self.trained_on)
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Start the generator anew and check that the game is the policy's.
+
+        Raises:
+            ValueError: If it is another one, or a variant with other observations or actions.
+        """
+        self._rng = np.random.default_rng([seed, seat])
+        if (self._played, self._seat) != (info.game, seat):
+            try:
+                self._observer = self._check(info.game, seat)
+            except ValueError as error:
+                raise ValueError(f"policy {self.name!r}: {error}") from None
+            self._played, self._seat = info.game, seat
+
+    def _check(self, game: FullGame, seat: int) -> Observer:
+        """Return what shows it the game."""
+        if game.id != self.meta.get("env_id", game.id):
+            raise ValueError(f"it was trained on {self.meta['env_id']} and cannot play {game.id}")
+        observer = Observer(game, self.observation_of(game))
         for name, is_, was in (
-            ("observations of shape", list(self.game.single_observation_space.shape), meta["observation_shape"]),
-            ("number of actions", len(game.action_texts(seat=seat)), meta["n_actions"]),
+            ("observations of shape", list(observer.shown.single_observation_space.shape), "observation_shape"),
+            ("number of actions", len(game.action_texts(seat=seat)), "n_actions"),
         ):
-            if is_ != was:
-                raise ValueError(f"it was trained on another variant of {game.id}: {name} {was} there, {is_} here")
+            wanted = self.meta.get(was, is_)
+            if is_ != wanted:
+                raise ValueError(f"it was trained on another variant of {game.id}: {name} {wanted} there, {is_} here")
+        return observer
 
-    def observation(self, seen: Seen) -> Array:
-        """Return the seat's observation as the policy knows it."""
-        if self._out is None:
-            return seen.observation
-        return seen.view.observed_by(self.game, self._out)
+    def act(self, seen: Seen) -> int:
+        """Return the network's action."""
+        if self._observer is None:
+            raise ValueError(f"policy {self.name!r} must be reset before it is asked")
+        logits = self.logits(self._observer.observe(seen.view, seen.observation)[None])
+        mask = seen.mask[None, : logits.shape[1]]  # no longer than the seat's actions
+        return int(choose(logits, mask, self._rng, self.mode)[0])
 
 
-class TrainedPolicy(Silent):
-    """Plays a policy file in any seat of its game.
+class TrainedPolicy(NetworkPolicy):
+    """Plays a policy file.
 
     Args:
         file: What to play.
@@ -63,37 +96,12 @@ class TrainedPolicy(Silent):
     name = "ppo"
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
+        super().__init__(file.meta, mode or file.mode)
         self.file = file
-        self.mode = mode or file.mode
-        self._rng = np.random.default_rng(0)
-        self._encoder: Encoder | None = None
 
-    @property
-    def trained_on(self) -> Mapping[str, Any]:
-        """Options of the environment that it was trained on."""
-        options: Mapping[str, Any] = self.file.meta["env_kwargs"]
-        return options
-
-    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start the generator anew and check that the game is the policy's.
-
-        Raises:
-            ValueError: If it is another one.
-        """
-        self._rng = np.random.default_rng([seed, seat])
-        if self._encoder is None or (self._encoder.played, self._encoder.seat) != (info.game, seat):
-            try:
-                self._encoder = Encoder(info.game, self.file.meta, seat)
-            except ValueError as error:
-                raise ValueError(f"policy {self.name!r}: {error}") from None
-
-    def act(self, seen: Seen) -> int:
-        """Return the network's action."""
-        if self._encoder is None:
-            raise ValueError(f"policy {self.name!r} must be reset before it is asked")
-        observation = self._encoder.observation(seen)
-        mask = seen.mask[None, : self.file.meta["n_actions"]]  # no longer than the seat's actions
-        return int(self.file.network.act(observation[None], mask, self._rng, self.mode)[0])
+    def logits(self, observations: Array) -> Array:
+        """Return the logits of the file's network."""
+        return self.file.network.logits(observations)
 
 
 def from_text(text: str) -> TrainedPolicy:

@@ -13,6 +13,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
@@ -125,10 +126,13 @@ class Table:
         game: Compiled game.
         limits: Bounds of conversations and corrections.
         feedback: By seat; nothing if there is none.
+        observers: By seat, where a policy was trained on another observation than the environment shows.
     """
 
-    def __init__(self, game: Any, limits: Limits, feedback: Sequence[str]) -> None:
-        self.game, self.limits = game, limits
+    def __init__(
+        self, game: Any, limits: Limits, feedback: Sequence[str], observers: Mapping[int, Observer] | None = None
+    ) -> None:
+        self.game, self.limits, self.observers = game, limits, {} if observers is None else observers
         self.feedback = list(feedback) or [""] * game.n_agents
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
@@ -216,10 +220,11 @@ class Table:
         view = self.game.seen(moment.shown, 0, seat)
         plan, announced = self.plans.shown(seat, moment.text)
         public = view.public_history
+        observation, observer = moment.observations[seat], self.observers.get(seat)
         return Seen(
             seat=seat,
             timestep=moment.timestep,
-            observation=moment.observations[seat],
+            observation=observation if observer is None else observer.observe(view, observation),
             mask=moment.masks[seat].copy(),
             view=view,
             plan=plan,

@@ -14,7 +14,14 @@ from collab_overcooked import __version__, plugins, registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.registry import find_policy, is_known, is_language, make_policy, outside_module
+from collab_overcooked.policies.registry import (
+    find_policy,
+    is_known,
+    is_language,
+    make_policy,
+    outside_modules,
+    weight_files,
+)
 from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
@@ -190,7 +197,8 @@ class Evaluation(ABC):
         return plugins.identity(
             {(plugins.GAMES, registry.find(job.env_id).id) for job in self.jobs}
             | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
-            [module for module in map(outside_module, specs) if module],
+            [module for spec in specs for module in outside_modules(spec)],
+            [path for spec in specs for path in weight_files(spec)],
         )
 
     def teams(self) -> list[tuple[str, ...]]:

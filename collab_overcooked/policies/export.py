@@ -1,0 +1,196 @@
+"""Export trained networks, so that teams can name them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.policies.networks import KEY, sb3_logits, torch_logits
+from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
+
+Array = np.ndarray
+Logits = Callable[[Array], Array]
+Layers = Sequence[tuple[Array, Array]]
+PROBES = 64  # observations on which an exported network must agree with its source
+TOLERANCE = 1e-3  # of logits, float32 sums in another order
+SUFFIXES = {"SB3 model": (".npz", ".zip"), "module": (".npz", ".pt"), "state dict": (".pt",), "layers": (".npz",)}
+
+
+def export_policy(
+    model: Any, path: str | Path, env: Any = None, *, mode: str | None = None, activation: str | None = None
+) -> Path:
+    """Write a trained network to a file that teams can name, with the game and the observation it was trained on.
+
+    An ``.npz`` file plays as ``ppo:FILE.npz`` without torch; it holds scaled dense layers and 3D convolutions with one
+    activation between them, and is compared with the model before it is written. A ``.zip`` file (SB3 models of any
+    architecture) plays as ``sb3:FILE.zip``, a ``.pt`` file (weights of any module) as
+    ``torch:SOURCE.py:Class@FILE.pt``.
+
+    Args:
+        model: Model of Stable-Baselines3 or sb3-contrib, ``torch.nn.Module``, its state dict, or a sequence of dense
+            layers ``(weight, bias)`` of shapes (out, in) and (out,).
+        path: File to write, overwritten if it exists; its suffix chooses the format.
+        env: Environment it was trained on: any kind that ``make`` or ``make_vec`` returns, or a compiled game. If
+            None, the model's own.
+        mode: How it plays by default: ``"sample"`` or ``"greedy"``. If None, ``"greedy"`` for models that learn values
+            of actions and ``"sample"`` for all others.
+        activation: ``"relu"`` or ``"tanh"``, of plain layers. If None, ``"relu"``; modules and models tell by
+            themselves.
+
+    Returns:
+        The path.
+
+    Raises:
+        ValueError: If the model is none of these, does not fit the environment, or cannot be written in this format.
+    """
+    path, kind = Path(path), _kind_of(model)
+    if path.suffix not in SUFFIXES[kind]:
+        raise ValueError(f"path: a {kind} is written to {' or '.join(SUFFIXES[kind])}, not to {quote_value(path.name)}")
+    for name, value, allowed in (("mode", mode, MODES), ("activation", activation, ACTIVATIONS)):
+        if value is not None and value not in allowed:
+            raise ValueError(near_matches(name, value, allowed))
+    game = _game_of(model.get_env() if env is None and kind == "SB3 model" else env)
+    values = kind == "SB3 model" and hasattr(model.policy, "q_net")
+    meta = {
+        "env_id": game.id,
+        "env_kwargs": dict(game.kwargs),
+        "observation_shape": list(game.single_observation_space.shape),
+        "n_actions": game.n_actions,
+        "mode": mode or ("greedy" if values else "sample"),
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.suffix == ".npz":
+        PolicyFile(_network(model, kind, game, activation), meta).save(path, np.float32)
+    elif path.suffix == ".zip":
+        setattr(model, KEY, meta)  # the model's own saving keeps all attributes
+        model.save(path)
+    else:
+        import torch
+
+        weights = dict(model.state_dict() if kind == "module" else model)
+        torch.save({KEY: meta, "state_dict": weights}, path)
+    return path
+
+
+def _kind_of(model: Any) -> str:
+    if isinstance(model, Mapping):
+        return "state dict"
+    if isinstance(model, Sequence) and not isinstance(model, str):
+        return "layers"
+    if hasattr(model, "policy") and hasattr(model, "get_env"):
+        return "SB3 model"
+    if hasattr(model, "state_dict"):
+        return "module"
+    raise ValueError(
+        f"model must be an SB3 model, a torch module, a state dict or a list of layers, not {quote_value(model)}"
+    )
+
+
+def _game_of(env: Any) -> FullGame:
+    """Return the game of an environment of any kind, below wrappers."""
+    if env is None:
+        raise ValueError("env: say what the network was trained on, as in export_policy(model, path, env)")
+    wrapped = env
+    while wrapped is not None:
+        if hasattr(wrapped, "norm_obs") and wrapped.norm_obs:
+            raise ValueError(
+                "env: VecNormalize changes observations, which an exported policy would not; norm_obs=False"
+            )
+        for holder in (wrapped, getattr(wrapped, "batch", None)):
+            game: Any = getattr(holder, "game", holder)
+            if hasattr(game, "single_observation_space") and hasattr(game, "action_texts"):
+                found: FullGame = game
+                return found
+        wrapped = next((own for name in ("venv", "env") if (own := vars(wrapped).get(name)) is not None), None)
+    raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
+
+
+# ------------------------------------------------------------------------------------------- layers
+
+
+def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> Network:
+    """Return the layers of a model, proven to give the same logits.
+
+    Raises:
+        ValueError: If it is more than layers with one activation between them, or does not fit the game.
+    """
+    shape = game.single_observation_space.shape
+    scale = np.ones((1,) * len(shape), np.float32)
+    if kind == "layers":
+        layers = tuple(_plain_layers(model))
+        network = Network(scale, layers, activation or "relu")
+        _check_shapes(network, game)
+        return network
+    if kind == "SB3 model":
+        policy = model.policy
+        policy.set_training_mode(False)
+        given: Logits = lambda observations: sb3_logits(policy, observations)  # noqa: E731
+        parts = [getattr(policy, "q_net", policy)]
+        if hasattr(policy, "action_net"):
+            parts = [policy.features_extractor, policy.mlp_extractor.policy_net, policy.action_net]
+    else:
+        model.eval()
+        given = lambda observations: torch_logits(model, observations)  # noqa: E731
+        parts = [model]
+    layers = tuple(layer for part in parts for layer in _module_layers(part))
+    for name in ACTIVATIONS:
+        network = Network(scale, layers, name)
+        if _same(network, given, game):
+            return network
+    raise ValueError(
+        "model: it is more than dense layers and 3D convolutions with one activation (relu or tanh) between them, or "
+        f"does not fit observations of shape {shape} and {game.n_actions} actions of {game.id}; write "
+        f"{'a .zip file' if kind == 'SB3 model' else 'a .pt file'} instead"
+    )
+
+
+def _plain_layers(layers: Any) -> Iterator[tuple[str, Array, Array]]:
+    for number, layer in enumerate(layers):
+        try:
+            weight, bias = (np.asarray(array, np.float32) for array in layer)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"model[{number}] must be a pair of arrays (weight, bias), not {quote_value(layer)}"
+            ) from None
+        yield "dense", weight, bias
+
+
+def _check_shapes(network: Network, game: FullGame) -> None:
+    size = int(np.prod(game.single_observation_space.shape))
+    for number, (_, weight, bias) in enumerate(network.layers):
+        if weight.ndim != 2 or weight.shape[1] != size or bias.shape != weight.shape[:1]:
+            raise ValueError(f"model[{number}]: weight {weight.shape} and bias {bias.shape} do not fit {size} inputs")
+        size = len(weight)
+    if size != game.n_actions:
+        raise ValueError(f"model: its last layer has {size} outputs, {game.id} has {game.n_actions} actions")
+
+
+def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
+    from torch import nn
+
+    for part in module.modules():
+        if isinstance(part, nn.Conv2d | nn.Linear):
+            weight = part.weight.detach().numpy().copy()
+            bias = np.zeros(len(weight), np.float32) if part.bias is None else part.bias.detach().numpy().copy()
+            yield "conv" if isinstance(part, nn.Conv2d) else "dense", weight, bias
+
+
+def _same(network: Network, given: Logits, game: FullGame) -> bool:
+    """Tell whether a network gives the logits of a model, up to a constant, on drawn observations."""
+    space = game.single_observation_space
+    rng = np.random.default_rng(0)
+    drawn = (space.low + rng.random((PROBES, *space.shape)) * (space.high - space.low)).astype(space.dtype)
+    try:
+        ours, theirs = network.logits(drawn), given(drawn)
+    except (RuntimeError, ValueError):  # shapes that do not fit
+        return False
+    if ours.shape != theirs.shape or ours.shape[1] != game.n_actions:
+        return False
+    difference = ours - theirs
+    difference -= difference.mean(-1, keepdims=True)  # a policy's logits may be normalised
+    return bool(np.abs(difference).max() <= TOLERANCE * max(1.0, float(np.abs(theirs).max())))

@@ -1,0 +1,304 @@
+"""Own networks in any seat: ``sb3:model.zip`` and ``torch:file.py:Net@weights.pt``.
+
+Weights of torch are read by ``torch.load(weights_only=True)``, which makes tensors, numbers and texts only. A model of
+Stable-Baselines3 is a pickle: reading one runs the code in it, so play only models that you saved or trust. The Python
+file of a network is imported, as of any policy ``file.py:Class``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import plugins, registry
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.policies.observation import Observer, observation_options, select_observation
+from collab_overcooked.policies.policy_file import MODES
+from collab_overcooked.policies.trained import NetworkPolicy
+
+KEY = "collab_overcooked"  # of the description that export_policy writes into models and files of weights
+_META = schema.object_of(
+    {
+        "env_id": schema.text,
+        "env_kwargs": schema.mapping_of(schema.unchecked),
+        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), most=4),
+        "n_actions": schema.integer(1, 1 << 20),
+        "mode": schema.one_of(*MODES),
+    }
+)
+
+Array = np.ndarray
+
+
+class OwnNetwork(NetworkPolicy):
+    """A network from a user's own file.
+
+    Args:
+        meta: Description from ``export_policy``; empty if there is none.
+        mode: ``"sample"`` or ``"greedy"``; if None the description's, or ``default_mode``.
+        observation: Options of the observation that the network was trained on; None if they are not declared.
+    """
+
+    default_mode = "greedy"  # nobody knows whether a module gives logits or values of actions
+
+    def __init__(self, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None) -> None:
+        super().__init__(meta, mode or meta.get("mode", self.default_mode))
+        self.declared = observation
+
+    def observation_of(self, game: FullGame) -> Mapping[str, Any]:
+        """Return what is declared; else what export has stored; else what the environment shows."""
+        if self.declared is not None:
+            return self.declared
+        return select_observation(game.id, self.trained_on if self.meta else game.kwargs)
+
+
+class SB3Policy(OwnNetwork):
+    """Plays a model of Stable-Baselines3 or sb3-contrib, see ``OwnNetwork``.
+
+    Args:
+        policy: The model's policy.
+        meta: Description from ``export_policy``; empty if there is none.
+        mode: ``"sample"`` or ``"greedy"``; None for the default.
+        observation: Options of the observation; None if they are not declared.
+    """
+
+    name = "sb3"
+
+    def __init__(
+        self, policy: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
+    ) -> None:
+        self.default_mode = "greedy" if hasattr(policy, "q_net") else "sample"
+        super().__init__(meta, mode, observation)
+        self.policy = policy
+        policy.set_training_mode(False)
+
+    def observation_of(self, game: FullGame) -> Mapping[str, Any]:
+        """Return the observation as ``OwnNetwork`` does; a model without a description is known by its space.
+
+        Raises:
+            ValueError: If no observation of the game, or several, have the model's space.
+        """
+        if self.declared is not None or self.meta:
+            return super().observation_of(game)
+        space = self.policy.observation_space
+        fitting = [own for own in encodings(game) if Observer(game, own).shown.single_observation_space == space]
+        if len(fitting) == 1:
+            return fitting[0]
+        why = "none has" if not fitting else "several have"
+        names = ", ".join(" ".join(f"{name}={value}" for name, value in own.items()) for own in fitting)
+        raise ValueError(
+            f"its observation is unknown: of {game.id}'s observations {why} the model's space {space}"
+            f"{f' ({names})' if names else ''}; declare it, as in sb3:model.zip,obs=NAME, or save the model by "
+            "export_policy"
+        )
+
+    def logits(self, observations: Array) -> Array:
+        """Return the logits of the model's policy; values of actions for those that learn these."""
+        return sb3_logits(self.policy, observations)
+
+    def _check(self, game: FullGame, seat: int) -> Observer:
+        observer = super()._check(game, seat)
+        for what, own, wanted in (
+            ("observation", self.policy.observation_space.shape, observer.shown.single_observation_space.shape),
+            ("number of actions", int(getattr(self.policy.action_space, "n", 0)), len(game.action_texts(seat=seat))),
+        ):
+            if own != wanted:
+                raise ValueError(f"its {what} is {own}, that of {game.id} is {wanted}")
+        return observer
+
+
+def sb3_logits(policy: Any, observations: Array) -> Array:
+    """Return the logits (B, A) of a policy of Stable-Baselines3.
+
+    Raises:
+        ValueError: For policies that need more than an observation.
+    """
+    import torch
+
+    with torch.no_grad():
+        tensor, _ = policy.obs_to_tensor(observations)
+        if hasattr(policy, "q_net"):
+            found = policy.q_net(tensor)
+        elif hasattr(policy, "get_distribution") and not hasattr(policy, "lstm_actor"):
+            found = policy.get_distribution(tensor).distribution.logits
+        else:
+            raise ValueError(f"{type(policy).__name__} needs more than an observation; seat it as FILE.py:Class")
+    logits: Array = found.numpy().astype(np.float32)
+    return logits
+
+
+def encodings(game: FullGame) -> Iterator[dict[str, Any]]:
+    """Yield all observations of a game by the options of those that have a list of values."""
+    names = observation_options(game.id)
+    config = registry.game_class(game.id).config_class
+    allowed = {each.name: each.metadata.get("allowed") for each in fields(config) if each.name in names}
+    defaults = config()
+    choices = [
+        dict.fromkeys([getattr(defaults, name), *(allowed[name] or ())])  # the default may be None
+        for name in names
+    ]
+    for values in itertools.product(*choices):
+        own = dict(zip(names, values, strict=True))
+        try:
+            Observer(game, own)
+        except ValueError:  # such as axes of a vector
+            continue
+        yield own
+
+
+class TorchPolicy(OwnNetwork):
+    """Plays a module of torch that maps float32 observations (B, ...) to logits (B, A), see ``OwnNetwork``.
+
+    Args:
+        module: The network; of a tuple that it returns the first entry counts.
+        meta: Description from ``export_policy``; empty if there is none.
+        mode: ``"sample"`` or ``"greedy"``; None for the default.
+        observation: Options of the observation; None if they are not declared.
+    """
+
+    name = "torch"
+
+    def __init__(
+        self, module: Any, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None
+    ) -> None:
+        super().__init__(meta, mode, observation)
+        self.module = module.eval()
+
+    def logits(self, observations: Array) -> Array:
+        """Return the logits of the module."""
+        return torch_logits(self.module, observations)
+
+
+def torch_logits(module: Any, observations: Array) -> Array:
+    """Return the logits (B, A) that a module of torch gives for observations.
+
+    Raises:
+        ValueError: If it gives no such array.
+    """
+    import torch
+
+    with torch.no_grad():
+        found = module(torch.from_numpy(np.ascontiguousarray(observations, np.float32)))
+    found = found[0] if isinstance(found, tuple) else found
+    if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(observations):
+        raise ValueError(f"{type(module).__name__} must return logits of shape ({len(observations)}, actions)")
+    return found.numpy().astype(np.float32)
+
+
+# ------------------------------------------------------------------------------------------- specs
+
+
+def sb3_from_text(text: str) -> SB3Policy:
+    """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``.
+
+    Raises:
+        ValueError: If the model cannot be read, or for an unknown parameter.
+    """
+    path, mode, observation = _parse("sb3", text)
+    _need("sb3")
+    from stable_baselines3.common.save_util import load_from_zip_file
+
+    try:
+        data, parameters, _ = load_from_zip_file(path, device="cpu")
+        assert data is not None
+        space, actions = data["observation_space"], data["action_space"]
+        policy = data["policy_class"](space, actions, lambda _: 0.0, **data["policy_kwargs"])
+        policy.load_state_dict(parameters["policy"])
+    except Exception as error:  # a pickle can raise anything
+        raise _unreadable("sb3", path, error) from None
+    return SB3Policy(policy, _checked(path, data.get(KEY, {})), mode, observation)
+
+
+def torch_from_text(text: str) -> TorchPolicy:
+    """Make the policy of ``file.py:Net@weights.pt``, with parameters as for ``sb3_from_text``.
+
+    Raises:
+        ValueError: If the class or the weights cannot be read, or for an unknown parameter.
+    """
+    names, mode, observation = _parse("torch", text)
+    source, _, weights = str(names).partition("@")
+    module_name, _, class_name = source.rpartition(":")
+    if not module_name or not weights:
+        raise ValueError(f"policy 'torch:{text}' must name a class and its weights, as in torch:file.py:Net@weights.pt")
+    _need("torch")
+    import torch
+
+    module = plugins.load_module(module_name)
+    kind = getattr(module, class_name, None)
+    if not inspect.isclass(kind) or not issubclass(kind, torch.nn.Module):
+        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        raise ValueError(f"{module_name}: {near_matches('network', class_name, own)}")
+    try:
+        content = torch.load(weights, map_location="cpu", weights_only=True)
+        meta = _checked(Path(weights), content.get(KEY, {}))
+        network = kind(**_arguments(kind, meta))
+        network.load_state_dict(content["state_dict"] if KEY in content else content)
+    except Exception as error:
+        raise _unreadable("torch", Path(weights), error) from None
+    if observation is None:
+        observation = getattr(kind, "observation", getattr(module, "observation", None))
+    return TorchPolicy(network, meta, mode, observation)
+
+
+def _arguments(kind: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a network's constructor asks for by the names ``observation_shape`` and ``n_actions``."""
+    wanted = inspect.signature(kind).parameters
+    return {name: meta[name] for name in ("observation_shape", "n_actions") if name in wanted and name in meta}
+
+
+def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | None]:
+    """Return path, mode and declared observation of a spec."""
+    path, *parameters = (part.strip() for part in text.split(","))
+    if not path:
+        raise ValueError(f"policy {name!r} needs a file, as in {USAGE[name]}")
+    mode, observation = None, {}
+    for parameter in parameters:
+        option, equals, value = parameter.partition("=")
+        if equals:
+            observation[option.strip()] = value.strip()
+        elif parameter in MODES:
+            mode = parameter
+        else:
+            raise ValueError(f"policy {name!r}: {near_matches('mode', parameter, MODES)}")
+    return Path(path), mode, observation or None
+
+
+USAGE = {"sb3": "sb3:model.zip[,sample|greedy][,obs=NAME]", "torch": "torch:file.py:Net@weights.pt[,sample|greedy]"}
+
+
+def _need(name: str) -> None:
+    module = {"sb3": "stable_baselines3", "torch": "torch"}[name]
+    try:
+        __import__(module)
+        if name == "sb3":
+            __import__("sb3_contrib")  # models of MaskablePPO name its classes
+    except ImportError as error:
+        raise ValueError(
+            f"policy {name!r} needs more packages ({error}): pip install 'collab-overcooked[rl]'"
+        ) from None
+
+
+def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
+    if isinstance(error, OSError):
+        return ValueError(f"{path}: cannot be read: {error.strerror or error}")
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{path}: policy {name!r} cannot be made from it: {words:.300}")
+
+
+def _checked(path: Path, meta: Any) -> Mapping[str, Any]:
+    """Return the description that a file holds, empty if it holds none."""
+    try:
+        if meta != {}:
+            _META(meta)
+    except ValueError as error:
+        raise ValueError(f"{path}: {KEY}: {error}") from None
+    checked: Mapping[str, Any] = meta
+    return checked

@@ -1,0 +1,89 @@
+"""Observations for policies that were trained on another encoding than the environment shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Mapping
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.io.checks import near_matches, quote_value
+
+Array = np.ndarray
+
+
+def observation_options(env_id: str) -> list[str]:
+    """Return the options that change how a game is encoded and nothing else; policies may declare these."""
+    return list(registry.game_class(env_id).config_class.presentation)
+
+
+def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of the observation among the options of an environment."""
+    return {name: env_kwargs[name] for name in observation_options(env_id) if name in env_kwargs}
+
+
+class Observer:
+    """Encodes the state as the observation that a policy was trained on, whatever the environment shows.
+
+    Args:
+        game: Game that is played.
+        options: Options of the observation, see ``observation_options``; defaults for those left out.
+
+    Attributes:
+        shown: The game, with these options.
+
+    Raises:
+        ValueError: For an option that is unknown or that changes the game itself.
+    """
+
+    def __init__(self, game: FullGame, options: Mapping[str, Any]) -> None:
+        allowed = observation_options(game.id)
+        for name in options:
+            if name not in allowed:
+                _refuse(game.id, name, allowed)
+        config = registry.game_class(game.id).config_class()
+        wanted = {name: getattr(config, name) for name in allowed} | dict(options)
+        same = all(game.kwargs.get(name) == value for name, value in wanted.items())
+        self.shown = game if same else registry.load_game(game.id, **{**game.kwargs, **wanted})
+        self.same = same
+
+    def observe(self, view: SeatView, observation: Array) -> Array:
+        """Return the observation of a seat: the given one if the environment shows it in this encoding."""
+        if self.same:
+            return observation
+        return view.observed_by(self.shown, self.shown.alloc(1)[1])  # fresh memory: policies may be asked in threads
+
+
+def _refuse(env_id: str, name: Any, allowed: list[str]) -> None:
+    if name in registry.game_options(env_id):
+        listed = ", ".join(allowed) or "none"
+        raise ValueError(
+            f"observation: {quote_value(name)} changes {env_id} itself, not its observation; "
+            f"a policy may declare: {listed}"
+        )
+    raise ValueError(f"observation: {near_matches('option', name, allowed)}")
+
+
+def observer_of(policy: Any, game: FullGame) -> Observer | None:
+    """Return the observer for a policy with an attribute ``observation``; None if it takes what is shown.
+
+    Raises:
+        ValueError: For an observation that the game does not have; the message names the policy.
+    """
+    options, played = getattr(policy, "observation", None), cast("Hashable", game)
+    if not isinstance(options, Mapping):
+        return None
+    try:
+        return _observer(played, json.dumps(dict(options), sort_keys=True))
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"policy {getattr(policy, 'name', policy)!r}: {error}") from None
+
+
+@lru_cache(maxsize=64)
+def _observer(game: Hashable, options: str) -> Observer:
+    return Observer(cast("FullGame", game), json.loads(options))

@@ -1,0 +1,254 @@
+"""Own networks: exported, named by one word of a team, shown the observation that they were trained on."""
+
+from __future__ import annotations
+
+import textwrap
+
+import numpy as np
+import pytest
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.policies.api import EnvInfo, Seen
+from collab_overcooked.policies.export import export_policy
+from collab_overcooked.policies.policy_file import read_policy
+from collab_overcooked.policies.registry import make_policy, weight_files
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team, parse_seats
+
+ROOM = {"layout": "cramped_room", "max_cycles": 30}
+
+
+def play(spec, seats=None, **options):
+    env = registry.make("Overcooked-v0", **{**ROOM, **options})
+    return play_episode(env, make_team(parse_seats([f"all={spec}"], env.game.n_agents)), seed=3)
+
+
+def actions(record):
+    return [step["actions"] for step in record["steps"]]
+
+
+@pytest.fixture(scope="module")
+def ppo():
+    stable_baselines3 = pytest.importorskip("stable_baselines3")
+    vec = collab_overcooked.make_vec("Overcooked-v0", 4, "sb3", layout="cramped_room", obs="features")
+    return stable_baselines3.PPO("MlpPolicy", vec, n_steps=8, batch_size=32, seed=1, device="cpu")
+
+
+def test_a_class_in_a_file_gets_the_observation_that_it_declares(tmp_path):
+    (tmp_path / "declared_class.py").write_text(
+        textwrap.dedent("""
+        seen_shapes = set()
+
+        class Mine:
+            name = "mine"
+            observation = {"obs": "features"}
+
+            def reset(self, seat, info, seed):
+                pass
+
+            def act(self, seen):
+                seen_shapes.add(seen.observation.shape)
+                return seen.idle_action
+
+            def reply(self, seen):
+                return None
+
+        class Plain(Mine):
+            observation = None
+        """)
+    )
+    play(f"{tmp_path}/declared_class.py:Mine")
+    import sys
+
+    shapes = sys.modules["declared_class"].seen_shapes
+    assert shapes == {
+        registry.load_game("Overcooked-v0", layout="cramped_room", obs="features").single_observation_space.shape
+    }
+    play(f"{tmp_path}/declared_class.py:Plain", obs="lossless")
+    assert len(shapes) == 2
+
+
+def test_a_file_declares_the_observation_of_its_classes(tmp_path):
+    (tmp_path / "declared_file.py").write_text(
+        textwrap.dedent("""
+        observation = {"layout": "coordination_ring"}
+
+        class Mine:
+            name = "mine"
+
+            def reset(self, seat, info, seed):
+                pass
+
+            def act(self, seen):
+                return seen.idle_action
+
+            def reply(self, seen):
+                return None
+        """)
+    )
+    with pytest.raises(ValueError, match=r"'layout' changes Overcooked-v0 itself.* may declare: obs, axes"):
+        play(f"{tmp_path}/declared_file.py:Mine")
+
+
+def test_a_model_plays_as_it_would_predict_whatever_is_shown(ppo, tmp_path):
+    """Three formats of one model choose the same actions as the model itself, on another observation."""
+    export_policy(ppo, tmp_path / "a.npz")
+    export_policy(ppo, tmp_path / "a.zip")
+    ppo.save(tmp_path / "plain.zip")  # without a description: its space is enough
+    files = [
+        "ppo:{}/a.npz,greedy",
+        "sb3:{}/a.zip,greedy",
+        "sb3:{}/plain.zip,greedy",
+        "sb3:{}/plain.zip,greedy,obs=features",
+    ]
+    records = [play(file.format(tmp_path), obs="lossless") for file in files]
+    assert all(actions(record) == actions(records[0]) for record in records)
+    env = registry.make("Overcooked-v0", **ROOM, obs="features")
+    observations, _ = env.reset(seed=records[0]["seed"])
+    for chosen in actions(records[0]):
+        wanted = [int(ppo.predict(observations[agent], deterministic=True)[0]) for agent in env.agents]
+        assert chosen == wanted
+        observations, *_ = env.step(dict(zip(env.agents, wanted, strict=True)))
+
+
+def test_modes_of_networks(ppo, tmp_path):
+    path = export_policy(ppo, tmp_path / "b.zip", mode="greedy")
+    assert make_policy(f"sb3:{path}").mode == "greedy"
+    assert make_policy(f"sb3:{path},sample").mode == "sample"
+    assert read_policy(export_policy(ppo, tmp_path / "b.npz")).mode == "sample"
+    with pytest.raises(ValueError, match="unknown mode 'gredy'; did you mean greedy"):
+        make_policy(f"sb3:{path},gredy")
+
+
+def test_masks_hold_for_own_networks(tmp_path):
+    """Logits that want a refused action most: it is never chosen."""
+    game = registry.load_game("CollabOvercooked-v0", task="boiled_egg")
+    size = int(np.prod(game.single_observation_space.shape))
+    refused = 5
+    bias = np.zeros(game.n_actions)
+    bias[refused] = 100
+    export_policy([(np.zeros((game.n_actions, size)), bias)], tmp_path / "c.npz", game, mode="greedy")
+    state, out = game.alloc(1)
+    state.rng[:] = 1
+    game.reset(state, out, np.ones(1, np.bool_))
+    policy = make_policy(f"ppo:{tmp_path}/c.npz")
+    policy.reset(0, EnvInfo(game.id, game, "", ("a", "b")), 0)
+    for allowed in (1, 0):
+        out.masks[0, 0] = 1
+        out.masks[0, 0, refused] = allowed
+        assert (policy.act(Seen.of(game, state, out, 0)) == refused) is bool(allowed)
+
+
+@pytest.fixture(scope="module")  # a module is imported once in a process
+def net_file(tmp_path_factory):
+    pytest.importorskip("torch")
+    path = tmp_path_factory.mktemp("networks") / "own_network.py"
+    path.write_text(
+        textwrap.dedent("""
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            observation = {"obs": "features"}
+
+            def __init__(self):
+                super().__init__()
+                self.layers = nn.Sequential(nn.Linear(96, 8), nn.Tanh(), nn.Linear(8, 6))
+
+            def forward(self, observations):
+                return self.layers(observations), None
+
+        class Sized(nn.Module):
+            def __init__(self, observation_shape, n_actions):
+                super().__init__()
+                self.layers = nn.Linear(observation_shape[0], n_actions)
+
+            def forward(self, observations):
+                return self.layers(observations).sin()
+        """)
+    )
+    return path
+
+
+def test_a_torch_module_with_weights(net_file, tmp_path):
+    import torch
+
+    from collab_overcooked.plugins import load_module
+
+    module = load_module(str(net_file))
+    torch.manual_seed(0)
+    network = module.Net()
+    torch.save(network.state_dict(), tmp_path / "w.pt")
+    env = collab_overcooked.make("Overcooked-v0", layout="cramped_room", obs="features")
+    export_policy(network, tmp_path / "w.npz", env)
+    export_policy(network.state_dict(), tmp_path / "v.pt", env)
+    specs = [
+        f"torch:{net_file}:Net@{tmp_path}/w.pt",
+        f"torch:{net_file}:Net@{tmp_path}/v.pt,greedy",
+        f"ppo:{tmp_path}/w.npz,greedy",
+    ]
+    records = [play(spec, obs="lossless") for spec in specs]
+    assert all(actions(record) == actions(records[0]) for record in records)
+    assert weight_files(specs[0]) == [f"{tmp_path}/w.pt"]
+
+
+def test_a_module_that_is_no_chain_of_layers_is_refused_as_npz_and_plays_from_weights(net_file, tmp_path):
+    from collab_overcooked.plugins import load_module
+
+    env = collab_overcooked.make_vec("Overcooked-v0", 2, "gymnasium", layout="cramped_room", obs="features")
+    network = load_module(str(net_file)).Sized([96], 6)
+    with pytest.raises(ValueError, match=r"write a \.pt file instead"):
+        export_policy(network, tmp_path / "s.npz", env)
+    assert not (tmp_path / "s.npz").exists()
+    export_policy(network, tmp_path / "s.pt", env)
+    assert len(play(f"torch:{net_file}:Sized@{tmp_path}/s.pt", obs="lossless")["steps"]) == 30
+
+
+def test_weights_are_not_unpickled(net_file, tmp_path):
+    import pickle
+
+    class Evil:
+        def __reduce__(self):
+            return (open, (str(tmp_path / "written"), "w"))
+
+    (tmp_path / "evil.pt").write_bytes(pickle.dumps({"a": Evil()}))
+    with pytest.raises(ValueError, match=r"evil\.pt: policy 'torch' cannot be made"):
+        make_policy(f"torch:{net_file}:Net@{tmp_path}/evil.pt")
+    assert not (tmp_path / "written").exists()
+
+
+def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
+    with pytest.raises(ValueError, match=r"as in torch:file\.py:Net@weights\.pt"):
+        make_policy("torch:my.py:Net")
+    with pytest.raises(ValueError, match="unknown network 'Nt'; did you mean Net"):
+        make_policy(f"torch:{net_file}:Nt@w.pt")
+    with pytest.raises(ValueError, match=r"none\.zip: cannot be read"):
+        make_policy(f"sb3:{tmp_path}/none.zip")
+    with pytest.raises(ValueError, match=r"SB3 model is written to \.npz or \.zip"):
+        export_policy(ppo, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="say what the network was trained on"):
+        export_policy([(np.zeros((6, 96)), np.zeros(6))], tmp_path / "a.npz")
+    with pytest.raises(ValueError, match="its last layer has 5 outputs, Overcooked-v0 has 6"):
+        env = collab_overcooked.make("Overcooked-v0", obs="features")
+        export_policy([(np.zeros((5, 96)), np.zeros(5))], tmp_path / "a.npz", env)
+    with pytest.raises(ValueError, match="cannot play CuisineWorld-v0"):
+        export_policy(ppo, tmp_path / "a.zip")
+        play_episode(registry.make("CuisineWorld-v0", agents=2), make_team([f"sb3:{tmp_path}/a.zip"] * 2), seed=0)
+
+
+def test_observations_of_a_suite_are_not_set_on_the_command_line():
+    from collab_overcooked.evaluation.suites import plan_evaluation
+
+    with pytest.raises(ValueError, match=r"'obs' cannot be set with --set: each policy declares.*FILE\.py:Class"):
+        plan_evaluation("overcooked", ["all=greedy"], options={"obs": "features"})
+
+
+def test_other_weights_under_the_same_name_are_another_run(ppo, tmp_path):
+    from collab_overcooked.evaluation.suites import plan_evaluation
+
+    plan = plan_evaluation("overcooked", [f"all=sb3:{tmp_path}/m.zip"], layouts="cramped_room")
+    ppo.save(tmp_path / "m.zip")
+    before = plan.config()["plugins"]
+    (tmp_path / "m.zip").write_bytes((tmp_path / "m.zip").read_bytes() + b"\0")
+    assert plan.config()["plugins"] != before

@@ -125,15 +125,15 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
         "cooks for 20 steps",
         "closes after 10 steps",
         "g0 (3, 3)",
-        "In 400 steps",
+        "in 400 steps",
     ):
         assert words in manual
-    assert "An empty hand starts it" in Overcooked(dynamics="explicit", action_level="medium").manual()
+    assert "Interact with an empty hand to start it" in Overcooked(dynamics="explicit", action_level="medium").manual()
     assert "alone" in Overcooked(players=1, action_level="medium").manual()
     assert "Action:" not in manual and "Answer" not in manual
     film = open_world(WORLD, action_level="medium")
     film.state.clock[0, Clock.LIMIT] = 60
-    assert "In 60 steps" in film.game.manual(film.state, 0)
+    assert "in 60 steps" in film.game.manual(film.state, 0)
 
 
 def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:
@@ -147,7 +147,7 @@ def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> No
         "3 onions pay 20",
         "cooks for 20 steps",
         "c0 (",
-        "interact works",
+        "interact uses",
         "P pot",
         "blank floor",
     ):

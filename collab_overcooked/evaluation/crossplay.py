@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
-from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team
+from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, plugins_of
 from collab_overcooked.runner.records import write_whole
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -45,6 +45,7 @@ class CrossPlay:
         returns: float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the
             second in all other seats.
         seed: Of the whole evaluation.
+        plugins: Version or digest of the plug-ins that took part, see ``plugins.identity``.
     """
 
     env_id: str
@@ -53,6 +54,7 @@ class CrossPlay:
     specs: tuple[str, ...]
     returns: Array
     seed: int
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -109,6 +111,7 @@ class CrossPlay:
             "seed": self.seed,
             "episodes": self.returns.shape[-1],
             "pool": dict(zip(self.names, self.specs, strict=True)),
+            **({"plugins": dict(self.plugins)} if self.plugins else {}),
             "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
             "policies": {
                 name: {
@@ -339,8 +342,7 @@ def cross_play(
     chosen = read_workers(workers)
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies
-    game = cached_env(env_id, options or {}).game
-    size = len(names)
+    game, size = cached_env(env_id, options or {}).game, len(names)
     stages = [
         [
             PairEpisode(
@@ -363,7 +365,8 @@ def cross_play(
         returns[found["cell"]] = found["return"]
         if progress is not None:
             progress(done, returns.size)
-    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed)
+    kwargs = game.kwargs | _step_limit(options or {})
+    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins_of([env_id], specs))
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,9 +27,12 @@ def train(
     steps: Annotated[int | None, typer.Option(help="Environment steps.", parser=read_count)] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint, if there is one.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Trainings are continued anyway.")] = False,
 ) -> None:
-    """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training."""
+    """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training.
+
+    The same command continues an interrupted training, and with more --steps extends a finished one.
+    """
     try:
         from collab_overcooked.baselines.commands import train as run
     except ImportError as error:
@@ -67,7 +70,7 @@ def crossplay(
     settings: Settings = None,
     episodes: Annotated[int, typer.Option(help="Episodes of each ordered pair.")] = 20,
     seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for crossplay.json, .md and .png.")] = Path("runs/crossplay"),
+    out: Annotated[Path, typer.Option(help="Run folder; the same command continues there.")] = Path("runs/crossplay"),
     workers: Annotated[str | None, typer.Option(help="Processes, or ray[:ADDRESS]; as many as cores.")] = None,
 ) -> None:
     """Play every policy of a pool with every other in both seats: matrix, intervals, heat map."""
@@ -84,6 +87,8 @@ def crossplay(
             episodes=episodes,
             seed=seed,
             workers=workers,
+            out=out,
+            note=say,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     result.write(out)

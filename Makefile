@@ -19,7 +19,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers parity bench bench-peers docs lint format clean
+.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs lint format clean
 
 $(SLOW_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(SLOW_EXTRAS)]" --constraint constraints.txt
@@ -64,7 +64,7 @@ test: lint
 # The slow nets beside them.
 test-slow: $(SLOW_STAMP)
 	$(BOUNDS) --no-skips
-	$(COMPILED) --no-skips -m "slow and not trainers and not browser"
+	$(COMPILED) --no-skips -m "slow and not trainers and not adapters and not browser"
 
 test-all: test test-slow
 
@@ -81,6 +81,10 @@ test-browser: $(STAMP)
 # Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
 test-trainers: $(STAMP)
 	$(PYTEST) tests/trainers -m trainers
+
+# Other frameworks, likewise (.cache/adapters, about 1 GB).
+test-adapters: $(STAMP)
+	$(PYTEST) tests/adapters -m adapters
 
 # Replays recordings of the original games and compares every step; exits with 1 if anything differs beyond the listed
 # deviations: make parity RECORDINGS=folder

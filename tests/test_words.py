@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ("kernels",)
+CHECKED: tuple[str, ...] = ("adapters", "cli", "kernels", "questions", "reporting")
 FILES = sorted(
     path
     for checked in map(PACKAGE.joinpath, CHECKED)
@@ -27,7 +27,7 @@ BANNED_NAMES = {
     r"usual|usual_\w+|\w+_usual": "default",
     r"words|\w+_words|words_\w+": "text, label, description",
     r"moment|moments|\w+_moment|moment_\w+|\w+_moments": "state, snapshot, step",
-    r"whole|flag|anything|optional": "integer, boolean, unchecked, optional",
+    r"whole|flag|anything|or_none": "integer, boolean, unchecked, optional",
     r"chance|\w*_chance|chance_\w+": "rng, draw, probability",
     r"(MOST|LONGEST|LARGEST|DEEPEST|FEWEST|LEAST)(_\w+)?": "MAX_*, MIN_*",
     r"_?(tell|hear|heard|tells|hears)(_\w+)?": "notify, log, receive, message",

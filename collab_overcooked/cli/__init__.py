@@ -1,6 +1,7 @@
-"""The command ``collab-overcooked``. Heavy modules load only when a command needs them, so that help is instant.
+"""The command ``collab-overcooked``.
 
-Help groups the commands as ``PANELS`` says.
+Heavy modules are imported only by the commands that need them, so that ``--help`` is fast. ``PANELS`` defines how
+``--help`` groups the commands.
 """
 
 from collab_overcooked.cli import (

@@ -1,4 +1,4 @@
-"""The app of all commands: its errors, where output goes, and how words and numbers are read."""
+"""The command line application: error handling, output streams and parsing of option values."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from collab_overcooked.io.text import harmless
 
 
 class TextConsole(Console):
-    """Prints texts as they are, without markup, keys and what a terminal would obey."""
+    """Console that prints text without markup, redacts keys and strips terminal control sequences."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """Print texts and what rich draws."""
-        super().print(*(Text(redact(harmless(each))) if isinstance(each, str) else each for each in objects), **options)
+        """Print strings and rich renderables."""
+        super().print(*(Text(redact(harmless(item))) if isinstance(item, str) else item for item in objects), **options)
 
 
 OUT = TextConsole(soft_wrap=True, highlight=False)
 ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
-MAX_LINE = 2_000  # characters of an error, which may quote what a user gave
+MAX_LINE = 2_000  # characters of an error message, which may quote user input
 UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
 LAZY: dict[str, Callable[[], Any]] = {}
-"""Commands whose options are read from the suites: they are made when they are used."""
+"""Command name -> factory, for commands whose options come from the suites; built on first use."""
 
 
 class Commands(TyperGroup):
-    """All commands; the one place that turns what users can get wrong into one line and exit code 2."""
+    """Top-level command group. Turns user errors into one line on stderr and exit code 2."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command that is named first."""
+        """Resolve the command named first, building it if it is lazy."""
         if args[0] in LAZY:
             alone = typer.Typer(add_completion=False)
             kind, function = LAZY[args[0]]()
@@ -48,7 +48,7 @@ class Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options that stand before the command, and those that every command takes."""
+        """Import plug-ins, then parse the options before the command."""
         _replace_what_cannot_be_shown(sys.stdout)
         try:
             args = import_plugins(args)
@@ -56,16 +56,16 @@ class Commands(TyperGroup):
             if "--traceback" in args:
                 raise
             fail(str(error))
-        given = list(args)  # reading them takes them out
+        arguments = list(args)  # parsing consumes args
         try:
             return super().make_context(info_name, args, parent, **extra)
         except UsageError as error:
-            if not given:  # shows the help
+            if not arguments:  # shows the help
                 raise
             fail(error.format_message())
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run a command and report its errors."""
         try:
             return super().invoke(ctx)
         except UsageError as error:
@@ -76,60 +76,60 @@ class Commands(TyperGroup):
         except (ValueError, OSError) as error:
             if ctx.params.get("traceback"):
                 raise
-            fail(os_words(error) if isinstance(error, OSError) else str(error))
+            fail(os_error_text(error) if isinstance(error, OSError) else str(error))
         except KeyboardInterrupt:
-            ERR.print("stopped; the same command goes on where it stopped, if it writes to a run folder")
+            ERR.print("stopped; if the command writes to a run folder, run it again to resume")
             raise typer.Exit(130) from None
 
 
 IMPORT = "--import"
 
 
-def import_plugins(words: Sequence[str]) -> list[str]:
-    """Import the modules and files that `--import` names anywhere on the command line.
+def import_plugins(arguments: Sequence[str]) -> list[str]:
+    """Import the modules and files given with `--import` anywhere on the command line.
 
-    They are imported before the command is looked up, as they may register the suite that it names.
+    This happens before the command is resolved, because a plug-in may register the suite that the command names.
 
     Returns:
-        The words without `--import` and its values.
+        The arguments without `--import` and its values.
 
     Raises:
-        ValueError: If a value is missing, or one of them cannot be imported.
+        ValueError: If a value is missing or cannot be imported.
     """
     from collab_overcooked.plugins import import_plugin
 
-    rest, left = [], iter(words)
-    for word in left:
-        flag, equals, value = word.partition("=")
-        if word == "--":
-            rest += [word, *left]
-        elif flag != IMPORT:
-            rest.append(word)
+    remaining, unread = [], iter(arguments)
+    for argument in unread:
+        option, equals, value = argument.partition("=")
+        if argument == "--":
+            remaining += [argument, *unread]
+        elif option != IMPORT:
+            remaining.append(argument)
         else:
-            name = value if equals else next(left, "")
+            name = value if equals else next(unread, "")
             if not name or name.startswith("-"):
                 raise ValueError(f"{IMPORT} needs a module or a .py file, not {name!r}")
             import_plugin(name)
-    return rest
+    return remaining
 
 
 def _replace_what_cannot_be_shown(stream: Any) -> None:
-    """Let a terminal or file that is not UTF-8 show question marks, where Python would end with an error."""
+    """Replace characters that a stream cannot encode with question marks instead of raising an error."""
     if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")
 
 
 def fail(message: str) -> None:
-    """Print one line and leave with exit code 2."""
+    """Print an error on one line and exit with code 2."""
     line = " ".join(message.split())
     ERR.print("error: " + (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}..."))
     raise typer.Exit(2)
 
 
-def os_words(error: OSError) -> str:
-    """Say which file and what is wrong with it."""
-    words = error.strerror or str(error)
-    return f"{error.filename}: {words}" if error.filename else words
+def os_error_text(error: OSError) -> str:
+    """Return the message of an operating system error with its file name."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
 
 
 app = typer.Typer(
@@ -141,13 +141,13 @@ app = typer.Typer(
 )
 
 
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Further environment options.", metavar=PAIRS)]
-KitchenOpt = Annotated[str, typer.Option(help="Shipped kitchen or path of a YAML file.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="Environment options.", metavar=PAIRS)]
+KitchenOpt = Annotated[str, typer.Option(help="Built-in kitchen or path of a YAML file.")]
 Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
 
 
 def version(value: bool) -> None:
-    """Print the version and leave."""
+    """Print the version and exit."""
     if value:
         OUT.print(f"collab-overcooked {__version__}")
         raise typer.Exit
@@ -159,7 +159,7 @@ FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
   Evaluate   collab-overcooked evaluate collab-overcooked --team all=llm:MODEL --levels 1 --budget calls=200
   Play       collab-overcooked play overcooked --layouts cramped_room --team agent_0=person agent_1=greedy
 
-collab-overcooked --help lists all commands, COMMAND --help the options of one."""
+Run collab-overcooked --help for all commands, and collab-overcooked COMMAND --help for the options of a command."""
 
 
 @app.callback(invoke_without_command=True)
@@ -168,7 +168,7 @@ def options(
     show_version: Annotated[
         bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
     ] = False,
-    traceback: Annotated[bool, typer.Option("--traceback", help="Show where errors come from.")] = False,
+    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of errors.")] = False,
     plugins: Annotated[
         list[str] | None,
         typer.Option(
@@ -178,64 +178,64 @@ def options(
         ),
     ] = None,
 ) -> None:
-    """Options of every command."""
+    """Handle the options that precede the command."""
     if context.invoked_subcommand is None:
         OUT.print(FIRST_STEPS)
 
 
 def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
-    """Register a command that is made when it is used.
+    """Register a command that is built when it is first used.
 
     Returns:
         Decorator of a function that returns the command's class and function.
     """
 
     def register(make: Callable[[], Any]) -> Callable[[], Any]:
-        def listed() -> None:
-            """Stand in the list of commands."""
+        def placeholder() -> None:
+            """Placeholder in the list of commands."""
 
-        def made() -> Any:
+        def make_documented() -> Any:
             kind, function = make()
             function.__doc__ = summary
             return kind, function
 
-        app.command(name, help=summary)(listed)
-        LAZY[name] = made
+        app.command(name, help=summary)(placeholder)
+        LAZY[name] = make_documented
         return make
 
     return register
 
 
 def say(message: str) -> None:
-    """Tell the user something that is not a result."""
+    """Print a status message to stderr; results go to stdout."""
     ERR.print(message)
 
 
-def read_settings(words: Sequence[str] | None) -> dict[str, Any]:
-    """Read ``key=value`` words; values are YAML, so that numbers, booleans and lists are what they look like.
+def read_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
+    """Parse ``key=value`` arguments. Values are YAML, so numbers, booleans and lists have their natural types.
 
     Raises:
-        ValueError: For a word without ``=`` or a value that is no YAML.
+        ValueError: If an argument has no ``=``, or its value is not valid YAML.
     """
     from collab_overcooked.io.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
-    for word in words or ():
-        key, equals, value = word.partition("=")
+    for pair in pairs or ():
+        key, equals, value = pair.partition("=")
         if not equals or not key:
-            raise ValueError(f"set: {word!r} should read key=value")
+            raise ValueError(f"set: {pair!r} should read key=value")
         try:
             settings[key] = read_value(value)
         except LayoutError:
-            raise ValueError(f"set: cannot read the value of {word!r:.80}") from None
+            raise ValueError(f"set: cannot read the value of {pair!r:.80}") from None
     return settings
 
 
 def read_count(text: str) -> int:
-    """Read an integer that may be written as ``1e6``.
+    """Parse an integer, which may be written as ``1e6``.
 
     Raises:
-        typer.BadParameter: If it is none.
+        typer.BadParameter: If the text is not an integer.
     """
     value = read_settings([f"value={text}"])["value"]
     if not isinstance(value, int) or isinstance(value, bool):
@@ -244,10 +244,10 @@ def read_count(text: str) -> int:
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
-    """Read numbers with commas between them.
+    """Parse comma-separated numbers.
 
     Raises:
-        ValueError: If one of them is none.
+        ValueError: If a part is not a number.
     """
     try:
         return None if text is None else [kind(part) for part in text.split(",")]

@@ -1,4 +1,4 @@
-"""The command ``compare``: policies of all kinds in all games, one report."""
+"""The command ``compare``: evaluate policies of all kinds in all games and write one report."""
 
 from __future__ import annotations
 
@@ -19,36 +19,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
-    """What is compared."""
+    """Options of a comparison: policies, games and budget."""
 
     policies: list[str] | None = option(
-        None, "random greedy ppo:NAME llm:MODEL ...; all that need no key if not given."
+        None, "Policies: random greedy ppo:NAME llm:MODEL ... Default: all that need no API key."
     )
-    games: list[str] | None = option(None, "Suites; all of games if not given. Also questions, answered by playing.")
-    budget: str = option("small", "How much is played: small or full.")
-    episodes: int | None = option(None, "Episodes of each task, or runs, instead of the budget's.")
-    seed: int = option(0, "Seed of the whole comparison.")
-    crossplay: bool = option(True, "Let every policy play with every other.")
-    out: Path = option(Path("runs/compare"), "Folder; what was played there is not played again.")
-    report_only: Path | None = option(None, "Write the report of such a folder again, from its records alone.")
-    people: list[str] | None = option(None, "Run folders of games with people: they stand on the leaderboards, too.")
+    games: list[str] | None = option(
+        None, "Suites to play; 'questions' answers question sets by playing. Default: the suites of all games."
+    )
+    budget: str = option("small", "Number of episodes: small or full.")
+    episodes: int | None = option(None, "Episodes or runs per task; overrides --budget.")
+    seed: int = option(0, "Random seed.")
+    crossplay: bool = option(True, "Pair every policy with every other policy.")
+    out: Path = option(Path("runs/compare"), "Output folder; episodes recorded there are not played again.")
+    report_only: Path | None = option(None, "Rewrite the report of this folder from its records, without playing.")
+    people: list[str] | None = option(None, "Run folders of games with people to include on the leaderboards.")
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     settings: list[str] | None = option(
-        None, "Environment options of one suite.", flag="--set", metavar="SUITE.OPTION=VALUE..."
+        None, "Environment options, by suite.", flag="--set", metavar="SUITE.OPTION=VALUE..."
     )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompareLlmOptions(LlmOptions):
-    """How language models are reached; the budget of a comparison is another option."""
+    """Endpoint options; here ``--budget`` is the size of the comparison, so the episode budget is renamed."""
 
     budget: str = option(
-        "", "Per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.", flag="--budget-per-episode"
+        "", "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0.5.", flag="--budget-per-episode"
     )
 
 
 def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: LlmOptions) -> None:
-    """Compare scripted, searching, trained and language policies: one report for all games."""
+    """Compare scripted, search, trained and language-model policies, with one report for all games."""
     from collab_overcooked.evaluation.compare import page
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison
     from collab_overcooked.evaluation.compare.plan import make_plan, read_plan
@@ -68,17 +70,19 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             options=read_game_settings(comparison.settings),
         )
         if llm_options.dry_run:
-            return show_forecast([(own, out / entry.folder) for entry, own in plan.evaluations().items()], llm_options)
+            return show_forecast(
+                [(evaluation, out / entry.folder) for entry, evaluation in plan.evaluations().items()], llm_options
+            )
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
         refuse_others(context, "--report-only", "--people")
         out = comparison.report_only
         plan = read_plan(out)
-    found = read_comparison(
+    comparison_results = read_comparison(
         plan, out, [record for path in comparison.people or () for record in read_records(path, say)]
     )
-    report_path = page.write(found, out)
-    page.show(OUT, found)
+    report_path = page.write(comparison_results, out)
+    page.show(OUT, comparison_results)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
     say(f"Open {report_path} in a browser.")
 
@@ -87,44 +91,49 @@ _GROUPS = {"comparison": CompareOptions, "limits": LimitOptions, "llm_options": 
 app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
 
 
-def read_game_settings(words: list[str] | None) -> dict[str, dict[str, Any]]:
-    """Read options of environments such as ``["SUITE.OPTION=VALUE"]``, by suite.
+def read_game_settings(pairs: list[str] | None) -> dict[str, dict[str, Any]]:
+    """Parse environment options such as ``["SUITE.OPTION=VALUE"]`` into a dict by suite.
 
     Raises:
-        ValueError: If a word names no suite or no option.
+        ValueError: If an argument lacks the suite or the option.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for name, value in read_settings(words).items():
+    options: dict[str, dict[str, Any]] = {}
+    for name, value in read_settings(pairs).items():
         suite, dot, key = name.partition(".")
         if not dot or not key:
             raise ValueError(f"--set: {name!r} should read SUITE.OPTION=VALUE")
-        found.setdefault(suite, {})[key] = value
-    return found
+        options.setdefault(suite, {})[key] = value
+    return options
 
 
 def refuse_others(context: typer.Context, alone: str, *beside: str) -> None:
-    """Refuse what is given beside an option that stands alone, or beside which few others may stand.
+    """Reject options that have no effect together with another one.
+
+    Args:
+        context: Context of the command.
+        alone: The exclusive option, such as ``--report-only``.
+        beside: Options that are allowed together with it.
 
     Raises:
-        ValueError: Naming the first such option.
+        ValueError: Naming the first option that has no effect.
     """
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
         if not {alone, *beside} & set(parameter.opts) and source is not None and source.name == "COMMANDLINE":
-            raise ValueError(f"option {parameter.opts[0]} means nothing with {alone}: nothing is played")
+            raise ValueError(f"option {parameter.opts[0]} has no effect with {alone}: nothing is played")
 
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
-    """Run a comparison: first the teams without language models, in processes; then the others, in threads.
+    """Run a comparison: teams without language models in processes, then teams with language models in threads.
 
     Raises:
-        ValueError: If options of language models are given to a comparison without any.
+        ValueError: If endpoint options are given but no team has a language model.
     """
     from collab_overcooked.evaluation.compare.play import play
 
     evaluations = plan.evaluations()
-    silent = {entry: own for entry, own in evaluations.items() if not own.has_language_models()}
-    speaking = {entry: own for entry, own in evaluations.items() if own.has_language_models()}
+    silent = {entry: evaluation for entry, evaluation in evaluations.items() if not evaluation.has_language_models()}
+    speaking = {entry: evaluation for entry, evaluation in evaluations.items() if evaluation.has_language_models()}
     if not speaking:
         refuse_llm_options(llm_options)
     plan.write(out)

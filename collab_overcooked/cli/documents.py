@@ -1,4 +1,4 @@
-"""The commands ``check`` and ``generate`` for files that users write, with options from dataclasses of the games."""
+"""The commands ``check`` and ``generate`` for layouts, lexicons and studies; games define their options."""
 
 from __future__ import annotations
 
@@ -17,59 +17,61 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.documents import LayoutError, load_file
 
-Files = Annotated[list[str], typer.Argument(help="Files, shipped names, or the kind's plural for all of these.")]
+Files = Annotated[
+    list[str], typer.Argument(help="Files or built-in names, or a plural such as 'layouts' for all built-in ones.")
+]
 Out = Annotated[Path, typer.Option(help="File or folder to write.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
 
 
 class FileCommands(TyperGroup):
-    """The command ``check``: the first word is a file, whose kind says which options there are."""
+    """Group of the command ``check``: the kind of the first file determines the options."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the plurals of all kinds."""
         return [kind.plural for kind in document_kinds()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return what a listing shows of a kind."""
+        """Return the help entry of a kind of file."""
         return TyperCommand(cmd_name, help=next(k.summary for k in document_kinds() if k.plural == cmd_name))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the check of the kind that the first word is of; the word stays one of its arguments."""
+        """Resolve the check by the kind of the first file, which remains an argument."""
         command = check_command(recognise(args[0]).name)
         return args[0], command, args
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse options before the file, of which nobody knows what they mean."""
+        """Reject options given before FILE: it is unclear which command they belong to."""
         if args and args[0].startswith("-") and args[0] != "--help":
             raise UsageError("Missing file: name it first, then the options of its kind", ctx)
         return super().parse_args(ctx, args)
 
 
 class GameCommands(TyperGroup):
-    """The command ``generate``: one command for each game that has a generator."""
+    """Group of the command ``generate``, with a subcommand for each game that has a generator."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the ids of these games."""
+        """Return the ids of the games that have a generator."""
         return [record.id for record in registry.games() if record.generator]
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return what a listing shows of a game."""
+        """Return the help entry of a game."""
         return TyperCommand(cmd_name, help=(generator_of(cmd_name).__doc__ or "").split("\n")[0])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of the game that is named first."""
+        """Resolve the subcommand from the first game named on the command line."""
         return args[0], generate_command(registry.find(args[0]).id), args[1:]
 
 
 app.add_typer(
     typer.Typer(cls=FileCommands, no_args_is_help=True),
     name="check",
-    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a shipped name, or all of a kind.",
+    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind.",
 )
 app.add_typer(
     typer.Typer(cls=GameCommands, no_args_is_help=True),
     name="generate",
-    help="Make new layouts or scenarios of a game.",
+    help="Generate new layouts or scenarios of a game.",
 )
 
 
@@ -81,16 +83,16 @@ ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.d
 
 @cache
 def document_kinds() -> tuple[DocumentKind, ...]:
-    """Return the kinds of files of all games, lexicons and studies."""
+    """Return all kinds of files: those of every game, lexicons and studies."""
     entries = dict.fromkeys(entry for record in registry.games() for entry in record.documents)
     return tuple(registry.load_entry(entry) for entry in (*entries, *ANY_GAME))
 
 
 def recognise(source: str) -> DocumentKind:
-    """Return the kind of a shipped name, of a file by its ending and keys, or of a plural.
+    """Return the kind of a built-in name, a plural, or a file, which is recognised by its ending and keys.
 
     Raises:
-        LayoutError: If there is no such name, or the file is of no kind.
+        LayoutError: If there is no such name, or the file matches no kind.
     """
     kinds = document_kinds()
     for kind in kinds:
@@ -115,7 +117,7 @@ def recognise(source: str) -> DocumentKind:
         path = path.parent / base
     best = max(kinds, key=lambda kind: (sum(key in kind.keys for key in doc), -len(kind.keys)))
     if not any(key in best.keys for key in doc):
-        raise LayoutError(f"{doc.source}: holds no key of a {', '.join(kind.name for kind in kinds)}")
+        raise LayoutError(f"{doc.source}: has no key of a {', '.join(kind.name for kind in kinds)}")
     return best
 
 
@@ -126,26 +128,26 @@ def check_command(kind_name: str) -> Any:
 
     def check(files: Files, options: Any, to_dict: Json = False) -> None:
         everything = files == [kind.plural]
-        found = kind.check(kind.names() if everything else files, options)
-        show(found, to_dict)
-        raise typer.Exit(int(not found.ok and not everything))  # shipped files say openly what they lack
+        finding = kind.check(kind.names() if everything else files, options)
+        show(finding, to_dict)
+        raise typer.Exit(int(not finding.ok and not everything))  # built-in files document what they lack
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
     return make_command(check, kind.options)
 
 
 def make_command(function: Any, options: type) -> Any:
-    """Return a command of its own with the fields of a dataclass as options."""
+    """Return a standalone command with the fields of a dataclass as options."""
     alone = typer.Typer(add_completion=False)
     alone.command(cls=MultiValueCommand)(expand_options(function, {"options": options}))
     return typer.main.get_command(alone)
 
 
-def show(found: Finding, to_dict: bool) -> None:
-    """Print what was found, as a text or, without a list around the figures of a single file, as JSON."""
-    single = isinstance(found.values, list) and len(found.values) == 1
-    values = found.values[0] if single else found.values  # type: ignore[index]
-    OUT.print(json.dumps(values, indent=1) if to_dict else found.text)
+def show(finding: Finding, to_dict: bool) -> None:
+    """Print a finding as text or as JSON; the values of a single file are not wrapped in a list."""
+    single = isinstance(finding.values, list) and len(finding.values) == 1
+    values = finding.values[0] if single else finding.values  # type: ignore[index]
+    OUT.print(json.dumps(values, indent=1) if to_dict else finding.text)
 
 
 # ------------------------------------------------------------------------------------------- generators
@@ -155,12 +157,12 @@ def generator_of(env_id: str) -> Any:
     """Return the generator class of a game, a ``io.document_kinds.Generator``.
 
     Raises:
-        ValueError: If it has none.
+        ValueError: If the game has no generator.
     """
     entry = registry.find(env_id).generator
     if not entry:
-        having = ", ".join(record.id for record in registry.games() if record.generator)
-        raise ValueError(f"{env_id} has no generator; these games have one: {having}")
+        available = ", ".join(record.id for record in registry.games() if record.generator)
+        raise ValueError(f"{env_id} has no generator; these games have one: {available}")
     return registry.load_entry(entry)
 
 
@@ -170,10 +172,10 @@ def generate_command(env_id: str) -> Any:
     generator = generator_of(env_id)
 
     def generate(options: Any, out: Out, to_dict: Json = False) -> None:
-        found = options.write(out, f"collab-overcooked generate {env_id}")
-        show(found, to_dict)
+        finding = options.write(out, f"collab-overcooked generate {env_id}")
+        show(finding, to_dict)
         say(f"written: {out}")
-        raise typer.Exit(int(not found.ok))
+        raise typer.Exit(int(not finding.ok))
 
     generate.__doc__ = f"Write {(generator.__doc__ or '').lower()[:1]}{(generator.__doc__ or '')[1:]}"
     return make_command(generate, generator)

@@ -1,4 +1,4 @@
-"""Commands for single episodes: step through them, check that they replay, draw them."""
+"""Commands for single episodes: ``replay`` and ``render``."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")
 @app.command()
 def replay(
     record: RecordArg,
-    episode: Annotated[int | None, typer.Option(help="Position among the episodes, from 0.")] = None,
+    episode: Annotated[int | None, typer.Option(help="Index of the episode, from 0.")] = None,
     task: TaskOpt = None,
-    check: Annotated[bool, typer.Option("--check", help="Only verify that replaying gives the same.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Only verify that the records replay exactly.")] = False,
 ) -> None:
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
     from collab_overcooked.runner.records import read_records
@@ -33,10 +33,10 @@ def replay(
 
 
 def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
-    """Return the wanted records.
+    """Return the records of a task, or the single record at an index.
 
     Raises:
-        ValueError: If there is no such task or position.
+        ValueError: If there is no such task or index.
     """
     if task is not None:
         known = dict.fromkeys(record["task"] for record in records)
@@ -46,12 +46,12 @@ def choose(records: list[dict[str, Any]], episode: int | None, task: str | None)
     if episode is None:
         return records
     if not 0 <= episode < len(records):
-        raise ValueError(f"episode: {episode} is not there; the episodes are 0 to {len(records) - 1}")
+        raise ValueError(f"episode: {episode} does not exist; the episodes are 0 to {len(records) - 1}")
     return [records[episode]]
 
 
 def check_records(records: Sequence[Mapping[str, Any]]) -> int:
-    """Replay records, print what differs, and return the exit code."""
+    """Replay records, print the differences, and return the exit code."""
     from collab_overcooked.runner.replay import first_difference
 
     bad = 0
@@ -66,28 +66,28 @@ def check_records(records: Sequence[Mapping[str, Any]]) -> int:
 
 
 def show_episode(record: Mapping[str, Any]) -> None:
-    """Print an episode step by step; waits for Enter where somebody can press it."""
+    """Print an episode step by step, waiting for Enter in an interactive terminal."""
     from collab_overcooked import registry
     from collab_overcooked.runner.replay import replay as replayed
 
     team = " ".join(f"{seat}={spec}" for seat, spec in record["team"].items())
     OUT.print(f"{record['task']}, episode {record['episode']}, {team}")
-    for seat, told in enumerate(record.get("feedback", [])):
-        OUT.print(f"agent_{seat} was told:\n{told}")
+    for seat, feedback in enumerate(record.get("feedback", [])):
+        OUT.print(f"agent_{seat} was told:\n{feedback}")
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
-    for moment in replayed(record, render_mode="ansi"):
-        if moment.timestep:
-            for line in step_lines(record["steps"][moment.timestep - 1]):
+    for snapshot in replayed(record, render_mode="ansi"):
+        if snapshot.timestep:
+            for line in step_lines(record["steps"][snapshot.timestep - 1]):
                 OUT.print(line)
-        OUT.print(moment.env.render())
-        if interactive and not moment.over and input("Enter for the next step, q to quit: ").strip() == "q":
+        OUT.print(snapshot.env.render())
+        if interactive and not snapshot.over and input("Enter for the next step, q to quit: ").strip() == "q":
             return
     OUT.print(f"{registry.suite_of(record).outcome(record)} after {record['timesteps']} timesteps")
 
 
 def step_lines(step: Mapping[str, Any]) -> list[str]:
-    """Return messages, errors, actions and events of a step, a line each."""
-    from collab_overcooked.reporting.report import event_words
+    """Return messages, errors, actions and events of a step, one line each."""
+    from collab_overcooked.reporting.report import event_text
 
     lines = [""]
     for message in step["messages"]:
@@ -96,18 +96,18 @@ def step_lines(step: Mapping[str, Any]) -> list[str]:
         lines.append(f"{speaker} says: {message['say']}{plan}")
     lines += [f"agent_{e['agent']} refused: {e['action']}: {e['code']}: {e['message']}" for e in step["errors"]]
     for seat, (action, event) in enumerate(zip(step["action_texts"], step["events"], strict=True)):
-        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_words(event)}" if event else ""))
+        lines.append(f"agent_{seat}: {action}" + (f"  -> {event_text(event)}" if event else ""))
     return lines
 
 
 @app.command()
 def render(
     record: RecordArg,
-    out: Annotated[Path, typer.Option(help="Picture or film to write: .png, .gif or .mp4.")],
-    episode: Annotated[int, typer.Option(help="Position among the episodes, from 0.")] = 0,
+    out: Annotated[Path, typer.Option(help="Output file: .png, .gif or .mp4.")],
+    episode: Annotated[int, typer.Option(help="Index of the episode, from 0.")] = 0,
     task: TaskOpt = None,
 ) -> None:
-    """Draw an episode as GIF or MP4, or its last moment as PNG."""
+    """Render an episode as GIF or MP4, or its final state as PNG."""
     from collab_overcooked.runner.records import read_records
 
     if out.suffix not in (".png", ".gif", ".mp4"):
@@ -118,7 +118,7 @@ def render(
 
 
 def write_film(record: Mapping[str, Any], out: Path) -> None:
-    """Write a record's film, or the picture of its last moment."""
+    """Write the video of a record, or a picture of its final state."""
     from collab_overcooked.reporting.video import frames_of_record, write_video
 
     if out.suffix == ".png":

@@ -1,4 +1,4 @@
-"""The command ``evaluate``: a team on a suite of tasks, with a subcommand for every suite."""
+"""The command ``evaluate``, with a subcommand for every suite."""
 
 from __future__ import annotations
 
@@ -23,41 +23,43 @@ from collab_overcooked.io.options import PAIRS, SEATS, option
 if TYPE_CHECKING:
     from collab_overcooked.runner.jobs import Evaluation
 
-LOG_GAP = 60.0  # seconds between lines on progress, where there is no bar
-LANGUAGE_WORKERS = 16  # if language models play: these wait most of the time
-WORKERS_HELP = "Number of processes, or ray[:ADDRESS]; as many as cores if not given, 16 threads with llm policies."
+LOG_GAP = 60.0  # seconds between progress lines when stderr is not a terminal
+LANGUAGE_WORKERS = 16  # threads for language models, which wait for responses most of the time
+WORKERS_HELP = (
+    "Number of worker processes, or ray[:ADDRESS]. Default: one per core, 16 threads with language-model policies."
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What every suite takes."""
+    """Options of every suite."""
 
-    team: list[str] | None = option(None, "One policy per seat; all=greedy if not given.", metavar=SEATS)
-    out: Path | None = option(None, "Run folder, runs/SUITE if not given; an interrupted run there is continued.")
-    seed: int = option(0, "Seed of the whole evaluation.")
-    settings: list[str] | None = option(None, "Further environment options.", flag="--set", metavar=PAIRS)
+    team: list[str] | None = option(None, "One policy per seat. Default: all=greedy.", metavar=SEATS)
+    out: Path | None = option(None, "Run folder; an interrupted run is resumed. Default: runs/SUITE.")
+    seed: int = option(0, "Random seed.")
+    settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
     workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
     report: bool = option(True, "Write report.html.")
 
 
 class SuiteCommands(TyperGroup):
-    """One command for each suite of the registry; a suite is imported when its command is used."""
+    """Group with a subcommand for every registered suite, which is imported on first use."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all suites."""
         return list(registry.suites())
 
     def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return what a listing shows of a suite."""
+        """Return the help entry of a suite."""
         return TyperCommand(cmd_name, help=registry.suites()[cmd_name].summary)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of the suite that is named first."""
+        """Resolve the subcommand from the first suite named on the command line."""
         command = suite_command(args[0])
         return command.name, command, args[1:]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the suite first, should options stand before it."""
+        """Move the suite to the front if options precede it."""
         flags = {f"--{name}" for name in ("report", "no-report", "more", "by-task")}
         for i, word in enumerate(args):
             if word in registry.suites() and not (i and args[i - 1].startswith("-") and args[i - 1] not in flags):
@@ -69,7 +71,7 @@ class SuiteCommands(TyperGroup):
 
 
 def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
-    """Warn of answers that were cut off, and exit if nothing was measured."""
+    """Warn about truncated answers, and exit if no episode was measured."""
     from collab_overcooked.reporting.sample_sizes import cut_answers, without_use
 
     if reason := cut_answers(records):
@@ -84,12 +86,12 @@ def suite_command(name: str) -> Any:
     """Return the command that evaluates a suite.
 
     Raises:
-        ValueError: If it is unknown; the message lists near matches.
+        ValueError: If the suite is unknown; the message lists near matches.
     """
     from collab_overcooked.reporting.sample_sizes import RecordScoring
 
     suite = registry.load_suite(name)
-    name = suite.name  # it may have been named by a game
+    name = suite.name  # the argument may be a game's name
 
     def run(
         run: RunOptions,
@@ -105,12 +107,14 @@ def suite_command(name: str) -> Any:
         if llm_options.dry_run:
             return show_forecast([(plan, out)], llm_options)
         records = run_plan(plan, out, run.workers, llm_options)
-        counted, usual = asdict(scoring), asdict(suite.scoring_options())
-        said = {key: value for own in presets for key, value in own.scoring.items() if counted[key] == usual[key]}
-        write_results(out, records, run.report, counted | said | asdict(record_scoring), show)
+        counted, defaults = asdict(scoring), asdict(suite.scoring_options())
+        preset_scoring = {
+            key: value for preset in presets for key, value in preset.scoring.items() if counted[key] == defaults[key]
+        }
+        write_results(out, records, run.report, counted | preset_scoring | asdict(record_scoring), show)
         warn_of(records)
 
-    run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays a team, writes records, and prints the suite's table."
+    run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
     groups = {
         "suite_options": suite.suite_options,
         "run": RunOptions,
@@ -126,31 +130,31 @@ def suite_command(name: str) -> Any:
 
 
 def shown_options(suite: Any) -> dict[str, Sequence[str]]:
-    """Return which options of showing and scoring a suite's command has; what is played is not scored otherwise."""
-    played = {own.name for own in fields(suite.suite_options)}
-    counted = [own.name for own in fields(suite.scoring_options) if own.name not in played]
+    """Return the display and scoring options of a suite's command, without scoring options that the suite fixes."""
+    played = {field.name for field in fields(suite.suite_options)}
+    counted = [field.name for field in fields(suite.scoring_options) if field.name not in played]
     return {"show": suite.show_options, "scoring": counted}
 
 
-evaluate_app = typer.Typer(cls=SuiteCommands, help="Play a team on a suite of tasks, write records, print its table.")
+evaluate_app = typer.Typer(cls=SuiteCommands, help="Evaluate a team on a suite: play, write records, print the table.")
 app.add_typer(evaluate_app, name="evaluate")
 
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
-    """Return the presets that language agents of a team name and that belong to the suite's game."""
+    """Return the presets named by a team's language agents that belong to the suite's game."""
     from collab_overcooked.policies.llm.connection import KIND
     from collab_overcooked.policies.llm.settings import parse_settings
 
     texts = [word.partition("=")[2].partition(":") for word in team]
     names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
-    own = {name for record in registry.games() if suite in record.suites for name in record.presets}
-    return [preset for name, preset in registry.presets().items() if name in names & own]
+    game_presets = {name for record in registry.games() if suite in record.suites for name in record.presets}
+    return [preset for name, preset in registry.presets().items() if name in names & game_presets]
 
 
 def plan_suite(
     suite: str, run: RunOptions, suite_options: Any, limits: LimitOptions, presets: Iterable[registry.PresetRecord]
 ) -> Evaluation:
-    """Plan a team on a suite, with what presets say of the environment."""
+    """Plan the evaluation of a team on a suite, with the environment options of presets."""
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
@@ -161,12 +165,12 @@ def plan_suite(
         options={key: value for preset in presets for key, value in preset.options.items()}
         | read_settings(run.settings),
         limits=Limits(**asdict(limits)),
-        **{own.name: getattr(suite_options, own.name) for own in fields(suite_options)},
+        **{field.name: getattr(suite_options, field.name) for field in fields(suite_options)},
     )
 
 
 def warn_of_repetitions(plan: Evaluation) -> None:
-    """Tell if models at temperature 0 are to play a task more than once: their answers may be the same each time."""
+    """Warn if models at temperature 0 play a task more than once, as their answers may be identical."""
     from collab_overcooked.policies.registry import is_language
     from collab_overcooked.reporting.sample_sizes import is_steady
 
@@ -175,16 +179,16 @@ def warn_of_repetitions(plan: Evaluation) -> None:
     most = max(Counter((job.task, job.team) for job in plan.jobs).values(), default=0)
     if steady and most > 1:
         say(
-            f"warning: {', '.join(steady)}: at temperature 0 the {most} episodes of a task may be one and the same "
-            "(with a fixed seed likewise); equal ones count once"
+            f"warning: {', '.join(steady)}: at temperature 0 or with a fixed seed, the {most} episodes of a task may "
+            "be identical; identical episodes count once"
         )
 
 
 def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[dict[str, Any]]:
-    """Run a plan: with language models in threads of this process, which share one connection, else in processes.
+    """Run a plan in worker processes, or in threads that share one connection if language models play.
 
     Raises:
-        ValueError: If options of language models are given to a team without any.
+        ValueError: If endpoint options are given but no team has a language model.
     """
     from collab_overcooked.evaluation.run import evaluate
 
@@ -199,21 +203,23 @@ def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmO
 
 @contextmanager
 def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the arguments of a run that uses them; what was paid for is kept.
+    """Connect to language models, and yield the keyword arguments of a run that uses them.
 
     Args:
-        llm_options: How they are reached.
-        workers: As given.
-        out: Folder of the run, where exchanges are kept unless another file is named.
+        llm_options: Endpoint, budget and store.
+        workers: Value of ``--workers``.
+        out: Run folder; exchanges are stored there unless ``--store`` names another file.
     """
     from collab_overcooked.policies.llm.agents import policy_maker
     from collab_overcooked.policies.llm.connection import connect
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
-    given = {own.name: getattr(llm_options, own.name) for own in fields(llm_options) if own.name != "dry_run"}
-    with connect(**given, keep=out / EXCHANGES) as connection:
+    settings = {
+        field.name: getattr(llm_options, field.name) for field in fields(llm_options) if field.name != "dry_run"
+    }
+    with connect(**settings, keep=out / EXCHANGES) as connection:
         if connection.router is not None:
-            connection.router.tell = say
+            connection.router.notify = say
         try:
             yield {
                 "make": policy_maker(connection),
@@ -227,10 +233,10 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
 
 
 def show_forecast(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
-    """Print what plans would ask language models beyond the records that their folders have, and what it would cost.
+    """Print a forecast of the requests, tokens and dollars that plans need beyond their recorded episodes.
 
     Raises:
-        ValueError: If no language model takes part.
+        ValueError: If no language model plays.
     """
     from collab_overcooked.evaluation.forecast import forecast_card
     from collab_overcooked.policies.llm.budget import parse_prices
@@ -239,24 +245,24 @@ def show_forecast(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOpti
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
-    found = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
-    forecast_card(found, parse_prices(llm_options.price)).show(OUT)
+    pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
+    forecast_card(pending, parse_prices(llm_options.price)).show(OUT)
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:
-    """Refuse options of language models where none plays.
+    """Reject endpoint options if no language model plays.
 
     Raises:
-        ValueError: Naming the first that is given.
+        ValueError: Naming the first such option.
     """
-    for own in fields(llm_options):
-        if getattr(llm_options, own.name) not in (None, "", False):
-            flag = own.metadata["flag"] or "--" + own.name.replace("_", "-")
-            raise ValueError(f"option {flag} is for teams with llm policies")
+    for field in fields(llm_options):
+        if getattr(llm_options, field.name) not in (None, "", False):
+            name = field.metadata["flag"] or "--" + field.name.replace("_", "-")
+            raise ValueError(f"option {name} is for teams with llm policies")
 
 
 class ProgressBar:
-    """A bar on standard error with episodes, success rate and time left; a line a minute where that is no terminal."""
+    """Progress on stderr: a bar with episodes, success rate and time left, or a line per minute without a terminal."""
 
     def __init__(self, plans: Iterable[Evaluation], rate: bool) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -273,8 +279,8 @@ class ProgressBar:
         )
         total = sum(len(job.keys) for plan in plans for job in plan.jobs)
         self.task = self.bar.add_task("", total=total, rate="")
-        self.rate = rate  # whether an episode can succeed as a whole
-        self.told = time.monotonic()
+        self.rate = rate  # whether episodes succeed or fail
+        self.logged_at = time.monotonic()
 
     def __enter__(self) -> Any:
         self.bar.start()
@@ -284,9 +290,9 @@ class ProgressBar:
         self.bar.stop()
 
     def advance(self, done: int, total: int, successes: int) -> None:
-        """Show the progress."""
+        """Update the bar."""
         rate = f"{successes / done:.0%} successful" if self.rate else ""
         self.bar.update(self.task, completed=done, total=total, rate=rate)
-        if not ERR.is_terminal and time.monotonic() - self.told >= LOG_GAP:
-            self.told = time.monotonic()
+        if not ERR.is_terminal and time.monotonic() - self.logged_at >= LOG_GAP:
+            self.logged_at = time.monotonic()
             say(f"{done} of {total} episodes {rate}".rstrip())

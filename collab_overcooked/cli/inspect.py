@@ -1,4 +1,4 @@
-"""Commands that look around: lists, descriptions, task graphs, parity with recorded games."""
+"""Commands that inspect the package: ``list``, ``describe`` and ``graph``."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def list_names(
         ),
     ],
     suite: Annotated[
-        str | None, typer.Option(help="Suite whose tasks, levels, ... are meant; the first that has them if not given.")
+        str | None, typer.Option(help="Suite of the tasks, levels, ... Default: the first suite that has them.")
     ] = None,
     kitchen: KitchenOpt = "paper",
 ) -> None:
-    """List what there is."""
+    """List environments, policies, metrics, tasks, layouts and other names."""
     listings: dict[str, Callable[[], list[tuple[str, str]]]] = {
         "envs": lambda: [(record.id, record.summary) for record in registry.games()],
         "policies": list_policies,
@@ -45,19 +45,19 @@ def list_names(
         raise ValueError(near_matches("listing", what, listings))
     rows = listings[what]()
     width = max(len(name) for name, _ in rows)
-    for name, words in rows:
-        OUT.print(f"{name:<{width}}  {words}".rstrip())
+    for name, summary in rows:
+        OUT.print(f"{name:<{width}}  {summary}".rstrip())
 
 
 def list_policies() -> list[tuple[str, str]]:
-    """Return how policies are written, and what they do."""
+    """Return usage and summary of every policy."""
     from collab_overcooked.policies.registry import policy_records
 
     return [(record.usage, record.summary) for record in policy_records()]
 
 
 def list_metrics() -> list[tuple[str, str]]:
-    """Return the metrics of every game, then those of each game behind its id, then custom ones."""
+    """Return name and meaning of the metrics of every game, of single games, and of custom metrics."""
     from collab_overcooked.metrics.registry import ANY_GAME, custom_metrics, game_metrics
 
     def line(metric: Metric, game: str) -> tuple[str, str]:
@@ -65,29 +65,29 @@ def list_metrics() -> list[tuple[str, str]]:
         return metric.name, f"{metric.meaning} ({'; '.join(filter(None, facts))})"
 
     suites = registry.first_suites()
-    own = [line(metric, ids[0]) for ids in suites.values() for metric in game_metrics(ids[0]).metrics]
+    of_games = [line(metric, ids[0]) for ids in suites.values() for metric in game_metrics(ids[0]).metrics]
     custom = [
-        line(metric, ", ".join(found.games) or "every game")
-        for name, found in custom_metrics().items()
-        for metric in found.metrics
+        line(metric, ", ".join(group.games) or "every game")
+        for name, group in custom_metrics().items()
+        for metric in group.metrics
         if metric.name == name
     ]
-    return [*(line(metric, "every game") for metric in ANY_GAME.metrics), *own, *custom]
+    return [*(line(metric, "every game") for metric in ANY_GAME.metrics), *of_games, *custom]
 
 
 def list_lexicons() -> list[tuple[str, str]]:
-    """Return the shipped lexicons with what they are like."""
+    """Return name and description of the built-in lexicons."""
     from collab_overcooked.envs.lexicon import lexicons, load_lexicon
 
     return [(name, load_lexicon(name).description) for name in lexicons()]
 
 
 def list_teachers() -> list[tuple[str, str]]:
-    """Return who may speak between the episodes of a run."""
+    """Return the teachers that may give feedback between the episodes of a run."""
     from collab_overcooked.runner.teaching import TEACHERS, WAYS
 
-    return [(mode, words) for mode, words in WAYS.items()] + [
-        (f"{mode}:{name}", words) for name, (*_, words) in TEACHERS.items() for mode in WAYS if mode != "none"
+    return [(mode, summary) for mode, summary in WAYS.items()] + [
+        (f"{mode}:{name}", summary) for name, (*_, summary) in TEACHERS.items() for mode in WAYS if mode != "none"
     ]
 
 
@@ -115,7 +115,7 @@ def describe(
 
 
 def describe_env(env_id: str) -> str:
-    """Return summary, spaces and documented options of an environment."""
+    """Return summary, spaces and options of an environment as text."""
     import inspect
     from dataclasses import fields
 
@@ -130,11 +130,11 @@ def describe_env(env_id: str) -> str:
         "",
         "Options:",
         *(
-            f"    {each.name}: {each.metadata['meaning']} (default {each.default!r})"
-            for each in fields(maker.config_class)
+            f"    {field.name}: {field.metadata['meaning']} (default {field.default!r})"
+            for field in fields(maker.config_class)
         ),
         "",
-        f"Every game takes `{registry.LEXICON}` as well: a shipped one or a YAML file, in whose words it speaks.",
+        f"Every game also takes `{registry.LEXICON}`: a built-in lexicon or a YAML file with the names that it uses.",
     ]
     return "\n".join(lines)
 
@@ -142,8 +142,8 @@ def describe_env(env_id: str) -> str:
 @app.command()
 def graph(
     subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish.")],
-    out: Annotated[Path, typer.Option(help="Picture to write: .svg, .png or .pdf.")],
-    env: Annotated[str | None, typer.Option(help="Its game; the first with graphs if not given.")] = None,
+    out: Annotated[Path, typer.Option(help="Output file: .svg, .png or .pdf.")],
+    env: Annotated[str | None, typer.Option(help="Environment id. Default: the first game with task graphs.")] = None,
 ) -> None:
     """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
     drawing = [record for record in registry.games() if record.graph]

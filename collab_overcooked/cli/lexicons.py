@@ -1,4 +1,4 @@
-"""The check of lexicon files: whether their words are one to one, and which games they have all words of."""
+"""Check of lexicon files: names map one to one, and the games whose names are complete."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from collab_overcooked.io.options import NoOptions
 
 
 def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:
-    """Say for every game whether a lexicon has all of its words; it holds what it claims if one game can use it.
+    """Report for every game the names that a lexicon lacks; a lexicon is valid if at least one game can use it.
 
     Raises:
-        LayoutError: If a lexicon cannot be read, or its words are not one to one.
+        LayoutError: If a lexicon cannot be read, or its names are not one to one.
     """
     names = {record.id: registry.load_game(record.id, lexicon="kitchen").names() for record in registry.games()}
     lines, values = [], []
     for source in sources:
         lexicon = load_lexicon(source)
-        missing = {env_id: list(lexicon.missing(own)) for env_id, own in names.items()}
+        missing = {env_id: list(lexicon.missing(required)) for env_id, required in names.items()}
         lines.append(f"{lexicon.name}: {len(lexicon.table) // 2} words, one to one")
-        for env_id, words in missing.items():
-            shown = ", ".join(words[:6]) + (", ..." if len(words) > 6 else "")
-            lines.append(f"  {env_id}: " + (f"no word for {shown}" if words else "has all words"))
+        for env_id, absent in missing.items():
+            listed = ", ".join(absent[:6]) + (", ..." if len(absent) > 6 else "")
+            lines.append(f"  {env_id}: " + (f"no word for {listed}" if absent else "has all words"))
         values.append({"name": lexicon.name, "words": len(lexicon.table) // 2, "missing": missing})
-    return Finding("\n".join(lines), values, all(not all(one["missing"].values()) for one in values))  # type: ignore
+    return Finding("\n".join(lines), values, all(not all(value["missing"].values()) for value in values))  # type: ignore
 
 
 LEXICON = DocumentKind(
@@ -34,5 +34,5 @@ LEXICON = DocumentKind(
     FOLDER,
     KEYS,
     check_lexicons,
-    "Proves that words are one to one, and says which games can be told in them.",
+    "Checks that the names map one to one, and reports which games can use the lexicon.",
 )

@@ -1,4 +1,4 @@
-"""Commands about joint plans: show how one was searched, and compare ways to search."""
+"""Commands about joint plans: ``show-plan`` and ``plan-study``."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from collab_overcooked.cli.episodes import RecordArg, TaskOpt, choose
 @app.command("show-plan")
 def show_plan(
     record: RecordArg,
-    episode: Annotated[int, typer.Option(help="Position among the episodes, from 0.")] = 0,
-    step: Annotated[int, typer.Option(help="Timestep; the last search at or before it is shown.")] = 0,
+    episode: Annotated[int, typer.Option(help="Index of the episode, from 0.")] = 0,
+    step: Annotated[int, typer.Option(help="Timestep; shows the last search at or before it.")] = 0,
     task: TaskOpt = None,
-    out: Annotated[Path | None, typer.Option(help="Picture to write as well: .svg or .html.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write a picture: .svg or .html.")] = None,
 ) -> None:
-    """Print the tree of a plan search (of policies such as cots), and draw it."""
+    """Print the search tree of a joint plan, for policies such as cots, and optionally draw it."""
     from collab_overcooked.reporting.plan_drawing import draw_tree, plan_page, tree_text, update_at
     from collab_overcooked.runner.records import about, read_records, write_whole
 
     if out is not None and out.suffix not in (".svg", ".html"):
         raise ValueError(f"out: {out.name!r} must end in .svg or .html")
-    found = choose(read_records(record), episode, task)[0]
-    with about(found):
-        update = update_at(found, step)
+    chosen = choose(read_records(record), episode, task)[0]
+    with about(chosen):
+        update = update_at(chosen, step)
     if out is not None:
-        title = f"Plan of {found['env_id']}, {found['task']}, episode {found['episode']}"
+        title = f"Plan of {chosen['env_id']}, {chosen['task']}, episode {chosen['episode']}"
         text = draw_tree(update) + "\n" if out.suffix == ".svg" else plan_page(update, title)
         write_whole(out, text.encode())
         say(f"written: {out}")
@@ -39,22 +39,22 @@ def show_plan(
 
 @app.command("plan-study")
 def plan_study(
-    out: Annotated[Path, typer.Argument(help="Folder of the runs; finished episodes in it are kept.")],
-    game: Annotated[list[str] | None, typer.Option(help="Game with sub-plans; all of them if not given.")] = None,
-    scenes: Annotated[int, typer.Option(help="Seeded scenes of each game.")] = 30,
-    ablations: Annotated[bool, typer.Option("--ablations", help="Parts of cots left out or changed instead.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the scenes.")] = 0,
-    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    out: Annotated[Path, typer.Argument(help="Output folder; finished episodes are not played again.")],
+    game: Annotated[list[str] | None, typer.Option(help="Games with sub-plans. Default: all of them.")] = None,
+    scenes: Annotated[int, typer.Option(help="Number of seeded scenes per game.")] = 30,
+    ablations: Annotated[bool, typer.Option("--ablations", help="Compare ablations of cots instead.")] = False,
+    seed: Annotated[int, typer.Option(help="Random seed of the scenes.")] = 0,
+    workers: Annotated[int, typer.Option(help="Number of worker processes.")] = 1,
 ) -> None:
-    """Compare tree search of joint plans with simpler ways on the same scenes; no language model is asked."""
+    """Compare tree search of joint plans with simpler methods on the same scenes, without a language model."""
     from collab_overcooked.evaluation.plan_study import ABLATIONS, FIRST, WAYS, run_study
     from collab_overcooked.reporting.plan_results import study_table
     from collab_overcooked.runner.records import write_whole
 
     ways = (FIRST, *ABLATIONS) if ablations else WAYS
-    found = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
+    results = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
     path = out / ("ablations.json" if ablations else "results.json")
-    write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
-    for name, own in found["games"].items():
-        study_table(name, own).show(OUT)
+    write_whole(path, (json.dumps(results, indent=1) + "\n").encode())
+    for name, game_results in results["games"].items():
+        study_table(name, game_results).show(OUT)
     say(f"written: {path}")

@@ -1,4 +1,4 @@
-"""The command ``play``: people in seats of a team, at pages or in the terminal; a subcommand for every suite."""
+"""The command ``play``: games with people, in the browser or in the terminal, with a subcommand for every suite."""
 
 from __future__ import annotations
 
@@ -24,78 +24,78 @@ ROOMS = "rooms"
 
 @dataclass(frozen=True, kw_only=True)
 class PlayOptions:
-    """Who plays what, and where it is kept."""
+    """Options of a game with people: team, run folder and server."""
 
     team: list[str] | None = option(
-        None, "A person or policy per seat; a person and greedy if not given. A link for each person.", metavar=SEATS
+        None, "A policy or 'person' per seat. Default: agent_0=person all=greedy.", metavar=SEATS
     )
-    out: Path | None = option(None, "Run folder, runs/play/SUITE if not given; records are added to what is there.")
-    seed: int | None = option(None, "Seed; drawn if not given.")
-    settings: list[str] | None = option(None, "Further environment options.", flag="--set", metavar=PAIRS)
-    practice: bool = option(False, "Practise first: three short episodes, which are kept apart from the records.")
-    voice: bool = option(False, "A link for somebody who speaks to all and has no seat.")
-    terminal: bool = option(False, "Play in this terminal; needs the extra screen, or use --lines.")
+    out: Path | None = option(None, "Run folder; new records are appended. Default: runs/play/SUITE.")
+    seed: int | None = option(None, "Random seed. Default: a new one for every run.")
+    settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
+    practice: bool = option(False, "Start with three short practice episodes, recorded in a separate file.")
+    voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
+    terminal: bool = option(False, "Play in this terminal (needs the extra 'screen'; see also --lines).")
     lines: bool = option(False, "Play in this terminal line by line, for screen readers and pipes.")
-    address: str = option(ADDRESS, "Network address; any but this machine's own needs --yes.")
-    port: int = option(0, "Port; a free one if not given.")
-    public_name: list[str] | None = option(None, "Host name under which others reach this machine, or a proxy.")
-    yes: bool = option(False, "Let other machines reach the pages.")
+    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
+    port: int = option(0, "Port; 0 selects a free one.")
+    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
+    yes: bool = option(False, "Confirm that other machines may reach the pages.")
     open_page: bool = option(True, "Open the page in a browser.", flag="--open")
 
 
 @dataclass(frozen=True, kw_only=True)
 class HowOptions:
-    """How people play; see ``play.settings.PlaySettings``."""
+    """Options of the interface; see ``play.settings.PlaySettings``."""
 
-    clock: str = option("game", "turns, ticks (real time), or game: what suits the game.")
-    tick: float = option(0.15, "Seconds of a step in real time.")
-    show: str = option("both", "What people see: words, picture or both.")
-    menu: str = option("legal", "Actions on offer: legal, vocabulary or none.")
-    names: str = option("shown", "Whether people are told who plays beside them: shown or blind.")
-    decide_within: float | None = option(None, "Seconds for a decision in turns, after which the seat idles.")
-    grace: float = option(60.0, "Seconds that a lost connection is waited for.")
-    on_leave: str = option("idle", "What a seat does after that: idle, pause, end, or a policy that plays on.")
-    language: str = option("", "Language of pages: en or de. Default: everybody chooses.")
-    metrics: bool = option(True, "Show the metrics of an episode that is over.")
+    clock: str = option("game", "Clock: turns, ticks (real time), or game (the game's default).")
+    tick: float = option(0.15, "Seconds per step in real time.")
+    show: str = option("both", "Observation: words (text), picture or both.")
+    menu: str = option("legal", "Actions in the menu: legal, vocabulary or none.")
+    names: str = option("shown", "Names of partners: shown or blind.")
+    decide_within: float | None = option(None, "Time limit for a decision in turns, in seconds; then the seat idles.")
+    grace: float = option(60.0, "Seconds to wait for a lost connection.")
+    on_leave: str = option("idle", "Reaction to a lost connection: idle, pause, end, or a policy that takes over.")
+    language: str = option("", "Language of the pages: en or de. Default: each person chooses.")
+    metrics: bool = option(True, "Show the metrics of a finished episode.")
     replay: bool = option(
         True,
-        "Let people watch an episode that is over: what their seat saw.",
-        flag="--show-replay/--no-replay",  # --replay is the file of a language model's answers
+        "Offer a replay of a finished episode, as seen from the person's seat.",
+        flag="--show-replay/--no-replay",  # --replay is the file with a language model's responses
     )
 
 
 class PlayCommands(SuiteCommands):
-    """One command for each suite whose episodes people can play."""
+    """Group with a subcommand for every suite that people can play, and one for the start page."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command of the suite, or of the suite of the game, that is named first."""
+        """Resolve the subcommand from the suite or game named first."""
         command = rooms_command() if args[0] == ROOMS else play_command(args[0])
         return command.name, command, args[1:]
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all suites, and of the start page."""
+        """Return the names of the start page and of all suites."""
         return [ROOMS, *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return what a listing shows of a suite, or of the start page."""
+        """Return the help entry of a suite or of the start page."""
         return rooms_command() if cmd_name == ROOMS else super().get_command(ctx, cmd_name)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """Where pages are served, and where games are kept."""
+    """Options of the start page: output folder and server."""
 
-    out: Path | None = option(None, "Folder of run folders, one for each suite. Default: runs/play.")
-    address: str = option(ADDRESS, "Network address; any but this machine's own needs --yes.")
-    port: int = option(0, "Port; a free one if not given.")
-    public_name: list[str] | None = option(None, "Host name under which others reach this machine, or a proxy.")
-    yes: bool = option(False, "Let other machines reach the pages.")
+    out: Path | None = option(None, "Folder with one run folder per suite. Default: runs/play.")
+    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
+    port: int = option(0, "Port; 0 selects a free one.")
+    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
+    yes: bool = option(False, "Confirm that other machines may reach the pages.")
     open_page: bool = option(True, "Open the page in a browser.", flag="--open")
 
 
 @cache
 def rooms_command() -> Any:
-    """Return the command that serves the start page, at which rooms of every game are opened."""
+    """Return the command that serves the start page, where rooms for every game can be opened."""
 
     def run(pages: PageOptions, how: HowOptions) -> None:
         from collab_overcooked.play.recording import PlayFolder
@@ -112,10 +112,10 @@ def rooms_command() -> Any:
         try:
             serve_pages(None, pages, Rooms(folder, PlaySettings(**asdict(how))))
         finally:
-            for own in folders.values():
-                own.close()
+            for play_folder in folders.values():
+                play_folder.close()
 
-    run.__doc__ = "Serve a start page with all games: open rooms, and hand out their links and QR codes."
+    run.__doc__ = "Serve a start page for all games, to open rooms and share their links and QR codes."
     alone = typer.Typer(add_completion=False)
     alone.command(ROOMS, cls=MultiValueCommand)(expand_options(run, {"pages": PageOptions, "how": HowOptions}))
     return typer.main.get_command(alone)
@@ -192,10 +192,10 @@ def session_of(
 
 @contextmanager
 def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
-    """Yield what makes policies beside people: None for the registry, or one that reaches language models.
+    """Yield the factory of the policies that play with people: None for the registry, or one with language models.
 
     Raises:
-        ValueError: If one of them cannot be made; people who have come already could not play.
+        ValueError: If a policy cannot be created, before any person joins.
     """
     from collab_overcooked.policies.registry import PERSON, is_language, make_policy
 
@@ -215,20 +215,20 @@ def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
 
 
 def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: LimitOptions) -> Any:
-    """Return the episodes of the first team with two seats or more, or of the first, and that team."""
+    """Return jobs and seats of the first team with at least two seats, or else of the first team."""
     import secrets
 
     from collab_overcooked.evaluation.suites import plan_evaluation
     from collab_overcooked.runner.episode import Limits
 
-    words = play.team or ["agent_0=person", "all=greedy"]
+    assignments = play.team or ["agent_0=person", "all=greedy"]
     plan = plan_evaluation(
         suite,
-        words,
+        assignments,
         seed=secrets.randbelow(2**31) if play.seed is None else play.seed,
         options=read_settings(play.settings),
         limits=Limits(**asdict(limits)),
-        **options_for(suite_options, words),
+        **options_for(suite_options, assignments),
     )
     teams = plan.teams()
     team = next((team for team in teams if len(team) > 1), teams[0])
@@ -236,32 +236,32 @@ def planned_jobs(suite: str, play: PlayOptions, suite_options: Any, limits: Limi
 
 
 def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:
-    """Return a suite's options; of several numbers of agents the one that fits a team which names each of its seats."""
+    """Return a suite's options; a team that names each seat also selects the number of agents."""
     from collab_overcooked.runner.teams import ALL
 
-    given = {own.name: getattr(suite_options, own.name) for own in fields(suite_options)}
+    options = {field.name: getattr(suite_options, field.name) for field in fields(suite_options)}
     seats = {word.partition("=")[0] for word in team}
-    sizes = given.get("agents")
+    sizes = options.get("agents")
     if isinstance(sizes, (list, tuple)) and ALL not in seats and len(seats) in sizes:
-        given["agents"] = (len(seats),)
-    return given
+        options["agents"] = (len(seats),)
+    return options
 
 
 # ------------------------------------------------------------------------------------------- pages
 
 
 def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) -> list[str]:
-    """Return the host names under which a server is known.
+    """Return the host names that a server accepts.
 
     Raises:
-        ValueError: If other machines are let in without a word.
+        ValueError: If other machines could reach the server and ``--yes`` is missing.
     """
     from collab_overcooked.play.server import LOOPBACK, is_loopback
 
     if not is_loopback(address) and not yes:
         raise ValueError(
-            f"address: {address} lets other machines reach the pages, without encryption and with nothing but the "
-            "links to keep strangers out; add --yes if that is meant, and put a proxy with TLS in front of it"
+            f"address: {address} lets other machines reach the pages without encryption, protected only by secret "
+            "links; add --yes to confirm, and put a proxy with TLS in front of it"
         )
     return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
 
@@ -270,12 +270,12 @@ def serve_pages(sessions: Any, play: PlayOptions | PageOptions, rooms: Any = Non
     """Serve pages until the command is interrupted.
 
     Args:
-        sessions: Makes the session that is played; None to open rooms at the host's page only.
-        play: Where pages are served.
-        rooms: Opens rooms at the host's page.
+        sessions: Creates the session to play; None if rooms are opened on the host page only.
+        play: Server options.
+        rooms: Opens rooms on the host page.
 
     Raises:
-        ValueError: If the extra is missing, or other machines are let in without a word.
+        ValueError: If the extra is missing, or other machines could reach the server and ``--yes`` is missing.
     """
     from collab_overcooked.play.host import Host
     from collab_overcooked.play.rooms import with_rematch
@@ -286,12 +286,12 @@ def serve_pages(sessions: Any, play: PlayOptions | PageOptions, rooms: Any = Non
     session = None if sessions is None else with_rematch(sessions())
 
     def ready(port: int) -> None:
-        shown = play.address if is_loopback(play.address) or not play.public_name else play.public_name[0]
-        base = f"http://{shown}:{port}"
+        host_name = play.address if is_loopback(play.address) or not play.public_name else play.public_name[0]
+        base = f"http://{host_name}:{port}"
         people = [] if session is None else session.people
         for person in people:
             say(f"{person.agent}: {base}/s/{person.token}")
-        say(f"host: {base}/h/{host.token}\nCtrl+C ends it.")
+        say(f"host: {base}/h/{host.token}\nPress Ctrl+C to stop.")
         if play.open_page:
             webbrowser.open(f"{base}/s/{people[0].token}" if len(people) == 1 else f"{base}/h/{host.token}")
 

@@ -1,4 +1,4 @@
-"""The files of a run folder: tables and report."""
+"""Tables and report of a run folder."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def write_results(
         write_whole(folder / name, text_of(cards).encode())
     if report_file:
         write_whole(folder / "report.html", pages.build_report(records, cards, folder).encode())
-    for card in cards:  # the files first: whatever the screen cannot show is in them
+    for card in cards:  # after the files, which also hold characters that the terminal cannot show
         card.show(OUT, show.more, show.by_task)
     say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))

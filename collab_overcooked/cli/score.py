@@ -1,6 +1,6 @@
-"""Commands that score what was played, and the files of a run folder.
+"""The commands ``score`` and ``report``.
 
-Their options of scoring are those of all suites, so that they are made when they are used.
+Their scoring options are those of all suites, so the commands are built lazily.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collab_overcooked.io.options import NAMES, PAIRS, option, read_names
 
 
 def scoring_options(logs: bool) -> type:
-    """Return a dataclass with the options of scoring of all suites, and of reading logs of the originals if asked."""
+    """Return a dataclass with the scoring options of all suites, and optionally those for logs of the originals."""
     from collab_overcooked import registry
     from collab_overcooked.reporting.sample_sizes import RecordScoring
 
@@ -30,29 +30,29 @@ def scoring_options(logs: bool) -> type:
         + [suite.scoring_options for suite in suites]
         + ([suite.log_options for suite in suites] if logs else [])
     )
-    own = [
-        (one.name, get_type_hints(kind)[one.name], option(one.default, **one.metadata))
+    declared = [
+        (field.name, get_type_hints(kind)[field.name], option(field.default, **field.metadata))
         for kind in kinds
-        for one in fields(kind)
+        for field in fields(kind)
     ]
-    own.append(
+    declared.append(
         (
             "settings",
             list[str] | None,
-            option(None, "The same options by name.", flag="--set", metavar=PAIRS),
+            option(None, "Scoring options by name.", flag="--set", metavar=PAIRS),
         )
     )
-    return make_dataclass("ScoringOptions", own, frozen=True, kw_only=True)
+    return make_dataclass("ScoringOptions", declared, frozen=True, kw_only=True)
 
 
 def given_options(scoring: Any) -> dict[str, Any]:
-    """Return options of scoring by name; those given with ``--set`` count."""
+    """Return the scoring options by name; ``--set`` takes precedence."""
     return {name: value for name, value in asdict(scoring).items() if name != "settings"} | read_settings(
         scoring.settings
     )
 
 
-@lazy_command("report", "Write tables and report of a run folder again.")
+@lazy_command("report", "Rewrite the tables and the report of a run folder.")
 def report_command() -> Any:
     """Return the command ``report``."""
 
@@ -66,14 +66,16 @@ def report_command() -> Any:
     return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
 
 
-@lazy_command("score", "Score records again, or logs of the original, with named alternatives of the definitions.")
+@lazy_command("score", "Score records, or logs of the original implementation, with optional alternative definitions.")
 def score_command() -> Any:
     """Return the command ``score``."""
 
     def score(
         paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
-        form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-        metrics: Annotated[str, typer.Option(help="Means of these too: see list metrics.", metavar=NAMES)] = "",
+        form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
+        metrics: Annotated[
+            str, typer.Option(help="Metrics to add, comma-separated, as printed by 'list metrics'.", metavar=NAMES)
+        ] = "",
         *,
         scoring: Any,
         show: ShowOptions,
@@ -83,11 +85,11 @@ def score_command() -> Any:
     return MultiValueCommand, expand_options(score, {"scoring": scoring_options(logs=True), "show": ShowOptions})
 
 
-def print_scores(paths: list[Path], form: str, metrics: list[str], given: dict[str, Any], show: ShowOptions) -> None:
-    """Print the scores of what lies at some paths.
+def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict[str, Any], show: ShowOptions) -> None:
+    """Print the scores of run folders, record files or logs.
 
     Raises:
-        ValueError: For an unknown form, and as ``score_paths`` says.
+        ValueError: If the format is unknown, and as documented for ``score_paths``.
     """
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
@@ -95,7 +97,7 @@ def print_scores(paths: list[Path], form: str, metrics: list[str], given: dict[s
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
     if form not in ("table", *writers):
         raise ValueError(near_matches("format", form, ("table", *writers)))
-    cards = score_paths(paths, given, say, metrics)
+    cards = score_paths(paths, scoring, say, metrics)
     if form != "table":
         sys.stdout.write(writers[form](cards))
         return

@@ -1,4 +1,4 @@
-"""The command ``sheet``: one sheet for several runs, their metrics beside each other and what they differ in."""
+"""The command ``sheet``: metrics of several runs side by side, with paired differences."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from collab_overcooked.io.checks import near_matches
 
 @app.command("sheet")
 def sheet(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; the first one is compared with the others.")],
-    form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
-    page: Annotated[Path | None, typer.Option(help="HTML file to write, with the curves of the games.")] = None,
+    runs: Annotated[list[Path], typer.Argument(help="Run folders; the others are compared with the first.")],
+    form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
+    page: Annotated[Path | None, typer.Option(help="Also write an HTML page with charts.")] = None,
 ) -> None:
-    """Print one sheet for several runs: metrics, curves as tables, and paired differences where they share episodes."""
+    """Summarize several runs: metrics, curves as tables, and paired differences of shared episodes."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.runner.records import read_records
 
@@ -41,7 +41,7 @@ def sheet(
 
 
 def write_page(path: Path, cards: Sequence[Any]) -> None:
-    """Write cards with their charts as a page that loads nothing."""
+    """Write cards and their charts as a self-contained HTML page."""
     from collab_overcooked.reporting import report
     from collab_overcooked.runner.records import write_whole
 
@@ -51,10 +51,10 @@ def write_page(path: Path, cards: Sequence[Any]) -> None:
 
 
 def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
-    """Return a card for each game that some runs played.
+    """Return a card for each game in the runs.
 
     Args:
-        played: Records by run.
+        played: Run name -> records.
     """
     from collab_overcooked.reporting.differences import NOTE, difference_table
     from collab_overcooked.reporting.results import run_table
@@ -63,11 +63,11 @@ def sheet_cards(played: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[Any]:
 
     cards = []
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
-        own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}
-        own = {run: records for run, records in own.items() if records}
-        title, own = f"{env_id}, {len(own)} runs", split_runs(own)
-        means, differences = run_table(own), difference_table(own)
-        further, charts = registry.load_suite(env_id).sheet(own)
+        by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}
+        by_run = {run: records for run, records in by_run.items() if records}
+        title, by_run = f"{env_id}, {len(by_run)} runs", split_runs(by_run)
+        means, differences = run_table(by_run), difference_table(by_run)
+        further, charts = registry.load_suite(env_id).sheet(by_run)
         tables = (means, *further, *(() if differences is None else (differences,)))
         notes = () if differences is None else (NOTE,)
         cards.append(Scorecard("sheet", title, tables, notes=notes, data=means, charts=tuple(charts)))

@@ -1,4 +1,4 @@
-"""The command ``test``: tests of significance between runs, or between the conditions of a study."""
+"""The command ``test``: significance tests between runs, or between the conditions of a study."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ def significance(
     runs: Annotated[
         list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
     ],
-    metrics: Annotated[str, typer.Option(help="Metrics to test; the suite's score if not given.", metavar=NAMES)] = "",
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Take equal episodes for independent ones.")] = False,
-    form: Annotated[str, typer.Option("--format", help="table, markdown, csv or json.")] = "table",
+    metrics: Annotated[
+        str, typer.Option(help="Metrics to test, comma-separated. Default: the suite's score.", metavar=NAMES)
+    ] = "",
+    unpaired: Annotated[bool, typer.Option("--unpaired", help="Treat episodes as independent, not as pairs.")] = False,
+    form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
-    """Test whether runs, or the conditions of a study, differ: pairs, analysis of variance, Tukey's comparisons."""
+    """Test whether runs or conditions of a study differ: paired tests, analysis of variance, Tukey's comparisons."""
     from collab_overcooked.reporting import scorecard
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
@@ -44,14 +46,14 @@ def significance(
 
 
 def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield a title with samples by measure: of each game that at least two runs played, or of a study.
+    """Yield a title and the samples by metric, for each game that at least two runs played, or for a study.
 
     Args:
         paths: Run folders and record files, or one folder of a study.
-        metrics: What is compared; the score of the suite if none is named.
+        metrics: Names of metrics; empty for the score of the suite.
 
     Raises:
-        ValueError: For fewer than two runs, one that is given twice, or no game in two of them.
+        ValueError: If fewer than two runs are given, a run is given twice, or no two runs share a game.
     """
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
@@ -64,28 +66,28 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         return
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"test: two different runs or more are compared, or one study, not {', '.join(names)}")
+        raise ValueError(f"test: needs at least two different runs, or one study, not {', '.join(names)}")
     played = {name: counted(read_records(Path(name), say), RecordScoring()) for name in names}
-    found = False
+    shared_game = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
-        own = {run: [one for one in records if one["env_id"] == env_id] for run, records in played.items()}
-        own = {run: records for run, records in own.items() if records}
-        if len(own) > 1:
-            found, title, own = True, f"{env_id}, {len(own)} runs", split_runs(own)
-            chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(own.values()))[0])]
-            values = {name: {run: episode_values(records, name) for run, records in own.items()} for name in chosen}
+        by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}
+        by_run = {run: records for run, records in by_run.items() if records}
+        if len(by_run) > 1:
+            shared_game, title, by_run = True, f"{env_id}, {len(by_run)} runs", split_runs(by_run)
+            chosen = list(dict.fromkeys(metrics)) or [score_metric(next(iter(by_run.values()))[0])]
+            values = {name: {run: episode_values(records, name) for run, records in by_run.items()} for name in chosen}
             yield title, values
-    if not found:
+    if not shared_game:
         raise ValueError("test: no game was played in two of the runs")
 
 
 def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) -> Iterator[Any]:
-    """Yield a card with the means, and one for each kind of test.
+    """Yield a card with the means, then one for each kind of test.
 
     Args:
-        title: What is compared.
-        measured: Samples by measure.
-        paired: Whether units of one name are pairs.
+        title: Title of the comparison.
+        measured: Metric -> samples.
+        paired: Whether units with the same name are pairs.
     """
     from collab_overcooked.reporting.scorecard import Scorecard
     from collab_overcooked.reporting.significance import MANY_NOTE, mean_table, significance_tables

@@ -15,41 +15,41 @@ from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_
 from collab_overcooked.cli.play import ADDRESS, allowed_names, beside
 from collab_overcooked.io.options import PAIRS, option
 
-FileArg = Annotated[str, typer.Argument(help="Study file, or the name of a shipped one.")]
-FolderArg = Annotated[Path, typer.Argument(help="Folder of a study.")]
+FileArg = Annotated[str, typer.Argument(help="Study file, or name of a built-in study.")]
+FolderArg = Annotated[Path, typer.Argument(help="Results folder of a study.")]
 study_app = typer.Typer(no_args_is_help=True)
-app.add_typer(study_app, name="study", help="Run a study with people, rehearse it with bots, and export its results.")
+app.add_typer(study_app, name="study", help="Run a study with people, rehearse it with bots, export its results.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """Where a study is served, who plays in it, and where it is kept."""
+    """Options of a study's server: results folder, partners and network."""
 
-    out: Path | None = option(None, "Folder, runs/study/NAME if not given; a study that was stopped goes on there.")
-    partner: list[str] | None = option(None, "Other policies for partners of the study: name=policy ...", metavar=PAIRS)
-    address: str = option(ADDRESS, "Network address; any but this machine's own needs --yes.")
-    port: int = option(8000, "Port; 0 for a free one.")
-    public_name: list[str] | None = option(None, "Host name under which others reach this machine, or a proxy.")
-    yes: bool = option(False, "Let other machines reach the pages.")
+    out: Path | None = option(None, "Results folder; an interrupted study is resumed. Default: runs/study/NAME.")
+    partner: list[str] | None = option(None, "Override policies of partners: name=policy ...", metavar=PAIRS)
+    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
+    port: int = option(8000, "Port; 0 selects a free one.")
+    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
+    yes: bool = option(False, "Confirm that other machines may reach the pages.")
 
 
-def read_partners(words: Sequence[str] | None) -> dict[str, str]:
-    """Read ``name=policy`` words.
+def read_partners(pairs: Sequence[str] | None) -> dict[str, str]:
+    """Parse ``name=policy`` arguments.
 
     Raises:
-        ValueError: For a word without ``=``.
+        ValueError: If an argument has no ``=``.
     """
-    found = {}
-    for word in words or ():
-        name, equals, spec = word.partition("=")
+    partners = {}
+    for pair in pairs or ():
+        name, equals, spec = pair.partition("=")
         if not equals or not spec:
-            raise ValueError(f"partner: {word!r} should read name=policy")
-        found[name] = spec
-    return found
+            raise ValueError(f"partner: {pair!r} should read name=policy")
+        partners[name] = spec
+    return partners
 
 
 def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> None:
-    """Serve a study until Ctrl+C; the same command goes on with it."""
+    """Serve a study until Ctrl+C; run the same command again to resume it."""
     from collab_overcooked.play.server import serve
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.documents import check_filled_in
@@ -67,7 +67,7 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
             say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
-            say(f"results: {out}\nCtrl+C stops it.")
+            say(f"results: {out}\nPress Ctrl+C to stop.")
 
         try:
             serve(web, server.address, server.port, ready)
@@ -82,11 +82,11 @@ study_app.command("run", cls=MultiValueCommand)(expand_options(run_study, _GROUP
 @study_app.command("rehearse", cls=MultiValueCommand)
 def rehearse_study(
     file: FileArg,
-    bots: Annotated[int, typer.Argument(help="How many take part.")],
-    out: Annotated[Path | None, typer.Option(help="Keep the results in this folder, which must be new.")] = None,
-    partner: Annotated[list[str] | None, typer.Option(help="Policies for partners.", metavar=PAIRS)] = None,
+    bots: Annotated[int, typer.Argument(help="Number of bots.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for the results; must not exist.")] = None,
+    partner: Annotated[list[str] | None, typer.Option(help="Override policies of partners.", metavar=PAIRS)] = None,
 ) -> None:
-    """Let bots take part in a study through its pages and sockets; greedy policies play for language models."""
+    """Run a study with bots through its pages and sockets; greedy policies replace language models."""
     from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.design import read_study
     from collab_overcooked.study.rehearsal import rehearse, stand_ins
@@ -94,27 +94,27 @@ def rehearse_study(
     chosen = stand_ins(read_study(file)) | read_partners(partner)
     study = read_study(file, chosen)
     with _folder(out) as folder:
-        found = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say)
-    ends = ", ".join(f"{count} {end}" for end, count in found.ends.items())
-    OUT.print(f"{study.name}: {bots} bots: {ends}; {found.episodes} episodes, all replayed")
-    times = {"requests": found.requests, "decisions": found.answers, "lateness of ticks": found.ticks}
+        report = rehearse(study, parse_integer("bots", bots, 1, most=1000), folder, say)
+    ends = ", ".join(f"{count} {end}" for end, count in report.ends.items())
+    OUT.print(f"{study.name}: {bots} bots: {ends}; {report.episodes} episodes, all replayed")
+    times = {"requests": report.requests, "decisions": report.answers, "lateness of ticks": report.ticks}
     for what, (middle, most) in times.items():
         if most:
             OUT.print(f"{what}: {middle:.1f} ms, 95 % below {most:.1f} ms")
-    OUT.print(f"memory: {found.memory} MiB at most")
-    for error in found.errors:
+    OUT.print(f"memory: {report.memory} MiB at most")
+    for error in report.errors:
         say(f"error: {error}")
-    raise typer.Exit(int(bool(found.errors) or set(found.ends) - {"done", "screened", "unmatched"} != set()))
+    raise typer.Exit(int(bool(report.errors) or set(report.ends) - {"done", "screened", "unmatched"} != set()))
 
 
 @contextmanager
 def _folder(out: Path | None) -> Any:
-    """Yield a new folder, one that is deleted afterwards if none is named."""
+    """Yield a new folder: ``out``, or a temporary one that is deleted afterwards."""
     import tempfile
 
     if out is not None:
         if out.exists():
-            raise ValueError(f"{out}: exists; a rehearsal needs a new folder")
+            raise ValueError(f"{out}: already exists; a rehearsal needs a new folder")
         yield out
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -124,14 +124,16 @@ def _folder(out: Path | None) -> Any:
 @study_app.command("export")
 def export_study(
     folder: FolderArg,
-    out: Annotated[Path, typer.Option(help="Folder to write.")],
-    form: Annotated[str, typer.Option("--format", help="Form of the tables: csv or jsonl.")] = "csv",
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Draw new ids, and leave out times of day.")] = False,
-    cut_text: Annotated[bool, typer.Option("--cut-text", help="Leave out free answers and messages.")] = False,
-    panel_ids: Annotated[bool, typer.Option("--with-panel-ids", help="Add who somebody is in a panel.")] = False,
-    aborted: Annotated[bool, typer.Option("--with-aborted", help="Add records of episodes that were left.")] = False,
+    out: Annotated[Path, typer.Option(help="Output folder.")],
+    form: Annotated[str, typer.Option("--format", help="Format of the tables: csv or jsonl.")] = "csv",
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Replace ids and omit times of day.")] = False,
+    cut_text: Annotated[bool, typer.Option("--cut-text", help="Omit free-text answers and messages.")] = False,
+    panel_ids: Annotated[
+        bool, typer.Option("--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
+    ] = False,
+    aborted: Annotated[bool, typer.Option("--with-aborted", help="Include records of aborted episodes.")] = False,
 ) -> None:
-    """Write tables, codebook and records of a study, also while it is running."""
+    """Export tables, codebook and records of a study, which may still be running."""
     from collab_overcooked.study.results import ExportOptions, export
 
     options = ExportOptions(form=form, anonymous=anonymous, cut_text=cut_text, panel_ids=panel_ids, aborted=aborted)
@@ -140,11 +142,11 @@ def export_study(
 
 @study_app.command("forget")
 def forget_participant(
-    folder: FolderArg, name: Annotated[str, typer.Argument(help="Random id of a participant, or id in the panel.")]
+    folder: FolderArg, name: Annotated[str, typer.Argument(help="Participant id or panel id.")]
 ) -> None:
-    """Delete who a participant is, and the answers that were given; stop the study first."""
+    """Delete the identity and the answers of a participant; stop the study first."""
     from collab_overcooked.study.journal import Journal, study_of
 
     with Journal.open(folder, study_of(folder), say) as journal:
         forgotten = journal.forget(name)
-    say(f"{', '.join(forgotten)}: the link to a person and the answers are deleted; games stay and name nobody")
+    say(f"{', '.join(forgotten)}: identity and answers deleted; anonymous records of the games remain")

@@ -1,4 +1,4 @@
-"""Commands around trained policies: train them, measure them, let any policies play with each other."""
+"""Commands for trained policies: ``train``, ``baselines`` and ``crossplay``."""
 
 from __future__ import annotations
 
@@ -16,64 +16,68 @@ from collab_overcooked.io.options import PAIRS
 
 @app.command(cls=MultiValueCommand)
 def train(
-    algorithm: Annotated[str, typer.Argument(help="ppo, maskable-ppo, pbt, bc or ppo-bc.")],
-    env: Annotated[str | None, typer.Argument(help="Environment id; may stand in the configuration.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder of the run, runs/ALGORITHM-ENV if not given.")] = None,
-    config: Annotated[str | None, typer.Option(help="Shipped configuration or YAML file with all settings.")] = None,
+    algorithm: Annotated[str, typer.Argument(help="Algorithm: ppo, maskable-ppo, pbt, bc or ppo-bc.")],
+    env: Annotated[str | None, typer.Argument(help="Environment id. Default: the one in --config.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/ALGORITHM-ENV.")] = None,
+    config: Annotated[str | None, typer.Option(help="Built-in configuration or YAML file.")] = None,
     settings: Settings = None,
     hyper: Annotated[
-        list[str] | None, typer.Option(help="Training settings: learning_rate=1e-3.", metavar=PAIRS)
+        list[str] | None, typer.Option(help="Hyperparameters, for example learning_rate=1e-3.", metavar=PAIRS)
     ] = None,
-    steps: Annotated[int | None, typer.Option(help="Environment steps.", parser=read_count)] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of everything drawn; 0 if not given.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="Records or games of people that bc learns from.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Trainings are continued anyway.")] = False,
+    steps: Annotated[
+        int | None, typer.Option(help="Number of environment steps, for example 1e6.", parser=read_count)
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.")] = None,
+    data: Annotated[list[str] | None, typer.Option(help="Records or human games for bc and ppo-bc.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
 ) -> None:
-    """Train a policy (needs the extra rl); --set is for the environment, --hyper for the training.
+    """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
 
-    The same command continues an interrupted training, and with more --steps extends a finished one.
+    The same command resumes an interrupted training; with more --steps it extends a finished one.
     """
     try:
         from collab_overcooked.baselines.commands import train as run
     except ImportError as error:
-        raise ValueError(f"training needs more packages ({error}): pip install 'collab-overcooked[rl]'") from None
+        raise ValueError(f"training needs further packages ({error}): pip install 'collab-overcooked[rl]'") from None
 
-    given = {"env": env, "steps": steps, "seed": seed, "data": data, **read_settings(hyper)}
-    given = {name: value for name, value in given.items() if value is not None}
+    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, **read_settings(hyper)}
+    overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    run(algorithm, config, given, read_settings(settings), out, resume, command, say)
+    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say)
 
 
 @app.command()
 def baselines(
-    runs: Annotated[Path, typer.Argument(help="Folder with trainings named CONFIGURATION-SEED.")] = Path("runs/train"),
-    out: Annotated[Path | None, typer.Option(help="JSON file to write.")] = None,
-    games: Annotated[int, typer.Option(help="Games that each policy plays with itself.")] = 100,
-    ship: Annotated[Path | None, typer.Option(help="Folder to copy the best policy of each to.")] = None,
+    runs: Annotated[Path, typer.Argument(help="Folder with training runs named CONFIG-SEED.")] = Path("runs/train"),
+    out: Annotated[Path | None, typer.Option(help="JSON output file.")] = None,
+    games: Annotated[int, typer.Option(help="Self-play episodes per policy.")] = 100,
+    ship: Annotated[Path | None, typer.Option(help="Folder for the best policy of each configuration.")] = None,
 ) -> None:
-    """Measure trained policies again and print them beside published numbers."""
+    """Evaluate trained policies and print their scores next to published ones."""
     from collab_overcooked.baselines import results
 
-    found = results.gather(runs, games, say)
+    trained = results.gather(runs, games, say)
     if out is not None:
-        results.write(found, out)
+        results.write(trained, out)
         say(f"written: {out}")
     if ship is not None:
-        say("written: " + ", ".join(map(str, results.ship(found, runs, ship))))
-    OUT.print(results.table(found))
+        say("written: " + ", ".join(map(str, results.ship(trained, runs, ship))))
+    OUT.print(results.table(trained))
 
 
 @app.command(cls=MultiValueCommand)
 def crossplay(
-    pool: Annotated[list[str], typer.Option(help="Policies, each as its text or as name=text: greedy a=ppo:a.npz.")],
+    pool: Annotated[list[str], typer.Option(help="Policies, optionally named: greedy a=ppo:a.npz.")],
     env: Annotated[str, typer.Option(help="Environment id.")],
     settings: Settings = None,
-    episodes: Annotated[int, typer.Option(help="Episodes of each ordered pair.")] = 20,
-    seed: Annotated[int, typer.Option(help="Seed of the whole evaluation.")] = 0,
-    out: Annotated[Path, typer.Option(help="Run folder; the same command continues there.")] = Path("runs/crossplay"),
-    workers: Annotated[str | None, typer.Option(help="Processes, or ray[:ADDRESS]; as many as cores.")] = None,
+    episodes: Annotated[int, typer.Option(help="Episodes per ordered pair.")] = 20,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    out: Annotated[Path, typer.Option(help="Run folder; the same command resumes it.")] = Path("runs/crossplay"),
+    workers: Annotated[
+        str | None, typer.Option(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core.")
+    ] = None,
 ) -> None:
-    """Play every policy of a pool with every other in both seats: matrix, intervals, heat map."""
+    """Pair every policy of a pool with every other in both seats: score matrix, intervals and heat map."""
     from rich.progress import Progress
 
     from collab_overcooked.evaluation.crossplay import cross_play

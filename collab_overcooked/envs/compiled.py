@@ -12,6 +12,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
+from collab_overcooked.envs.scene_codec import Part, group, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
@@ -41,6 +42,7 @@ class CompiledGame(FullGame):
             an event need not be told.
         seat_view: Class of what a seat may know.
         hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
+        step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that count only as far as they fit to the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
@@ -59,6 +61,7 @@ class CompiledGame(FullGame):
     compiled: Any
     global_state: tuple[str, ...]
     hidden_keys: tuple[str, ...] = ("chance",)
+    step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[Any], type[Any]]
     sizes: Mapping[str, int] = MappingProxyType({})
@@ -73,6 +76,10 @@ class CompiledGame(FullGame):
     event_codes: type[IntEnum]
     reason_codes: type[IntEnum]
     forced_column: int | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the declaration of scenes, whose functions cannot be pickled."""
+        return {name: value for name, value in vars(self).items() if name != "_scene"}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -115,9 +122,13 @@ class CompiledGame(FullGame):
         """Return the kernel calls that write observations and masks where ``out.fresh`` says so."""
         return tuple((kernel, (self.compiled.tables, state, out)) for kernel in self.observe_kernels)
 
+    def scene_parts(self) -> Mapping[str, Part]:
+        """Declare what scenes say, in its order; every game has ``limit`` and ``chance``."""
+        raise NotImplementedError
+
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``; ``state`` has that of a scene, with every key of ``scene``."""
-        raise NotImplementedError
+        return {"state": self._scene.form}
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes by all options, of their forms, but the scene; a limit of 0 is the game's own."""
@@ -132,7 +143,7 @@ class CompiledGame(FullGame):
         Raises:
             ValueError: For a scene that cannot be written.
         """
-        raise NotImplementedError
+        write_scene(self._scene, state, i, scene)
 
     def _decode(self, state: Any, i: int, derived: bool) -> dict[str, Any]:
         """Return the scene of environment ``i``.
@@ -142,7 +153,11 @@ class CompiledGame(FullGame):
             i: Environment.
             derived: Include what follows from the other keys. Without it, no kernel may run.
         """
-        raise NotImplementedError
+        return read_scene(self._scene, state, i, derived)
+
+    @functools.cached_property
+    def _scene(self) -> Part:
+        return group(self.scene_parts())
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         """Refuse a scene with all keys but the derived ones that no play can lead to, or that no kernel may touch.
@@ -352,7 +367,11 @@ class CompiledGame(FullGame):
         may kernels run over it. What they derive must be what the scene says.
         """
         self._encode(state, i, scene)
-        self._check_scene(self._decode(state, i, False))
+        plain = self._decode(state, i, False)
+        if plain[self.step_key] > plain["limit"]:
+            most = plain["limit"]
+            raise ValueError(f"state.{self.step_key} must be at most the limit of {most}, not {plain[self.step_key]}")
+        self._check_scene(plain)
         ends = self._complete(state, i, scene)
         completed = self.scene(state, i)
         given = {key: value for key, value in scene.items() if key not in self.hint_keys}

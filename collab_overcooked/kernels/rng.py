@@ -7,7 +7,7 @@ only, never on batch size or thread. All arithmetic stays below 2**63 in int64, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -50,16 +50,21 @@ def derive_seeds(seed: int, count: int) -> list[int]:
     return [seed + i for i in range(count)]
 
 
-def rng_to_dict(rng: np.ndarray) -> dict[str, int]:
-    """Return a generator's state (3,) as plain data for a scene; ``io.forms.rng_form`` checks it."""
-    low, high, draws = rng.tolist()
+def rng_to_dict(rng: Sequence[int]) -> dict[str, int]:
+    """Return a generator's state (3,) as plain data for a scene."""
+    low, high, draws = map(int, rng)
     return {"seed": (high & _WORD) << 32 | (low & _WORD), "draws": draws}
+
+
+def rng_from_dict(saved: Mapping[str, int]) -> list[int]:
+    """Return the generator's state of which ``rng_to_dict`` made plain data."""
+    low, high, _ = seed_states([saved["seed"]])[0].tolist()
+    return [low, high, saved["draws"]]
 
 
 def restore_rng(rng: np.ndarray, saved: Mapping[str, int]) -> None:
     """Write what ``rng_to_dict`` returned into a generator's state (3,)."""
-    rng[:] = seed_states([saved["seed"]])[0]
-    rng[Rng.COUNT] = saved["draws"]
+    rng[:] = rng_from_dict(saved)
 
 
 @kernel

@@ -147,3 +147,9 @@ def mean_known(values: Iterable[float | None]) -> float | None:
     """Return the mean of the numbers that exist; None if there is none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
+
+
+def served_share(record: Mapping[str, Any]) -> float:
+    """Return the share of the orders of an episode that were served in time; 0 before any order has ended."""
+    completed, failed = record["metrics"]["completed"], record["metrics"]["failed"]
+    return completed / max(1, completed + failed)

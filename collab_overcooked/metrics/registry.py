@@ -44,11 +44,15 @@ class MetricSet:
         metrics: What they are.
         measure: Returns their values for a record by name: a number, one for each seat, or None where there is none.
         games: Ids of the games that a custom set is for; every game if empty.
+        outcome: Returns how well an episode went, from 0 to 1, for a record with its metrics; None for its success.
+        progress: The same for an episode that is still running; None for ``outcome``.
     """
 
     metrics: tuple[Metric, ...]
     measure: Callable[[Record], dict[str, Any]]
     games: tuple[str, ...] = ()
+    outcome: Callable[[Record], float] | None = None
+    progress: Callable[[Record], float] | None = None
 
 
 def measure_any_game(record: Record) -> dict[str, Any]:

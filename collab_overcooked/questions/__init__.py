@@ -1,1 +1,1 @@
-"""Questions with proven answers about moments of games: items, generation, answers, accuracy."""
+"""Questions with proven answers about game states: items, generation, answers and accuracy."""

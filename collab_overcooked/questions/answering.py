@@ -1,4 +1,4 @@
-"""Answers to items: in words by language models, by playing on from the scene by all other policies."""
+"""Answers to items: language models choose a letter, all other policies play on from the scene."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ from collab_overcooked.runner.teams import MakePolicy, Team
 SUITE = "questions"
 WORDS, PLAY = "words", "play"
 WAYS = (WORDS, PLAY)
-CHANCE = "chance"  # of a scene, which nobody knows; sets leave it out
+CHANCE = "chance"  # random state of a scene, which question sets omit
 _NUMBER = schema.integer(0, len(LETTERS) - 1)
 _TEXTS = schema.list_of(schema.text)
 
 
 def _check_set(value: Any) -> None:
-    """Accept answers to question sets of the present version."""
+    """Check that an answer belongs to a question set of the current version."""
     schema.name(value)
     if not value.startswith(f"v{VERSION}-"):
         raise schema.refuse(value, f"a question set of version {VERSION}; ask again with 'evaluate questions'")
 
 
 def _check_item(value: Any) -> None:
-    """Accept what a record says of its item; records of version 1 do not name their question set."""
+    """Check the item of a record; records of version 1 do not name their question set."""
     if isinstance(value, dict) and "set" not in value:
         remedy = "ask again with 'evaluate questions'"
         raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
@@ -78,13 +78,13 @@ RECORD_FIELDS = RecordFields(
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionJob(Job):
-    """One answer of one policy to one item.
+    """Job of one answer of a policy to an item.
 
     Attributes:
-        item: What is asked.
-        set: Name of the question set that holds it.
+        item: The item.
+        set: Name of its question set.
         way: One of ``WAYS``.
-        sample: Number among the answers to the item.
+        sample: Index among the answers to the item.
     """
 
     longest = 1
@@ -94,31 +94,31 @@ class QuestionJob(Job):
     sample: int
 
     def speakers(self) -> list[str]:
-        """Return the one that is asked; a policy that plays on has all seats."""
+        """Return the policy that is asked; a policy that plays on has all seats."""
         return super().speakers()[: 1 if self.way == WORDS else None]
 
     @property
     def keys(self) -> tuple[Key]:
-        """Id of the item and number of the sample."""
+        """Id of the item and index of the sample."""
         return ((self.task, self.sample),)
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Ask."""
+        """Ask the question and return the record of the answer."""
         team = cached_team(self.team, make)
-        choice = self._in_words(team) if self.way == WORDS else self._by_playing(team)
+        choice = self._as_text(team) if self.way == WORDS else self._by_playing(team)
         return [self._record(team, choice)]
 
-    def _in_words(self, team: Team) -> Choice:
+    def _as_text(self, team: Team) -> Choice:
         checked_env(self.item)
         item, policy = self.item, team.policies[self.item.seat]
         source, game = source_of(item.scene.env_id), self.load_game()
         if not isinstance(policy, AnswersQuestions):
-            raise ValueError(f"policy {policy.name!r} does not answer in words; choose --answers {PLAY}")
+            raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answers {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
         return policy.answer(Question(source.rules(item), source.describe(item), item.question, item.choices))
 
     def _by_playing(self, team: Team) -> Choice:
-        """Let the team play on from the scene until what the seat does is one of the choices, or surely none."""
+        """Play on from the scene until the seat's actions match a choice or rule out all of them."""
         item, source = self.item, source_of(self.item.scene.env_id)
         checked_env(item)
         env = cached_env(self.env_id, self.env_kwargs)
@@ -139,8 +139,8 @@ class QuestionJob(Job):
         finally:
             run.close()
         tokens = [spent for step in run.steps for spent in step["tokens"] if spent is not None]
-        words = "; ".join(own[asked_seat(item)] for own in actions)
-        return Choice(None if chosen == OTHER else chosen, words, sum(tokens) if tokens else None)
+        action_texts = "; ".join(step_actions[asked_seat(item)] for step_actions in actions)
+        return Choice(None if chosen == OTHER else chosen, action_texts, sum(tokens) if tokens else None)
 
     def _record(self, team: Team, choice: Choice) -> dict[str, Any]:
         item, asked = self.item, self.item.seat if self.way == WORDS else asked_seat(self.item)
@@ -185,10 +185,10 @@ class QuestionJob(Job):
 
 
 def checked_env(item: Item) -> ParallelEnv:
-    """Return an environment in the scene of an item.
+    """Return an environment in the state of an item's scene.
 
     Raises:
-        QuestionError: If the game refuses the scene, it lacks something, or the game has other seats.
+        QuestionError: If the game rejects the scene, the scene is incomplete, or the number of agents differs.
     """
     scene = item.scene
     env = cached_env(scene.env_id, scene.options)
@@ -198,9 +198,9 @@ def checked_env(item: Item) -> ParallelEnv:
         env.reset(seed=0, options={"state": scene.state})
     except ValueError as error:
         raise QuestionError(f"scene {scene.name!r}: {error}") from None
-    whole = json.loads(json.dumps(env.scene()))
-    if {**scene.state, CHANCE: None} != {**whole, CHANCE: None}:
-        raise QuestionError(f"scene {scene.name!r}: state: lacks something that a whole scene of {scene.env_id} has")
+    complete = json.loads(json.dumps(env.scene()))
+    if {**scene.state, CHANCE: None} != {**complete, CHANCE: None}:
+        raise QuestionError(f"scene {scene.name!r}: state: incomplete for a scene of {scene.env_id}")
     return env
 
 
@@ -208,10 +208,10 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
     """Return the job of one answer.
 
     Args:
-        item: What is asked.
-        spec: Policy text; in play it has all seats.
+        item: The item.
+        spec: Policy spec; when playing, it has all seats.
         way: One of ``WAYS``.
-        sample: Number among the answers to the item.
+        sample: Index among the answers to the item.
         common: ``seed`` of the evaluation, ``limits``, and ``set``, the name of the question set.
     """
     scene = item.scene
@@ -233,18 +233,18 @@ def make_job(item: Item, spec: str, way: str, sample: int, common: Mapping[str, 
 
 
 def why_not(item: Item, spec: str, way: str, policy: Any) -> str:
-    """Return why a policy cannot be asked an item; empty if it can.
+    """Return why a policy cannot answer an item, empty if it can.
 
     Args:
-        item: What would be asked.
-        spec: Policy text.
+        item: The item.
+        spec: Policy spec.
         way: One of ``WAYS``.
-        policy: Made from the text; it is reset.
+        policy: Instance made from the spec; it is reset.
     """
     if way == WORDS:
         return ""
     if item.kind == FACT:
-        return "facts are asked in words only"
+        return "questions about facts cannot be answered by playing"
     language = kind_of(spec) == LANGUAGE
     game = registry.load_game(item.scene.env_id, **source_of(item.scene.env_id).play_options(item.scene, language))
     if language:

@@ -1,4 +1,4 @@
-"""Questions about facts of a moment, as games compute them."""
+"""Questions about facts of a state, computed by the games."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 
 from collab_overcooked.questions.items import FACT, Item, Scene
 
-NUMBERS = 4  # choices of a question for a number
+NUMBERS = 4  # choices of a numeric question
 
 
 class Fact(NamedTuple):
-    """A question about a moment, with the answer.
+    """Question about a state, with its answer.
 
     Attributes:
-        name: What it asks for; facts of one name compare.
-        question: In words.
-        choices: In words.
-        correct: Number of the right one.
-        skill: For tables.
+        name: Name of the fact; facts with the same name are comparable.
+        question: Text of the question.
+        choices: Texts of the choices.
+        correct: Index of the correct choice.
+        skill: Skill for tables.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Fact(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The right choice in words."""
+        """Text of the correct choice."""
         return self.choices[self.correct]
 
     def item(self, scene: Scene, seat: int, part: str, skills: tuple[str, ...] = ()) -> Item:
-        """Return the question to a seat; ``skills`` come before its own."""
+        """Return the item of a seat; ``skills`` precede the fact's skill."""
         return Item(
             id="",
             scene=scene,
@@ -55,28 +55,28 @@ class Fact(NamedTuple):
 
 
 def numbers_around(answer: int, low: int, rng: np.random.Generator) -> tuple[tuple[str, ...], int]:
-    """Return consecutive numbers around an answer as choices, and which of them it is: any, at random.
+    """Return consecutive numbers around an answer as choices, and the index of the answer, which is random.
 
     Args:
-        answer: The right number.
-        low: The least number that makes sense.
-        rng: Draws where the answer stands among them.
+        answer: The correct number.
+        low: The smallest plausible number.
+        rng: Random generator for the index.
     """
     start = max(low, answer - int(rng.integers(NUMBERS)))
     return tuple(str(number) for number in range(start, start + NUMBERS)), answer - start
 
 
-def draw_fact(found: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact] = ()) -> tuple[Fact, Fact | None]:
-    """Draw a fact, one whose answer differs in another moment if there is one; first its skill is drawn.
+def draw_fact(facts: Sequence[Fact], rng: np.random.Generator, other: Sequence[Fact] = ()) -> tuple[Fact, Fact | None]:
+    """Draw a skill, then a fact of it, preferably one whose answer differs in another state.
 
     Returns:
-        The fact, and that of the other moment; None if all are alike there.
+        The fact, and its counterpart in the other state; None if no answer differs.
     """
-    theirs = {fact.name: fact for fact in other}
+    others = {fact.name: fact for fact in other}
     flips = [
-        (fact, theirs[fact.name]) for fact in found if fact.name in theirs and fact.answer != theirs[fact.name].answer
+        (fact, others[fact.name]) for fact in facts if fact.name in others and fact.answer != others[fact.name].answer
     ]
-    pairs: list[tuple[Fact, Fact | None]] = [*flips] or [(fact, None) for fact in found]
+    pairs: list[tuple[Fact, Fact | None]] = [*flips] or [(fact, None) for fact in facts]
     skills = sorted({fact.skill for fact, _ in pairs})
     skill = skills[rng.integers(len(skills))]
     fitting = [pair for pair in pairs if pair[0].skill == skill]

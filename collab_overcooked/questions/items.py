@@ -1,4 +1,4 @@
-"""Items of a question set, and the files that hold them: lines of JSON, a heading first, then scenes and items."""
+"""Items of a question set, and their files: JSON lines with a heading, then scenes, then items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from collab_overcooked import __version__, registry
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 
-VERSION = 2  # of generator and texts; a set of another version asks something else, even with equal items
+VERSION = 2  # of generator and texts; answers to sets of different versions are not comparable
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
 OTHER_VERSION = (
     "belongs to version 1 of the question sets, in which some items have several right answers; version {version} "
@@ -24,8 +24,8 @@ SHIPPED = Path(__file__).with_name("shipped.jsonl")
 FACT, PARTNER, OWN = "fact", "partner", "own"
 KINDS = {
     FACT: "a fact about the state (the field's EC)",
-    PARTNER: "what the partner does next (ToM)",
-    OWN: "one's own best action (JP)",
+    PARTNER: "the partner's next action (ToM)",
+    OWN: "the seat's best action (JP)",
 }
 PAPER, GENERATED = "paper", "generated"
 PARTS = (PAPER, GENERATED)
@@ -33,18 +33,18 @@ LETTERS = string.ascii_uppercase
 
 
 class QuestionError(ValueError):
-    """A question set cannot be used; the message names file, line and field."""
+    """Invalid question set; the message names file, line and field."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A moment of a game.
+    """State of a game.
 
     Attributes:
-        name: Unique in its set.
-        env_id: Registered id.
-        options: Of the environment.
-        state: The whole moment, as ``env.scene()`` returns it.
+        name: Name, unique in its set.
+        env_id: Environment id.
+        options: Options of the environment.
+        state: Complete state, as returned by ``env.scene()``.
     """
 
     name: str
@@ -55,24 +55,24 @@ class Scene:
 
 @dataclass(frozen=True)
 class Item:
-    """One question with its answer and the evidence for it.
+    """Question with its answer and the evidence for it.
 
     Attributes:
-        id: Unique in its set.
-        scene: What it is about.
-        seat: From whose view.
+        id: Id, unique in its set.
+        scene: State that the question is about.
+        seat: Seat whose view is described.
         kind: One of ``KINDS``.
         part: ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``.
-        partner: How the partner is taken to act, in words.
-        skills: What it takes, for tables.
-        question: In words.
-        choices: Options in words; all are possible.
-        correct: Numbers of the correct ones.
-        margin: By how much every other choice is worse, at least; None for facts.
-        unit: Of the margin.
-        evidence: What proves it: ``values`` (one for each choice; None for one that is only known to be worse by the
-            margin) and what else the game notes.
-        pair: Id of the item that differs in one change of the scene and has other correct choices; empty for none.
+        partner: Assumed behaviour of the partner, as text.
+        skills: Required skills, for tables.
+        question: Text of the question.
+        choices: Texts of the choices; all are possible.
+        correct: Indices of the correct choices.
+        margin: Minimum difference in value between the correct and the other choices; None for facts.
+        unit: Unit of the margin.
+        evidence: Proof of the answer: ``values`` (one per choice; None if only known to be worse by the margin) and
+            further facts from the game.
+        pair: Id of the matched item, which differs in one change of the scene and has other correct choices; or empty.
     """
 
     id: str
@@ -99,7 +99,7 @@ class Item:
         plain = [" ".join(choice.split()).casefold() for choice in self.choices]
         for i, choice in enumerate(plain):
             if choice in plain[:i] or not choice:
-                raise ValueError(f"choices: {self.choices[i]!r} is empty or stands there twice")
+                raise ValueError(f"choices: {self.choices[i]!r} is empty or a duplicate")
         numbers = range(len(self.choices))
         if not self.correct or set(self.correct) - set(numbers) or len(set(self.correct)) < len(self.correct):
             raise ValueError(f"correct: {list(self.correct)}, allowed are different numbers below {len(numbers)}")
@@ -111,8 +111,8 @@ class Item:
             raise ValueError(f"evidence: values: one for each of {len(numbers)} choices is needed")
 
     @property
-    def chance(self) -> float:
-        """Accuracy of drawing a choice evenly."""
+    def random_accuracy(self) -> float:
+        """Expected accuracy of a uniformly random choice."""
         return len(self.correct) / len(self.choices)
 
     @property
@@ -123,12 +123,12 @@ class Item:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """Items and where they come from.
+    """Items with the seed and version that generated them.
 
     Attributes:
-        seed: Of the generator.
-        items: In the order of the file.
-        version: Of the package that made them.
+        seed: Seed of the generator.
+        items: Items in file order.
+        version: Version of the package that generated them.
     """
 
     seed: int
@@ -137,14 +137,14 @@ class QuestionSet:
 
     @cached_property
     def name(self) -> str:
-        """Version of the generator and digest of the contents: what records say of the set that they answer."""
+        """Version of the generator and digest of the contents; identifies the set in records."""
         return f"v{VERSION}-{hashlib.sha256(self._lines()).hexdigest()[:12]}"
 
     def find(self, name: str) -> Item:
-        """Return the item of an id.
+        """Return the item with an id.
 
         Raises:
-            ValueError: If there is none; the message lists near matches.
+            ValueError: If there is no such item; the message lists near matches.
         """
         for item in self.items:
             if item.id == name:
@@ -171,7 +171,7 @@ class QuestionSet:
 
 # ------------------------------------------------------------------------------------------- reading
 
-SEATS = 2  # of every game that is asked about; answering takes the other seat for the partner
+SEATS = 2  # in every game with questions; the other seat is the partner
 _ANYTHING = schema.mapping_of(schema.unchecked)
 _SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}
 
@@ -184,7 +184,7 @@ def _check_schema(value: Any) -> None:
 
 
 def _value(value: Any) -> None:
-    """Accept the searched value of a choice: a number, words, or null."""
+    """Check the searched value of a choice: a number, text, or null."""
     (schema.text if isinstance(value, str) else schema.nullable(schema.number()))(value)
 
 
@@ -206,14 +206,14 @@ def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
     """Read a question set.
 
     Raises:
-        QuestionError: If it cannot be read, is damaged, or an item contradicts itself; the message names the line.
+        QuestionError: If the file cannot be read or is invalid; the message names the line.
     """
     path = Path(path)
     try:
         lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
     except (OSError, UnicodeDecodeError) as error:
-        words = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise QuestionError(f"{path}: cannot be read: {words}") from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise QuestionError(f"{path}: cannot be read: {reason}") from None
     heading = _parse(lines[0], _HEADING, f"{path}, line 1", others=True)
     scenes: dict[str, Scene] = {}
     items: dict[str, Item] = {}
@@ -240,14 +240,14 @@ def shipped_name() -> str:
     return read_questions().name
 
 
-def _add(found: dict[str, Any], name: str, value: Any, where: str) -> None:
-    if name in found:
-        raise QuestionError(f"{where}: {name!r} stands there twice")
-    found[name] = value
+def _add(entries: dict[str, Any], name: str, value: Any, where: str) -> None:
+    if name in entries:
+        raise QuestionError(f"{where}: {name!r} is a duplicate")
+    entries[name] = value
 
 
 def _parse(line: str, known: Mapping[str, schema.Check], where: str, others: bool = False) -> dict[str, Any]:
-    """Return a line with known fields, and others if these are allowed."""
+    """Parse a line with known fields, and other fields if they are allowed."""
     try:
         entry: dict[str, Any] = schema.parse_json(line)
         schema.object_of({})(entry)
@@ -292,15 +292,15 @@ def _check_pairs(items: Mapping[str, Item], path: Path) -> None:
 
 
 def correct_texts(item: Item) -> set[str]:
-    """Return the correct choices in words."""
+    """Return the texts of the correct choices."""
     return {item.choices[number] for number in item.correct}
 
 
-def read_words(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
-    """Read names with commas between them; all known ones for None.
+def read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
+    """Parse comma-separated names; None stands for all known names.
 
     Raises:
-        ValueError: For an unknown one; the message lists near matches.
+        ValueError: If a name is unknown; the message lists near matches.
     """
     names = list(known)
     chosen: Sequence[str] = names if text is None else [word.strip() for word in text.split(",")]

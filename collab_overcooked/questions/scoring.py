@@ -1,4 +1,4 @@
-"""Accuracy of answers: by kind, game and skill, beside chance, and differences between policies on the same items."""
+"""Accuracy of answers by kind, game and skill, and paired differences between policies on the same items."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from collab_overcooked.runner.env_variants import variant_of
 
 Record = Mapping[str, Any]
 NOTES = (
-    "Accuracy: share of right answers in per cent; an answer that cannot be read, or that is none of the choices, is "
-    "wrong. Chance: drawing evenly. Same letter: answering all items with the letter that does best on them. Above "
-    "chance: (accuracy - chance) / (100 - chance).",
-    "Intervals: 95 %, bootstrap over cases, as the items of a case are about two nearly equal moments; Wilson's where "
-    "all answers are alike.",
-    "Both of a pair: share of matched pairs, whose scenes differ in one change, of which both are answered rightly.",
+    "Accuracy: share of correct answers in per cent; an answer that cannot be parsed, or that is none of the choices, "
+    "is wrong. Chance: a uniformly random choice. Same letter: the best accuracy of a constant answer. Above chance: "
+    "(accuracy - chance) / (100 - chance).",
+    "Intervals: 95 %, bootstrap over cases, because the items of a case are about two nearly equal states; Wilson's "
+    "interval if all answers are correct or all are wrong.",
+    "Both of a pair: share of matched pairs, whose scenes differ in one change, with both items answered correctly.",
 )
 _COLUMNS = (
     Column("Items"),
@@ -35,29 +35,29 @@ _COLUMNS = (
 
 
 def policy_of(record: Record) -> str:
-    """Return who answered, in which way, and which question set unless it is the built-in one."""
+    """Return policy and way of answering, and the question set unless it is the built-in one."""
     name = record["item"]["set"]
     other = "" if name == shipped_name() else f", set {name}"
     return f"{next(iter(record['team'].values()))} ({record['answer']['way']}{other})"
 
 
 def accuracy(records: Sequence[Record]) -> tuple[Estimate, Estimate]:
-    """Return accuracy with its interval, and the accuracy of chance."""
+    """Return accuracy with its interval, and the expected accuracy of random choices."""
     cases = _by(records, case_of).values()
-    right = [sum(record["success"] for record in own) for own in cases]
-    counts = [len(own) for own in cases]
+    right = [sum(record["success"] for record in case) for case in cases]
+    counts = [len(case) for case in cases]
     share = mean_of_ratios([right], [counts])
     if share is None or sum(right) in (0, sum(counts)):
         share = mean_of_shares([sum(right)], [sum(counts)])
-    chance = sum(len(record["item"]["correct"]) / len(record["item"]["choices"]) for record in records) / len(records)
-    return share, Estimate(chance)
+    expected = sum(len(record["item"]["correct"]) / len(record["item"]["choices"]) for record in records) / len(records)
+    return share, Estimate(expected)
 
 
 def letter_accuracies(items: Iterable[tuple[Sequence[int], int]]) -> dict[str, float]:
-    """Return the accuracy of answering every item with the same letter, by letter.
+    """Return the accuracy of constant answers, by letter.
 
     Args:
-        items: Numbers of the correct choices, and how many choices there are.
+        items: Indices of the correct choices and number of choices, for every item.
     """
     known = list(items)
     right = Counter(LETTERS[number] for correct, _ in known for number in correct)
@@ -65,15 +65,15 @@ def letter_accuracies(items: Iterable[tuple[Sequence[int], int]]) -> dict[str, f
 
 
 def case_of(record: Record) -> str:
-    """Return the case of an item: what stands before the kind in its id."""
+    """Return the case of an item: the part of its id before the kind."""
     return str(record["task"]).partition(f"-{record['item']['kind']}")[0]
 
 
 def cards(records: Sequence[Record]) -> list[Scorecard]:
     """Return a card for every policy and question set, and one with the differences if there are several."""
     by_policy = _by(records, policy_of)
-    found = [_card(name, own) for name, own in by_policy.items()]
-    return [*found, _differences(by_policy)] if len(by_policy) > 1 else found
+    policy_cards = [_card(name, answered) for name, answered in by_policy.items()]
+    return [*policy_cards, _differences(by_policy)] if len(by_policy) > 1 else policy_cards
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:
@@ -85,12 +85,12 @@ def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, li
 
 def _card(name: str, records: Sequence[Record]) -> Scorecard:
     rows = [_row("all", records)]
-    for kind, own in _by(records, lambda record: record["item"]["kind"]).items():
-        rows.append(_row(f"{kind}: {KINDS[kind]}", own))
-    for game, own in _by(records, lambda record: variant_of(record).title).items():
-        rows += [_row(game, own)]
-        rows += [_row(f"{game}, {kind}", of) for kind, of in _by(own, lambda record: record["item"]["kind"]).items()]
-    rows += [_row(f"part {part}", own) for part, own in _by(records, lambda record: record["item"]["part"]).items()]
+    for kind, group in _by(records, lambda record: record["item"]["kind"]).items():
+        rows.append(_row(f"{kind}: {KINDS[kind]}", group))
+    for game, group in _by(records, lambda record: variant_of(record).title).items():
+        rows += [_row(game, group)]
+        rows += [_row(f"{game}, {kind}", of) for kind, of in _by(group, lambda record: record["item"]["kind"]).items()]
+    rows += [_row(f"part {part}", group) for part, group in _by(records, lambda record: record["item"]["part"]).items()]
     pairs = _pairs(records)
     if pairs:
         both = mean_of_shares([sum(pairs)], [len(pairs)])
@@ -100,7 +100,9 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
         for skill in record["item"]["skills"]:
             skills.setdefault(skill, []).append(record)
     table = ResultTable(_COLUMNS, tuple(rows))
-    skill_table = ResultTable(_COLUMNS, tuple(_row(skill, own) for skill, own in sorted(skills.items())), "By skill")
+    skill_table = ResultTable(
+        _COLUMNS, tuple(_row(skill, group) for skill, group in sorted(skills.items())), "By skill"
+    )
     data = ResultTable((Column("Policy", key="policy"), *_COLUMNS), tuple((name, *row) for row in rows))
     return Scorecard(
         "questions",
@@ -113,26 +115,26 @@ def _card(name: str, records: Sequence[Record]) -> Scorecard:
 
 
 def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
-    share, chance = accuracy(records)
+    share, expected = accuracy(records)
     letters = letter_accuracies((record["item"]["correct"], len(record["item"]["choices"])) for record in records)
-    above = (share.value - chance.value) / (1.0 - chance.value)
+    above = (share.value - expected.value) / (1.0 - expected.value)
     same = max(letters.values())
-    return name, len(records), share, chance.value, same, above, sum(r["answer"]["choice"] is None for r in records)
+    return name, len(records), share, expected.value, same, above, sum(r["answer"]["choice"] is None for r in records)
 
 
 def _pairs(records: Sequence[Record]) -> list[bool]:
-    """Return for every matched pair whether both are right, sample by sample."""
-    found = {(record["task"], record["episode"]): record for record in records}
+    """Return for every sample of every matched pair whether both answers are correct."""
+    by_item = {(record["task"], record["episode"]): record for record in records}
     pairs = []
-    for (task, sample), record in found.items():
-        mate = found.get((record["item"]["pair"], sample))
+    for (task, sample), record in by_item.items():
+        mate = by_item.get((record["item"]["pair"], sample))
         if mate is not None and task < mate["task"]:
             pairs.append(bool(record["success"] and mate["success"]))
     return pairs
 
 
 def _answers(records: Sequence[Record]) -> ResultTable:
-    """Return what was answered to every item."""
+    """Return a table of all answers."""
     columns = (Column("Item"), Column("Sample", "number"), Column("Answer"), Column("Right"), Column("Correct"))
     rows = []
     for record in records:
@@ -147,7 +149,7 @@ def _answers(records: Sequence[Record]) -> ResultTable:
 
 
 def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
-    """Return the differences of all pairs of policies on the items of the same question set that both were asked."""
+    """Return a card of paired differences between policies on items of the same question set."""
     columns = (
         Column("Policies"),
         Column("Items"),
@@ -158,22 +160,22 @@ def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
         Column("p", "number", 3),
     )
     rows: list[tuple[Cell, ...]] = []
-    for (name, own), (other, theirs) in combinations(by_policy.items(), 2):
+    for (name, first), (other, second) in combinations(by_policy.items(), 2):
         for kind in ("all", *KINDS):
-            chosen = [record for record in own if kind in ("all", record["item"]["kind"])]
-            row = _difference(chosen, theirs)
+            chosen = [record for record in first if kind in ("all", record["item"]["kind"])]
+            row = _difference(chosen, second)
             if row is not None:
                 rows.append((f"{name} - {other}", kind, *row))
     notes = (
-        "Differences of accuracy in points on the items that both were asked, with 95 % intervals of a bootstrap over "
-        "cases; p: exact McNemar test.",
+        "Differences of accuracy in points on items that both policies answered, with 95 % intervals of a bootstrap "
+        "over cases; p: exact McNemar test.",
     )
     return Scorecard("question differences", "Paired comparison", (ResultTable(columns, tuple(rows)),), notes=notes)
 
 
-def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, ...] | None:
-    right = {name: [r["success"] for r in group] for name, group in _by(theirs, _item_of).items()}
-    asked = {name: group for name, group in _by(own, _item_of).items() if name in right}
+def _difference(first: Sequence[Record], second: Sequence[Record]) -> tuple[Cell, ...] | None:
+    right = {name: [r["success"] for r in group] for name, group in _by(second, _item_of).items()}
+    asked = {name: group for name, group in _by(first, _item_of).items() if name in right}
     if not asked:
         return None
     gains: dict[str, list[float]] = {}
@@ -188,7 +190,7 @@ def _difference(own: Sequence[Record], theirs: Sequence[Record]) -> tuple[Cell, 
 
 
 def _item_of(record: Record) -> str:
-    """Return what identifies an item: its question set and its id."""
+    """Return the key of an item: its question set and its id."""
     return f"{record['item']['set']}/{record['task']}"
 
 
@@ -197,7 +199,7 @@ def _mean(values: Sequence[bool]) -> float:
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Return the exact two-sided p of McNemar's test from the items that only one of two has right."""
+    """Return the exact two-sided p value of McNemar's test from the discordant counts."""
     total, most = first + second, max(first, second)
     if not total:
         return 1.0

@@ -1,4 +1,4 @@
-"""The suite of questions: which items are asked of which policy, in words or by playing."""
+"""Suite of questions: items, policies and ways of answering."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from collab_overcooked.questions.answering import (
     make_job,
     why_not,
 )
-from collab_overcooked.questions.items import KINDS, OWN, PARTS, SHIPPED, Item, QuestionSet, read_questions, read_words
+from collab_overcooked.questions.items import KINDS, OWN, PARTS, SHIPPED, Item, QuestionSet, read_names, read_questions
 from collab_overcooked.questions.scoring import accuracy, cards
 from collab_overcooked.questions.source import games_with_questions
 from collab_overcooked.reporting.result_table import Column
@@ -41,34 +41,38 @@ def _read(path: str) -> QuestionSet:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionOptions:
-    """What users can choose beyond team and seed."""
+    """Options of the suite."""
 
-    file: str | None = option(None, "Question set; the shipped one if not given.")
-    games: str | None = option(None, "Ids of games; all if not given.", metavar=NAMES)
-    kinds: str | None = option(None, f"Some of {', '.join(KINDS)}; all if not given.", metavar=NAMES)
-    parts: str | None = option(None, f"Some of {', '.join(PARTS)}; both if not given.", metavar=NAMES)
-    skills: str | None = option(None, "Items that take one of these; all if not given.", metavar=NAMES)
-    items: str | None = option(None, "Ids of items; all if not given.", metavar=NAMES)
+    file: str | None = option(None, "Question set. Default: the built-in one.")
+    games: str | None = option(None, "Environment ids, comma-separated. Default: all.", metavar=NAMES)
+    kinds: str | None = option(
+        None, f"Question kinds, comma-separated: {', '.join(KINDS)}. Default: all.", metavar=NAMES
+    )
+    parts: str | None = option(None, f"Parts, comma-separated: {', '.join(PARTS)}. Default: both.", metavar=NAMES)
+    skills: str | None = option(
+        None, "Skills, comma-separated: items that need any of them. Default: all.", metavar=NAMES
+    )
+    items: str | None = option(None, "Item ids, comma-separated. Default: all.", metavar=NAMES)
     answers: str = option(
         AUTO,
-        f"{WORDS}: pick a letter; {PLAY}: play on from the scene, which answers what oneself or the partner does next;"
-        f" {AUTO}: language models {WORDS}, all others {PLAY}.",
+        f"{WORDS}: choose a letter; {PLAY}: play on from the scene (not for facts); "
+        f"{AUTO}: {WORDS} for language models, {PLAY} for other policies.",
         allowed=(AUTO, *WAYS),
     )
-    samples: int = option(1, "Answers to each item.")
+    samples: int = option(1, "Answers per item.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionPlan(Evaluation):
-    """Items and who answers them.
+    """Plan of items for one policy.
 
     Attributes:
-        spec: Policy text.
-        file: Question set.
-        set: Its name, which changes with its contents.
-        items: Ids, in the order of the file.
+        spec: Policy spec.
+        file: Path of the question set.
+        set: Name of the question set, which depends on its contents.
+        items: Item ids, in file order.
         way: One of ``answering.WAYS``.
-        samples: Answers to each item.
+        samples: Answers per item.
     """
 
     suite: str = SUITE
@@ -80,19 +84,19 @@ class QuestionPlan(Evaluation):
     samples: int
 
     def make_jobs(self) -> list[QuestionJob]:
-        """Return all questions, those of a game together."""
+        """Return the jobs of all items, grouped by game."""
         questions = _read(self.file)
         common = {"seed": self.seed, "limits": self.limits, "set": self.set}
-        found = {item.id: item for item in questions.items}
+        by_id = {item.id: item for item in questions.items}
         return [
-            make_job(found[name], self.spec, self.way, sample, common)
+            make_job(by_id[name], self.spec, self.way, sample, common)
             for name in self.items
             for sample in range(self.samples)
         ]
 
 
 class QuestionSuite(Suite):
-    """Questions about moments of games; accuracy beside chance."""
+    """Questions about game states, scored by accuracy."""
 
     suite_options = QuestionOptions
     record_fields = RECORD_FIELDS
@@ -102,7 +106,7 @@ class QuestionSuite(Suite):
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> QuestionPlan:
-        """Plan the items that the policy can be asked; one policy answers all of them."""
+        """Plan the items that the policy can answer."""
         if options:
             raise ValueError(f"option {next(iter(options))!r} is set by each item's scene")
         spec = read_spec(team)
@@ -125,16 +129,16 @@ class QuestionSuite(Suite):
         )
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the accuracy of every policy, and the differences between them."""
+        """Return cards with the accuracy of every policy and the differences between policies."""
         return cards(records)
 
     def outcome(self, record: Record) -> str:
-        """Say what was answered, and what is right."""
+        """Return the answered letter and whether it is right."""
         letter = record["answer"]["letter"] or "no choice"
         return f"{letter}, {'right' if record['success'] else 'wrong'}"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return what every policy can be asked by playing: its own best action, by game."""
+        """Return the items that every policy can answer by playing: best actions, by game."""
         items = read_questions().items
         games = [game for game in games_with_questions() if any(item.scene.env_id == game for item in items)]
         settings = tuple(Setting(game, {"games": game, "kinds": OWN, "answers": PLAY}) for game in games)
@@ -149,24 +153,24 @@ class QuestionSuite(Suite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return accuracy and chance."""
-        score, chance = accuracy(records)
-        return Summary(score, {Column("chance", "estimate", 2): chance})
+        """Return accuracy and random accuracy."""
+        score, expected = accuracy(records)
+        return Summary(score, {Column("chance", "estimate", 2): expected})
 
     def episode_name(self, record: Record) -> str:
         """Return the item's id."""
         return str(record["task"])
 
     def listings(self) -> dict[str, Any]:
-        """Return nothing: ``questions list`` lists them."""
+        """Return no listings; see ``questions list``."""
         return {}
 
 
 def read_spec(team: Sequence[str]) -> str:
-    """Return the one policy that answers: ``llm:M``, or ``all=llm:M`` as in other suites.
+    """Return the spec of the policy that answers, written ``llm:M`` or ``all=llm:M``.
 
     Raises:
-        ValueError: If there are several, or it is unknown.
+        ValueError: If there are several policies, or the policy is unknown.
     """
     if len(team) != 1:
         raise ValueError(f"team: one policy answers all questions, not {len(team)}; write for example all=planner")
@@ -176,36 +180,36 @@ def read_spec(team: Sequence[str]) -> str:
 
 
 def choose_items(questions: QuestionSet, chosen: Any) -> list[Item]:
-    """Return the items that options ask for.
+    """Filter items by options.
 
     Args:
-        questions: All of them.
-        chosen: An instance of ``QuestionOptions``.
+        questions: Question set.
+        chosen: Instance of ``QuestionOptions``.
 
     Raises:
-        ValueError: For an unknown name, or if nothing is left.
+        ValueError: If a name is unknown, or no item matches.
     """
-    games = read_words("games", chosen.games, registry.registered())
-    kinds, parts = read_words("kinds", chosen.kinds, KINDS), read_words("parts", chosen.parts, PARTS)
+    games = read_names("games", chosen.games, registry.registered())
+    kinds, parts = read_names("kinds", chosen.kinds, KINDS), read_names("parts", chosen.parts, PARTS)
     known = dict.fromkeys(skill for item in questions.items for skill in item.skills)
-    skills = read_words("skills", chosen.skills, known)
-    names = read_words("items", chosen.items, [item.id for item in questions.items])
-    found = [
+    skills = read_names("skills", chosen.skills, known)
+    names = read_names("items", chosen.items, [item.id for item in questions.items])
+    items = [
         item
         for item in questions.items
         if item.scene.env_id in games and item.kind in kinds and item.part in parts and item.id in names
         if set(item.skills) & set(skills)
     ]
-    if not found:
-        raise ValueError("questions: no item has all that was asked for; see collab-overcooked questions list")
-    return found
+    if not items:
+        raise ValueError("questions: no item matches all options; see collab-overcooked questions list")
+    return items
 
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
-    """Return the ids of the items that a policy can be asked.
+    """Return the ids of the items that a policy can answer.
 
     Raises:
-        NothingToPlay: If there is none; the message says why.
+        NothingToPlay: If there are none; the message has the reasons.
     """
     policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
     if way == WORDS and kind_of(spec) != LANGUAGE:

@@ -1,4 +1,4 @@
-"""The cost table: what language models took in a run, in calls, tokens, waiting time, money and unusable answers."""
+"""Cost table of language models: calls, tokens, waiting time, dollars and unusable answers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COLUMNS = (
 
 
 def cost_card(records: Sequence[Record]) -> Scorecard | None:
-    """Return what the models took, by game, team and model; None if no language model played."""
+    """Return costs by game, team and model, or None if no language model played."""
     groups: dict[tuple[str, str, str], list[Accounts]] = {}
     for record in records:
         by_model: dict[str, list[Mapping[str, Any]]] = {}
@@ -49,15 +49,15 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
 
 
 def _distinct_names(groups: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Return what tells each group from the others: its model; its game if there are several, its team likewise."""
+    """Return the shortest distinct names of groups: model, then game and team if they differ between groups."""
     games = len({game for _, game, _ in groups}) > 1
     teams = len({group[:2] for group in groups}) < len(groups)
     return [", ".join([model, *([game] if games else []), *([team] if teams else [])]) for model, game, team in groups]
 
 
 def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
-    """Return the cells of a row behind its name."""
-    accounts = [account for own in episodes for account in own]
+    """Return the cells of a row after its name."""
+    accounts = [account for episode in episodes for account in episode]
     latencies = [seconds for account in accounts for seconds in account["latencies"]]
     dollars = [account["dollars"] for account in accounts if account["dollars"] is not None]
     trouble: Counter[str] = Counter()
@@ -71,5 +71,5 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
         float(np.quantile(latencies, 0.95)) if latencies else None,
         sum(dollars) / len(episodes) if dollars else None,
         ", ".join(f"{count} {kind}" for kind, count in sorted(trouble.items())) or "0",
-        sum(any(account["exhausted"] for account in own) for own in episodes),
+        sum(any(account["exhausted"] for account in episode) for episode in episodes),
     )

@@ -1,4 +1,4 @@
-"""Tables of the differences between teams, or runs, that played the same episodes."""
+"""Tables of paired differences between teams or runs that played the same episodes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Key = tuple[str, int, int, str]
 
 
 def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | None:
-    """Compare the first of several teams or runs with each of the others, on the episodes that both played.
+    """Compare the first team or run with each of the others on shared episodes.
 
     Args:
-        played: Records of one game by name.
+        played: Name -> records of one game.
 
     Returns:
-        Mean differences with intervals, and counts with the p value of the sign test; None if nobody shares an episode.
+        Mean differences with intervals, and counts with the p value of the sign test; None without shared episodes.
     """
     score = score_metric(next(record for records in played.values() for record in records))
     values = {name: episode_values(records, score) for name, records in played.items()}
@@ -33,10 +33,12 @@ def difference_table(played: Mapping[str, Sequence[Record]]) -> ResultTable | No
         shared: dict[str, list[tuple[float, float]]] = {}
         for key in values[first].keys() & values[name].keys():
             shared.setdefault(key[0], []).append((values[first][key], values[name][key]))
-        found = paired_difference([sorted(pairs) for _, pairs in sorted(shared.items())])
-        if found is not None:
-            pairs = found.higher + found.equal + found.lower
-            rows.append((name, pairs, found.mean, found.higher, found.equal, found.lower, found.p))
+        difference = paired_difference([sorted(pairs) for _, pairs in sorted(shared.items())])
+        if difference is not None:
+            pairs = difference.higher + difference.equal + difference.lower
+            rows.append(
+                (name, pairs, difference.mean, difference.higher, difference.equal, difference.lower, difference.p)
+            )
     if not rows:
         return None
     heads = ("episodes", "difference", "higher", "equal", "lower", "p")
@@ -59,27 +61,27 @@ NOTE = (
 
 
 def score_metric(record: Record) -> str:
-    """Return the metric by which a record's suite compares teams."""
+    """Return the name of the metric by which a record's suite compares teams."""
     return str(registry.suite_of(record).score_metric)
 
 
 def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
-    """Return a metric of each episode; the mean over seats of one that has a value for each.
+    """Return a metric for each episode; metrics with one value per seat are averaged over seats.
 
     Returns:
-        Values by task, number, seed, and the options that make the task, as a file may be called like another.
+        (task, episode number, seed, options as JSON) -> value. The options distinguish tasks whose files share a name.
 
     Raises:
-        ValueError: For a metric that the game does not have.
+        ValueError: If the game does not have the metric.
     """
-    found = {}
+    values = {}
     for record in records:
         value = measure(record, [metric])[metric]
         if isinstance(value, list):
-            known = [own for own in value if own is not None]
+            known = [number for number in value if number is not None]
             value = sum(known) / len(known) if known else None
         if value is not None:
             options = record["env_kwargs"] if "suite" in record else axis_values(record)
             unit = record["task"], record["episode"], record["seed"], json.dumps(options, sort_keys=True)
-            found[unit] = float(value)
-    return found
+            values[unit] = float(value)
+    return values

@@ -1,4 +1,4 @@
-"""What language models were asked and said, for pages: their settings, and the exchanges that steps of records name."""
+"""Settings of language models, and their exchanges referenced by records, for HTML reports."""
 
 from __future__ import annotations
 
@@ -20,29 +20,35 @@ _MODEL = schema.object_of(
     {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.nullable(_PRICE)}
 )
 _CONFIG = schema.object_of({}, {"language": _ANYTHING, "models": schema.mapping_of(_MODEL)})
-MAX_CHARACTERS = 1_500_000  # of exchanges on a page; texts that come again count once
+MAX_CHARACTERS = 1_500_000  # of exchanges on a page; repeated texts count once
 
 Data = dict[str, Any]
 
 
-def exchange_data(folder: Path | None, shown: Iterable[Mapping[str, Any]]) -> Data:
-    """Return the exchanges of replays for the page's script, as many as fit.
+def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> Data:
+    """Return the exchanges of replays for the page's script, up to ``MAX_CHARACTERS``.
 
     Args:
-        folder: Run folder; None if there is none.
-        shown: What the player gets of the replays.
+        folder: Run folder, or None.
+        replays: Data of the replay player.
 
     Returns:
-        ``texts``, and ``found``: by link a line on model and cost, and the parts of the exchange, pairs of heading and
-        number of the text.
+        ``texts``, and ``found``: link -> a line with model and cost, and the parts of the exchange as pairs of heading
+        and index into ``texts``.
 
     Raises:
         ValueError: If the file of exchanges is damaged.
     """
-    links = [link for replay in shown for step in replay["steps"] for own in step["exchanges"] for link in own]
+    links = [
+        link
+        for replay in replays
+        for step in replay["steps"]
+        for seat_links in step["exchanges"]
+        for link in seat_links
+    ]
     kept = read_exchanges(folder / EXCHANGES, set(links)) if folder and links else {}
     numbers: dict[str, int] = {}
-    found: dict[str, Data] = {}
+    exchanges: dict[str, Data] = {}
     left = MAX_CHARACTERS
     for link in dict.fromkeys(link for link in links if link in kept):
         request, reply = kept[link]
@@ -50,11 +56,11 @@ def exchange_data(folder: Path | None, shown: Iterable[Mapping[str, Any]]) -> Da
         left -= sum(len(text) for text in {text for _, text in parts} - set(numbers))
         if left < 0:
             break
-        found[link] = {
+        exchanges[link] = {
             "about": _about(request, reply),
             "parts": [[name, numbers.setdefault(text, len(numbers))] for name, text in parts if text],
         }
-    return {"texts": [redact(text) for text in numbers], "found": found}
+    return {"texts": [redact(text) for text in numbers], "found": exchanges}
 
 
 def _about(request: Mapping[str, Any], reply: Reply) -> str:
@@ -64,7 +70,7 @@ def _about(request: Mapping[str, Any], reply: Reply) -> str:
 
 
 def model_section(folder: Path) -> str:
-    """Return the section on the language models of a run: where they are, and how they are asked.
+    """Return the HTML section with endpoints and settings of the language models of a run.
 
     Raises:
         ValueError: If the run's configuration is damaged.
@@ -74,26 +80,28 @@ def model_section(folder: Path) -> str:
         _CONFIG(config)
     except schema.SchemaError as error:
         raise ValueError(f"{folder / CONFIG}: {error}") from None
-    usual = config.get("language", {}).get("endpoint", "answers from a file")
+    default_endpoint = config.get("language", {}).get("endpoint", "answers from a file")
     items = "".join(
-        f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, usual)))}</dd>"
+        f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, default_endpoint)))}</dd>"
         for spec, settings in config.get("models", {}).items()
     )
     return f"<h2>Language models</h2><dl>{items}</dl>" if items else ""
 
 
-def _settings(settings: Mapping[str, Any], usual: str) -> Sequence[str]:
-    """Return endpoint and settings of a model in words."""
+def _settings(settings: Mapping[str, Any], default_endpoint: str) -> Sequence[str]:
+    """Return endpoint and settings of a model as text."""
     reach, price = settings.get("reach", {}), settings.get("price")
-    said = {key: value for key, value in settings.items() if key not in ("reach", "price", "body", "switches")}
-    own = {key: value for key, value in reach.items() if key not in ("base_url", "local")}
-    others = {**said, **settings.get("body", {}), **settings.get("switches", {}), **own}
-    words = [f"endpoint {reach.get('base_url') or reach.get('local') or usual}"]
-    words += [f"{name.replace('_', ' ')} {_value(value)}" for name, value in others.items() if value not in ({}, [])]
-    return words + ([f"price {price['prompt']:g}/{price['completion']:g} dollars per million tokens"] if price else [])
+    model_settings = {
+        key: value for key, value in settings.items() if key not in ("reach", "price", "body", "switches")
+    }
+    endpoint_settings = {key: value for key, value in reach.items() if key not in ("base_url", "local")}
+    others = {**model_settings, **settings.get("body", {}), **settings.get("switches", {}), **endpoint_settings}
+    parts = [f"endpoint {reach.get('base_url') or reach.get('local') or default_endpoint}"]
+    parts += [f"{name.replace('_', ' ')} {_value(value)}" for name, value in others.items() if value not in ({}, [])]
+    return parts + ([f"price {price['prompt']:g}/{price['completion']:g} dollars per million tokens"] if price else [])
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return ", ".join(f"{name}: {own}" for name, own in value.items()) if isinstance(value, dict) else str(value)
+    return ", ".join(f"{name}: {item}" for name, item in value.items()) if isinstance(value, dict) else str(value)

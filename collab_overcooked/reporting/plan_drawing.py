@@ -1,4 +1,4 @@
-"""Trees of plan searches from records, in words and as SVG. Whatever policies wrote stands in them as text only."""
+"""Search trees of joint plans from records, as text and as SVG. Text written by policies is always escaped."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 
-WIDTH, LINE, GAP, MARGIN = 300, 16, 26, 12  # of a box, of a line of words, between boxes, around all; pixels
-MAX_LINES = 9  # of a box
-MAX_CHARACTERS = 44  # of a line
-INDENT = "\u00a0" * 4  # of those who come second in a step; SVG would drop blanks
+WIDTH, LINE, GAP, MARGIN = 300, 16, 26, 12  # width of a box, line height, gap between boxes, margin; pixels
+MAX_LINES = 9  # per box
+MAX_CHARACTERS = 44  # per line
+INDENT = "\u00a0" * 4  # SVG collapses normal spaces
 COLOURS = {"chosen": "#2f7d4f", "solved": "#5a86b8", "other": "#8a8a8a"}
 
 Update = Mapping[str, Any]
 
 
 def all_updates(record: Mapping[str, Any]) -> list[Update]:
-    """Return all looks at plans of an episode, of all its teams, in their order."""
-    found = [update for own in record.get("plan_updates", {}).values() for update in own]
-    return sorted(found, key=lambda update: update["timestep"])
+    """Return all plan updates of an episode, over all teams, by timestep."""
+    updates = [update for team_updates in record.get("plan_updates", {}).values() for update in team_updates]
+    return sorted(updates, key=lambda update: update["timestep"])
 
 
 def update_at(record: Mapping[str, Any], step: int) -> Update:
-    """Return the last search at or before a timestep; the first one where there is none before.
+    """Return the last search at or before a timestep, or the first search if there is none.
 
     Raises:
         ValueError: If no plan was searched in the episode.
@@ -38,7 +38,7 @@ def update_at(record: Mapping[str, Any], step: int) -> Update:
 
 
 def summary(update: Update) -> str:
-    """Return a search in a sentence."""
+    """Summarise a search in one sentence."""
     rating = "no rating" if update["rating"] is None else f"rating {update['rating']}"
     return (
         f"Timestep {update['timestep']}, asked for by seat {update['seat']} ({update['trigger']}), {rating}: "
@@ -47,11 +47,11 @@ def summary(update: Update) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------- in words
+# ------------------------------------------------------------------------------------------- text
 
 
 def tree_text(update: Update) -> str:
-    """Return a tree in words: each plan below the one that it changes."""
+    """Return a search tree as text, each plan below its parent."""
     nodes = update["nodes"]
     children: dict[int, list[int]] = {}
     for k, node in enumerate(nodes):
@@ -72,11 +72,11 @@ def tree_text(update: Update) -> str:
     return "\n".join([summary(update), "", *body, "", "Plan that is carried out:", update["plan"]])
 
 
-# ------------------------------------------------------------------------------------------- drawn
+# ------------------------------------------------------------------------------------------- SVG
 
 
 def draw_tree(update: Update) -> str:
-    """Return a tree as SVG: one box for each plan, those of a depth side by side, the chosen one green."""
+    """Return a search tree as SVG: one box per plan, one row per depth, the chosen plan in green."""
     nodes = update["nodes"]
     boxes = [_box_lines(k, node) for k, node in enumerate(nodes)]
     left, depth = _columns(nodes)
@@ -104,7 +104,7 @@ def draw_tree(update: Update) -> str:
 
 
 def _columns(nodes: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[int]]:
-    """Return the column of each node, its own for a leaf, else in the middle above its children; and its depth."""
+    """Return column and depth of each node; leaves get consecutive columns, parents the mean of their children."""
     left, depth = [0.0] * len(nodes), [0] * len(nodes)
     children: list[list[int]] = [[] for _ in nodes]
     for k, node in enumerate(nodes):
@@ -117,7 +117,7 @@ def _columns(nodes: Sequence[Mapping[str, Any]]) -> tuple[list[float], list[int]
         ahead += children[k][::-1]
         if not children[k]:
             left[k], leaves = float(leaves), leaves + 1
-    for k in range(len(nodes) - 1, -1, -1):  # children stand behind their parents in the list
+    for k in range(len(nodes) - 1, -1, -1):  # children follow their parents in the list
         if children[k]:
             left[k] = sum(left[c] for c in children[k]) / len(children[k])
     return left, depth
@@ -132,23 +132,23 @@ def _box_lines(k: int, node: Mapping[str, Any]) -> list[str]:
     return lines[:MAX_LINES]
 
 
-def _cut(words: str) -> str:
-    return words if len(words) <= MAX_CHARACTERS else f"{words[: MAX_CHARACTERS - 1]}…"
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else f"{text[: MAX_CHARACTERS - 1]}…"
 
 
 def _box(place: tuple[float, int], height: int, lines: Sequence[str], colour: str) -> str:
     x, y = place
-    words = "".join(
+    spans = "".join(
         f'<tspan x="{x + 8:.0f}" y="{y + 18 + LINE * k}" font-weight="{"normal" if k else "bold"}">'
         f"{html_text(line)}</tspan>"
         for k, line in enumerate(lines)
     )
     frame = f'<rect x="{x:.0f}" y="{y}" width="{WIDTH}" height="{height}" rx="6" fill="#fff" stroke="{colour}" '
-    return f'{frame}stroke-width="2"/><text fill="#222">{words}</text>'
+    return f'{frame}stroke-width="2"/><text fill="#222">{spans}</text>'
 
 
 def plan_page(update: Update, title: str) -> str:
-    """Return a page with one tree, which loads nothing."""
+    """Return a self-contained HTML page with one search tree."""
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     return (
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -157,11 +157,11 @@ def plan_page(update: Update, title: str) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------- of many episodes
+# ------------------------------------------------------------------------------------------- several episodes
 
 
 def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
-    """Return what looking at plans took, by team; None if nobody did."""
+    """Return the cost of plan search by team, or None if no plan was updated."""
     teams: dict[str, list[Update]] = {}
     for record in records:
         teams.setdefault(" + ".join(record["team"].values()), []).extend(all_updates(record))
@@ -180,7 +180,7 @@ def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
 
 
 def report_section(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the section of a report about plans: costs, and one tree; empty if nobody searched any."""
+    """Return the HTML section on plan search: costs and one tree; empty if no plan was searched."""
     costs = costs_of(records)
     first = next((r for r in records if any(u["searched"] for u in all_updates(r))), None)
     if costs is None or first is None:

@@ -1,4 +1,4 @@
-"""Tables of studies of plan search, from the numbers that ``evaluation.plan_study`` keeps."""
+"""Result tables of plan-search studies run by ``evaluation.plan_study``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COSTS = ("looks", "searches", "plans", "calls", "characters", "depth")
 
 
 def study_table(game: str, study: Mapping[str, Any]) -> ResultTable:
-    """Return scores with their differences to the first way on the same scenes, and what they cost."""
+    """Return scores, differences to the first method on the same scenes, and costs."""
     scale, first = study["scale"], next(iter(study["ways"]))
     heads = (
         Column("Team"),
@@ -22,15 +22,15 @@ def study_table(game: str, study: Mapping[str, Any]) -> ResultTable:
         *(Column(name, "number", 1) for name in COSTS),
     )
     rows = []
-    for way, own in study["ways"].items():
-        costs = [None if own[name] is None else float(own[name]) for name in COSTS]
-        rows.append((way, _estimate(own["score"]), _estimate(own["difference"]), verdict(study, own), *costs))
+    for way, result in study["ways"].items():
+        costs = [None if result[name] is None else float(result[name]) for name in COSTS]
+        rows.append((way, _estimate(result["score"]), _estimate(result["difference"]), verdict(study, result), *costs))
     return ResultTable(heads, tuple(rows), game)
 
 
-def verdict(study: Mapping[str, Any], own: Mapping[str, Any]) -> str:
-    """Say whether a way is better or worse than the first one, as far as the interval tells."""
-    difference = own["difference"]
+def verdict(study: Mapping[str, Any], result: Mapping[str, Any]) -> str:
+    """Return whether a method is better or worse than the first one, judged by the interval of the difference."""
+    difference = result["difference"]
     if difference is None or difference["low"] is None:
         return ""
     if difference["low"] <= 0 <= difference["high"]:

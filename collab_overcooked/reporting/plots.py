@@ -1,4 +1,4 @@
-"""Charts of scorecards as SVG text, made to sit inside a page: their ink is the page's own text colour."""
+"""Charts of scorecards as inline SVG in the text colour of the page."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.scorecard import Chart
 
-INK = "#010203"  # stands for the page's text colour, and is replaced by it
+INK = "#010203"  # placeholder that is replaced by currentColor
 COLOURS = ("#3b7dd8", "#e07b39", "#3a9d6e", "#a05fc4")  # readable on white and on black
-PLAIN_TEXT: Any = {"text.parse_math": False}  # names with dollars are no formulas
+PLAIN_TEXT: Any = {"text.parse_math": False}  # dollar signs in names do not start formulas
 _STYLE: Any = {
     **PLAIN_TEXT,
     "svg.fonttype": "none",  # real text: the page's font, selectable, a third of the size
@@ -34,7 +34,7 @@ LINE_STYLES: tuple[Any, ...] = ("solid", "dotted")
 
 
 def draw_chart(chart: Chart) -> str:
-    """Draw estimates by group as dots with their intervals, and lines where the chart has any.
+    """Draw estimates by group as dots with intervals, and the chart's reference lines.
 
     Returns:
         An ``<svg>`` element.
@@ -63,7 +63,7 @@ def _figure(title: str) -> tuple[Figure, Axes]:
 
 
 def _legend(axes: Axes) -> None:
-    """Put the legend between title and plot, where no data are."""
+    """Place the legend between title and plot."""
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=4, columnspacing=1.2)
 
 
@@ -93,7 +93,7 @@ def _points(axes: Axes, chart: Chart) -> None:
 
 
 def _svg(figure: Figure, description: str) -> str:
-    """Return the figure as an element of a page, with a text for those who cannot see it."""
+    """Return the figure as an SVG element with a text alternative."""
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()

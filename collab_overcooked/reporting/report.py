@@ -1,7 +1,7 @@
-"""One HTML file with everything: numbers, charts and replays. It loads nothing from anywhere.
+"""Self-contained HTML report with tables, charts and replays.
 
-Texts of policies stand in it as text only: escaped in markup, set as text by the script; and the page's security
-policy lets no script run but its own.
+Text written by policies is escaped in markup and set as text content by the script, and the page's content security
+policy allows no other script.
 """
 
 from __future__ import annotations
@@ -30,42 +30,48 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
 
 MAX_REPLAYS = 12
-MAX_PICTURE_BYTES = 7_000_000  # of data URIs; with tables and charts the file stays below 10 MB
+MAX_PICTURE_BYTES = 7_000_000  # data URIs; with tables and charts the file stays below 10 MB
 MAX_WIDTH = 640  # pixels of a frame
 
 Record = Mapping[str, Any]
 
 
 def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: Path | None = None) -> str:
-    """Return the page.
+    """Return the report as HTML.
 
     Args:
-        records: Episodes; replays of some of them are embedded, at least one per level if the size allows.
-        cards: Their scores.
-        folder: Run folder, where settings and exchanges of language models are; None if there is none.
+        records: Episodes. Replays of some of them are embedded, at least one per level if the size allows.
+        cards: Scorecards of the episodes.
+        folder: Run folder with settings and exchanges of language models, or None.
 
     Raises:
-        ValueError: If a record cannot be replayed, or a file of the folder is damaged.
+        ValueError: If a record cannot be replayed, or a file of the folder is corrupt.
     """
-    shown = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
+    embedded = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
     sections = [section for card in cards for section in card_sections(card)]
-    told = f"{len(shown)} of {len(records)} episodes: one per level or setting, failures first."
+    description = f"{len(embedded)} of {len(records)} episodes: one per level or setting, failures first."
     plans = report_section(records)
-    sections += [plans, _configuration(records), model_section(folder) if folder else "", player(told) if shown else ""]
+    sections += [
+        plans,
+        _configuration(records),
+        model_section(folder) if folder else "",
+        player(description) if embedded else "",
+    ]
     title = "; ".join(dict.fromkeys(card.heading for card in cards if card.team or card.charts))
-    return page(title, sections, shown, folder)
+    return page(title, sections, embedded, folder)
 
 
-def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]], folder: Path | None = None) -> str:
-    """Return a page that loads nothing.
+def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, Any]], folder: Path | None = None) -> str:
+    """Return a self-contained HTML page.
 
     Args:
-        title: Of the page.
-        sections: Markup.
-        shown: Replays for the player.
-        folder: Run folder, where their exchanges with language models are; None if there is none.
+        title: Title of the page.
+        sections: HTML of the sections.
+        embedded: Data of the replay player.
+        folder: Run folder with exchanges of language models, or None.
     """
     style, script, policy = _page_file("report.css"), _page_file("report.js"), page_policy()
+    exchanges = json_in_markup(exchange_data(folder, embedded))
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -82,8 +88,8 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
             *sections,
             f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
-            f'<script type="application/json" id="replays">{json_in_markup(shown)}</script>',
-            f'<script type="application/json" id="exchanges">{json_in_markup(exchange_data(folder, shown))}</script>',
+            f'<script type="application/json" id="replays">{json_in_markup(embedded)}</script>',
+            f'<script type="application/json" id="exchanges">{exchanges}</script>',
             f"<script>{script}</script>",
             "</body>",
             "</html>",
@@ -93,7 +99,7 @@ def page(title: str, sections: Sequence[str], shown: Sequence[Mapping[str, Any]]
 
 
 def page_policy() -> str:
-    """Return the security policy of a page: nothing is loaded, and no script runs but the page's own."""
+    """Return the content security policy of a page: no external resources, and no script but the page's."""
     digest = base64.b64encode(hashlib.sha256(_page_file("report.js").encode()).digest()).decode()
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
@@ -106,7 +112,7 @@ def _page_file(name: str) -> str:
 
 
 def card_sections(card: Scorecard) -> Iterator[str]:
-    """Yield tiles, tables, notes and charts of a card; details are folded."""
+    """Yield tiles, tables, notes and charts of a card; detailed tables are collapsed."""
     from collab_overcooked.reporting import plots
 
     if card.team:
@@ -126,7 +132,7 @@ def card_sections(card: Scorecard) -> Iterator[str]:
 
 
 def _tiles(table: ResultTable) -> str:
-    """Return the cells of a table's only row as tiles, their intervals below."""
+    """Return the cells of a one-row table as tiles with intervals below."""
     tiles = []
     for column, cell in zip(table.columns, table.rows[0], strict=True):
         value, interval = map(html_text, column.text(cell))
@@ -135,7 +141,7 @@ def _tiles(table: ResultTable) -> str:
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
 
-# ------------------------------------------------------------------------------------------- what was played
+# ------------------------------------------------------------------------------------------- configuration
 
 
 def _configuration(records: Sequence[Record]) -> str:
@@ -161,7 +167,7 @@ def _configuration(records: Sequence[Record]) -> str:
 
 
 def _team_entries(records: Sequence[Record]) -> dict[str, str]:
-    """Return the policies by seat, those of the largest team where teams of several sizes played."""
+    """Return the policies by seat, for the largest team."""
     return max((dict(record["team"]) for record in records), key=len)
 
 
@@ -169,7 +175,7 @@ def _team_entries(records: Sequence[Record]) -> dict[str, str]:
 
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:
-    """Return the episodes worth watching: one per level or setting, failures before successes, then more of both."""
+    """Order episodes for display: one per level or setting, failures before successes, then the others."""
     done = [registry.suite_of(record).fully_succeeded(record) for record in records]
     seen: set[Any] = set()
     firsts: list[int] = []
@@ -184,17 +190,17 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
 
 @dataclass(frozen=True)
 class Film:
-    """Pictures and words of an episode.
+    """Frames and action labels of an episode.
 
     Attributes:
-        frames: The different pictures, as data URIs.
-        shown: Which of them shows each moment, the start first.
-        names: Of the seats in texts.
-        actions: By step and seat, as people read them.
+        frames: Distinct frames as data URIs.
+        frame_of_step: Index of the frame after each step, starting with the initial state.
+        names: Display names of the seats.
+        actions: Action labels by step and seat.
     """
 
     frames: list[str]
-    shown: list[int]
+    frame_of_step: list[int]
     names: list[str]
     actions: list[list[str]]
 
@@ -202,13 +208,13 @@ class Film:
 def replays(
     records: Iterable[Record], most: int, steps: int | None = None, seat: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield what the player needs of the first episodes that fit onto a page.
+    """Yield the replay data of the first episodes that fit onto a page.
 
     Args:
         records: Episodes.
-        most: How many at most.
-        steps: Of each episode at most; all of them if None.
-        seat: Whose picture, actions, events and refusals alone are shown, with what everybody heard; all if None.
+        most: Maximum number of replays.
+        steps: Maximum number of steps per replay, or None for all.
+        seat: Show only the view, actions, events and refusals of this seat, plus all messages; None shows everything.
 
     Raises:
         ValueError: If a record cannot be replayed.
@@ -227,26 +233,26 @@ def replays(
 
 
 def _film(record: Record, steps: int | None, seat: int | None) -> Film:
-    """Return the pictures and words of an episode, of what a seat may know if one is given."""
+    """Return frames and labels of an episode, optionally restricted to the view of a seat."""
     numbers: dict[bytes, int] = {}
     film = Film([], [], [], [])
-    for moment in islice(replay(record), None if steps is None else steps + 1):
-        game, state = moment.env.game, moment.env.arrays[0]
+    for snapshot in islice(replay(record), None if steps is None else steps + 1):
+        game, state = snapshot.env.game, snapshot.env.arrays[0]
         film.names[:] = film.names or seat_names(game)
         pixels = game.render(state, 0, "rgb_array", seat)
         key = hashlib.sha256(pixels.tobytes()).digest()
         if key not in numbers:
             numbers[key] = len(film.frames)
             film.frames.append(_data_uri(pixels))
-        film.shown.append(numbers[key])
-        if moment.timestep < len(record["steps"]):
-            taken = enumerate(record["steps"][moment.timestep]["actions"])
-            film.actions.append([game.action_labels(state, 0, own)[action] for own, action in taken])
+        film.frame_of_step.append(numbers[key])
+        if snapshot.timestep < len(record["steps"]):
+            taken = enumerate(record["steps"][snapshot.timestep]["actions"])
+            film.actions.append([game.action_labels(state, 0, agent)[action] for agent, action in taken])
     return film
 
 
 def _data_uri(pixels: np.ndarray) -> str:
-    """Return a picture as a data URI; 64 colours are enough for drawn tiles and a quarter of the size."""
+    """Return a picture as a data URI; 64 colours suffice for drawn tiles and quarter the size."""
     picture = Image.fromarray(pixels)
     if picture.width > MAX_WIDTH:
         picture = picture.resize(
@@ -260,38 +266,40 @@ def _data_uri(pixels: np.ndarray) -> str:
 def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_name(record)
-    cut = f", {len(film.shown) - 1} of which are shown" if len(film.shown) <= record["timesteps"] else ""
+    cut = (
+        f", {len(film.frame_of_step) - 1} of which are shown" if len(film.frame_of_step) <= record["timesteps"] else ""
+    )
 
-    def told(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
-        """Return the entries of the seats that are shown."""
+    def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
+        """Return the entries of the seats shown, and a placeholder for the others."""
         return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
 
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
         "names": film.names,
-        "seats": told([f"{seat}, {spec}" for seat, spec in record["team"].items()]),
+        "seats": of_shown_seats([f"{seat}, {spec}" for seat, spec in record["team"].items()]),
         "frames": film.frames,
-        "shown": film.shown,
-        "feedback": told(record.get("feedback", ()), ""),
+        "shown": film.frame_of_step,
+        "feedback": of_shown_seats(record.get("feedback", ()), ""),
         "steps": [
             {
-                "actions": told(actions),
-                "events": told([None if event is None else event_words(event) for event in step["events"]]),
+                "actions": of_shown_seats(actions),
+                "events": of_shown_seats([None if event is None else event_text(event) for event in step["events"]]),
                 "messages": step["messages"],
                 "errors": [error for error in step["errors"] if only in (None, error["agent"])],
-                "exchanges": told(step.get("exchanges", ()), []),
+                "exchanges": of_shown_seats(step.get("exchanges", ()), []),
             }
-            for step, actions in zip(record["steps"], film.actions[: len(film.shown) - 1], strict=False)
+            for step, actions in zip(record["steps"], film.actions[: len(film.frame_of_step) - 1], strict=False)
         ],
     }
 
 
-def event_words(event: Mapping[str, Any]) -> str:
-    """Return an event as words; a label alone where the game names nothing else."""
+def event_text(event: Mapping[str, Any]) -> str:
+    """Return an event as text."""
     if "event" not in event:
         return str(event["label"])
-    if "reason" in event:  # games that tell of refused actions as well
+    if "reason" in event:  # games that also report refused actions
         ends = [name for name in ("finished", "ruined") if event.get(name)]
         reason = str(event["reason"])
         refused = [] if reason == "OK" else [f"refused, {reason.lower().replace('_', ' ')}"]
@@ -301,10 +309,10 @@ def event_words(event: Mapping[str, Any]) -> str:
     return f"{str(event['event']).lower().replace('_', ' ')}{item}{place}"
 
 
-def player(words: str) -> str:
-    """Return the section that plays replays, with a sentence about which these are."""
+def player(description: str) -> str:
+    """Return the HTML section of the replay player with a description of its replays."""
     return f"""<h2 id="watch">Replays</h2>
-<p class="soft">{html_text(words)}
+<p class="soft">{html_text(description)}
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>

@@ -20,22 +20,22 @@ from collab_overcooked.reporting.escaping import file_cell, html_text, markdown_
 
 MISSING = "–"
 Cell = Estimate | float | str | None
-"""A number with its interval, a number, a text, or nothing."""
-_LONG = 40  # characters of a list that is broken behind its commas
-_MIN_WIDTH = 130  # characters; numbers cut off are worse than lines that wrap
+"""An estimate with its interval, a number, text, or None."""
+_LONG = 40  # characters above which a list is broken after its commas
+_MIN_WIDTH = 130  # characters; wrapped lines are better than truncated numbers
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table.
+    """Column of a table.
 
     Attributes:
         name: Heading.
-        kind: What its cells are; an ``"estimate"`` takes three columns of a CSV file.
-        digits: Behind the point; None for two digits that count.
-        ends: Digits of the ends of intervals, ``digits`` if None.
-        scale: What numbers are multiplied by for readers, 100 for per cent; files hold them as they are.
-        published: Whether the numbers were printed by others, not measured here.
+        kind: Type of the cells; an ``"estimate"`` has three columns in CSV files.
+        digits: Decimal places; None for two significant digits.
+        ends: Decimal places of interval ends, ``digits`` if None.
+        scale: Factor for displayed numbers, 100 for per cent; files contain unscaled numbers.
+        published: Whether the numbers are published and not re-measured here.
         key: Name in CSV and JSON files, unique in its table; ``name`` if empty.
     """
 
@@ -53,10 +53,10 @@ class Column:
         return self.key or self.name
 
     def text(self, cell: Cell) -> tuple[str, str]:
-        """Write a cell for readers.
+        """Format a cell for display.
 
         Returns:
-            The cell, a dash for nothing, and its interval: empty where there is none or all runs were alike.
+            The value, a dash if missing, and its interval, empty if there is none or its ends are equal.
         """
         if cell is None:
             return MISSING, ""
@@ -150,7 +150,7 @@ class ResultTable:
     # ---------------------------------------------------------------------------------------- HTML
 
     def html(self) -> str:
-        """Return the table as an element of a page without its title, intervals below their numbers."""
+        """Return the table as HTML without its title, with intervals below the numbers."""
         heads = [column.name + (" (published)" if column.published else "") for column in self.columns]
         head = "".join(f'<th scope="col">{_breakable(name)}</th>' for name in heads)
         lines = []
@@ -158,16 +158,16 @@ class ResultTable:
             cells = (html_text(text) + (f"<small>{html_text(span)}</small>" if span else "") for text, span in texts)
             name_of_class = "total" if mark == "summary" else html_text(mark)
             kind = f' class="{name_of_class}"' if mark else ""
-            shown = "".join(f"<td>{cell}</td>" for cell in cells)
-            lines.append(f'<tr{kind}><th scope="row">{_breakable(name.strip())}</th>{shown}</tr>')
+            data_cells = "".join(f"<td>{cell}</td>" for cell in cells)
+            lines.append(f'<tr{kind}><th scope="row">{_breakable(name.strip())}</th>{data_cells}</tr>')
         body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
-        label = html_text(self.title or "Table")  # who has no mouse scrolls it by the keyboard
+        label = html_text(self.title or "Table")  # focusable, so that the keyboard can scroll it
         return f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table>{body}</table></div>'
 
     # ---------------------------------------------------------------------------------------- files
 
     def csv(self) -> str:
-        """Return the table as CSV with exact numbers, empty where there is none; see ``file_cell`` for texts."""
+        """Return the table as CSV with full precision and empty cells for missing values; see ``file_cell``."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow([file_cell(name) for column in self.columns for name in _file_keys(column)])
@@ -205,11 +205,11 @@ class ResultTable:
 
 
 def table_of_mappings(rows: Iterable[Mapping[str, Cell]], estimates: Container[str] = ()) -> ResultTable:
-    """Return a table of plain values for files.
+    """Return a table of unformatted values for files.
 
     Args:
-        rows: Cells by column, in the order of first appearance; those that a row lacks are empty.
-        estimates: Columns of estimates, which keep their three columns where all of them are missing.
+        rows: Column -> cell. Columns are in order of first appearance; missing cells are empty.
+        estimates: Columns that are estimates even if all their cells are missing.
     """
     rows = list(rows)
     texts: dict[str, bool] = {}
@@ -223,7 +223,7 @@ def table_of_mappings(rows: Iterable[Mapping[str, Cell]], estimates: Container[s
 
 
 def join_tables(tables: Sequence[ResultTable]) -> ResultTable:
-    """Return the rows of several tables as one, with the columns of all of them."""
+    """Concatenate tables, with the union of their columns."""
     columns = {column.file_key: column for table in tables for column in table.columns}
     order = dict.fromkeys(column.file_key for table in tables for column in table.columns)
     rows = []
@@ -236,7 +236,7 @@ def join_tables(tables: Sequence[ResultTable]) -> ResultTable:
 
 
 def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
-    """Return a number with its interval, fit for JSON."""
+    """Return a number with its interval as a JSON-compatible dict."""
     if isinstance(cell, Estimate):
         return {"value": cell.value, "low": cell.low, "high": cell.high}
     return {"value": cell, "low": None, "high": None}
@@ -255,7 +255,7 @@ def _markdown_cell(column: Column, cell: Cell) -> str:
 
 
 def _terminal_cell(text: str, span: str) -> Text:
-    """Return a cell for a terminal: a long list broken behind its commas, an interval below its number."""
+    """Return a cell for the terminal, with long lists broken after commas and the interval below the number."""
     parts = text.split(", ") if len(text) > _LONG else [text]
     cell = Text(",\n").join(map(terminal_text, parts))
     return cell.append(f"\n{span}", "dim") if span else cell
@@ -279,12 +279,12 @@ def _json_cell(column: Column, cell: Cell) -> Any:
 
 
 def _broken(head: str) -> str:
-    """Return a long heading in two lines."""
+    """Break a long heading into two lines."""
     if " " not in head and len(head) > 12:
         return head.replace("_", "_\n", 1)
     return head.replace(" ", "\n", 1)
 
 
 def _breakable(name: str) -> str:
-    """Return a name for a page that may be broken where its words end."""
+    """Return a name as HTML that may be broken between its words."""
     return re.sub(r"([_:])", r"\1<wbr>", html_text(name))

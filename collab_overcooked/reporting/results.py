@@ -1,4 +1,4 @@
-"""Scorecards of records of any games, and of log files of the originals."""
+"""Scorecards of records of any game, and of log files of original implementations."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ T = TypeVar("T")
 
 
 def scoring_fields() -> dict[str, type]:
-    """Return all options of scoring, and the dataclass that each belongs to."""
+    """Return all scoring options and the dataclass of each."""
     suites = [registry.load_suite(name) for name in (*registry.first_suites(), *registry.COMMON_SUITES)]
     kinds = [kind for suite in suites for kind in (suite.scoring_options, suite.log_options)]
-    return {own.name: kind for kind in (RecordScoring, *kinds) for own in fields(kind)}
+    return {field.name: kind for kind in (RecordScoring, *kinds) for field in fields(kind)}
 
 
 def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
-    """Return the means of metrics over the episodes of each team in each variant of each game.
+    """Return the means of metrics over episodes, for each team in each variant of each game.
 
     Args:
         records: Episodes of any games.
-        names: Metrics of all these games; those with a value for each seat take a column for each.
+        names: Metrics of all these games; metrics with one value per seat get one column per seat.
 
     Raises:
-        ValueError: For a metric that one of the games does not have.
+        ValueError: If one of the games does not have a metric.
     """
     groups: list[tuple[Record, list[dict[str, float]]]] = []
     columns: dict[str, None] = {}
@@ -48,10 +48,14 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
         values: list[dict[str, float]] = []
         for record in played:
             seats: dict[str, Any] = {}
-            for name, found in measure(record, names).items():
-                own = found if isinstance(found, list) else None
-                seats |= {name: found} if own is None else {f"{name}_{seat}": each for seat, each in enumerate(own)}
-            values.append({key: float(each) for key, each in seats.items() if each is not None})
+            for name, value in measure(record, names).items():
+                by_seat = value if isinstance(value, list) else None
+                seats |= (
+                    {name: value}
+                    if by_seat is None
+                    else {f"{name}_{seat}": number for seat, number in enumerate(by_seat)}
+                )
+            values.append({key: float(number) for key, number in seats.items() if number is not None})
             columns |= dict.fromkeys(seats)
         groups.append((played[0], values))
     rows = (
@@ -59,7 +63,7 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
             variant_of(first).title,
             team_words(first["team"].values()),
             len(values),
-            *(mean_ci([one[name] for one in values if name in one]) for name in columns),
+            *(mean_ci([episode[name] for episode in values if name in episode]) for name in columns),
         )
         for first, values in groups
     )
@@ -74,23 +78,29 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
 
 
 def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
-    """Return the means of all metrics of one game over the episodes of each run, but for those by seat.
+    """Return the means of all scalar metrics of one game over the episodes of each run.
 
     Args:
-        played: Records by run.
+        played: Run -> records.
     """
     values = {
         run: [measure(record, list(metrics_of(record["env_id"]))) for record in records]
         for run, records in played.items()
     }
-    found = {name for own in values.values() for one in own for name, value in one.items() if _is_number(value)}
+    measured = {
+        name
+        for episodes in values.values()
+        for episode in episodes
+        for name, value in episode.items()
+        if _is_number(value)
+    }
     first = next(iter(played.values()))[0]
-    names = [name for name in metrics_of(first["env_id"]) if name in found]
+    names = [name for name in metrics_of(first["env_id"]) if name in measured]
     rows = []
-    for run, own in values.items():
+    for run, episodes in values.items():
         teams = dict.fromkeys(team_words(record["team"].values()) for record in played[run])
-        means = (mean_ci([float(one[name]) for one in own if _is_number(one[name])]) for name in names)
-        rows.append((run, "; ".join(teams), len(own), *means))
+        means = (mean_ci([float(episode[name]) for episode in episodes if _is_number(episode[name])]) for name in names)
+        rows.append((run, "; ".join(teams), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
 
@@ -99,35 +109,35 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float))
 
 
-def score_records(records: Sequence[Record], given: Mapping[str, Any] | None = None) -> list[Scorecard]:
-    """Score records, and add what language models took, if any played, and which episodes count for less.
+def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None = None) -> list[Scorecard]:
+    """Score records, and add cards on costs of language models and on sample sizes where they apply.
 
     Args:
         records: Episodes of any games.
-        given: Options of scoring by name: ``RecordScoring``, and those of suites, see ``Suite.scoring_options``.
+        scoring: Scoring options by name: those of ``RecordScoring`` and of ``Suite.scoring_options``.
 
     Raises:
-        ValueError: For an unknown game, task or option, or a field that metrics cannot read.
+        ValueError: If a game, task or option is unknown, or a metric cannot read a field.
     """
-    every, record_scoring = records, _own_options(RecordScoring, given or {})
+    every, record_scoring = records, _suite_options(RecordScoring, scoring or {})
     records = counted(every, record_scoring)
-    suites = [registry.suite_of(record) for record in records]  # refuses unknown games
+    suites = [registry.suite_of(record) for record in records]  # raises for unknown games
     cards: list[Scorecard] = []
     for name in (*registry.first_suites(), *registry.COMMON_SUITES):
         suite = registry.load_suite(name)
-        own = [record for record, its in zip(records, suites, strict=True) if its is suite]
-        scoring = _own_options(suite.scoring_options, given or {})
-        if own:
-            cards += blame(own, partial(suite.score, scoring=scoring))
+        suite_records = [record for record, its in zip(records, suites, strict=True) if its is suite]
+        suite_scoring = _suite_options(suite.scoring_options, scoring or {})
+        if suite_records:
+            cards += blame(suite_records, partial(suite.score, scoring=suite_scoring))
     cards += filter(None, (sample_card(every, record_scoring), cost_card(every)))
     return cards
 
 
 def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> T:
-    """Return what a function makes of records; if it refuses them, say which is the first that it refuses alone.
+    """Apply a scoring function to records, and name the first invalid record in the error.
 
     Raises:
-        ValueError: As the function does.
+        ValueError: If the function raises it.
     """
     try:
         return score(records)
@@ -140,49 +150,49 @@ def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> 
 
 def score_paths(
     paths: Sequence[Path],
-    given: Mapping[str, Any] | None = None,
+    scoring: Mapping[str, Any] | None = None,
     note: Callable[[str], None] = print,
     metrics: Sequence[str] = (),
 ) -> list[Scorecard]:
-    """Score what lies at some paths: run folders, record files, or log files of an original game.
+    """Score run folders, record files, or log files of an original implementation.
 
     Args:
         paths: Files and folders.
-        given: Options of scoring and of logs by name.
-        note: Called with which logs were read, and which records are unverified.
-        metrics: Metrics whose means stand in a table of their own, see ``metric_card``.
+        scoring: Scoring and log options by name.
+        note: Called with messages about the logs read and about unverified records.
+        metrics: Metrics for an additional table of means, see ``metric_card``.
 
     Raises:
-        ValueError: Nothing to score at a path, or a damaged file; the message names it.
+        ValueError: If there is nothing to score at a path, or a file is corrupt; the message names it.
     """
     records: list[Record] = []
     logs: dict[str, list[Path]] = {}
     for path in paths:
-        found = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
-        records += [] if any(found.values()) else read_records(path, note)
-        for name, files in found.items():
+        logs_by_suite = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
+        records += [] if any(logs_by_suite.values()) else read_records(path, note)
+        for name, files in logs_by_suite.items():
             logs.setdefault(name, []).extend(files)
     if not any(logs.values()):
-        _refuse_log_options(given or {}, logs)
-    cards = score_records(records, given)
-    whole = counted(records, _own_options(RecordScoring, given or {}))
-    cards += [metric_card(whole, metrics)] if metrics and whole else []
+        _refuse_log_options(scoring or {}, logs)
+    cards = score_records(records, scoring)
+    scored = counted(records, _suite_options(RecordScoring, scoring or {}))
+    cards += [metric_card(scored, metrics)] if metrics and scored else []
     for name, files in logs.items():
         if files:
             suite = registry.load_suite(name)
-            options = (_own_options(kind, given or {}) for kind in (suite.scoring_options, suite.log_options))
+            options = (_suite_options(kind, scoring or {}) for kind in (suite.scoring_options, suite.log_options))
             cards.append(suite.score_logs(files, *options, note))
     return cards
 
 
-def _refuse_log_options(given: Mapping[str, Any], suites: Iterable[str]) -> None:
-    """Refuse options of logs where there are none: they would change nothing."""
-    for own in (own for name in suites for own in fields(registry.load_suite(name).log_options)):
-        if given.get(own.name) not in (None, own.default):
-            raise ValueError(f"{own.name}: is for logs of an original game, and there are none")
+def _refuse_log_options(scoring: Mapping[str, Any], suites: Iterable[str]) -> None:
+    """Reject log options if there are no logs."""
+    for field in (field for name in suites for field in fields(registry.load_suite(name).log_options)):
+        if scoring.get(field.name) not in (None, field.default):
+            raise ValueError(f"{field.name}: is for logs of an original game, and there are none")
 
 
-def _own_options(kind: type, given: Mapping[str, Any]) -> Any:
-    """Return the options of a suite among those of all."""
-    check_options(given, scoring_fields())
-    return make_options(kind, {own.name: given[own.name] for own in fields(kind) if own.name in given})
+def _suite_options(kind: type, scoring: Mapping[str, Any]) -> Any:
+    """Return the options dataclass of a suite from the options of all suites."""
+    check_options(scoring, scoring_fields())
+    return make_options(kind, {field.name: scoring[field.name] for field in fields(kind) if field.name in scoring})

@@ -1,4 +1,4 @@
-"""Scorecards: all tables, notes and charts of one team on one variant of a game, and the files that hold several."""
+"""Scorecards: tables, notes and charts of one team on one variant of a game, and their file formats."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Chart:
 
     Attributes:
         title: Heading.
-        description: For those who cannot see it.
+        description: Text alternative.
         groups: Names below the axis, such as levels.
         series: Label -> an estimate for each group, None where there is none.
-        scale: What numbers are multiplied by, 100 for per cent.
+        scale: Factor for displayed numbers, 100 for per cent.
         lines: Label -> a height for each group, such as its time limit.
         axis: Name of the axis of groups.
-        curve: Whether the dots of a label are joined, as where groups are numbers.
+        curve: Whether the dots of a label are joined.
     """
 
     title: str
@@ -45,15 +45,15 @@ class Scorecard:
     """Scores of one team on one variant of a game.
 
     Attributes:
-        game: What lines of CSV files are put together by.
+        game: Key by which cards are grouped in CSV files.
         title: Game and variant.
-        tables: What is shown; those with ``detail`` only to those who ask for more.
-        team: Who played; empty if nobody knows.
-        notes: Sentences that belong under the tables.
-        by_task: Shown instead of ``tables`` to those who ask for tasks; none if there is no difference.
-        data: All numbers in a form for files; None if the card is no part of CSV files.
-        tiles: The most important numbers, one row; on pages alone.
-        charts: On pages alone.
+        tables: Tables to show; those with ``detail`` only with ``--more``.
+        team: Policies of the team; empty if unknown.
+        notes: Notes below the tables.
+        by_task: Tables that replace ``tables`` with ``--by-task``; empty if they do not differ.
+        data: All numbers for CSV and JSON files; None to leave the card out of CSV files.
+        tiles: The most important numbers in one row, for HTML only.
+        charts: Charts, for HTML only.
     """
 
     game: str
@@ -68,7 +68,7 @@ class Scorecard:
 
     @property
     def heading(self) -> str:
-        """Who played; what was scored if nobody knows."""
+        """The team, or the title if the team is unknown."""
         return self.team or self.title
 
     def show(self, console: Console, more: bool = False, by_task: bool = False) -> None:
@@ -103,15 +103,17 @@ class Scorecard:
 
 
 def markdown(cards: Iterable[Scorecard]) -> str:
-    """Return cards as one Markdown text."""
+    """Return cards as one Markdown document."""
     return "\n".join(card.markdown() for card in cards)
 
 
 def csv_text(cards: Sequence[Scorecard]) -> str:
-    """Return the data of cards as CSV: a table for each game, as their columns differ, with an empty line between."""
+    """Return the data of cards as CSV, with one table per game separated by empty lines."""
     known = [card for card in cards if card.data is not None]
-    games = (own for _, own in groupby(known, lambda card: card.game))
-    return "\n".join(join_tables([card.data for card in own if card.data is not None]).csv() for own in games)
+    games = (game_cards for _, game_cards in groupby(known, lambda card: card.game))
+    return "\n".join(
+        join_tables([card.data for card in game_cards if card.data is not None]).csv() for game_cards in games
+    )
 
 
 def json_text(cards: Iterable[Scorecard]) -> str:

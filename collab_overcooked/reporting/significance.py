@@ -1,4 +1,4 @@
-"""Tables of tests of significance between runs, or between the conditions of a study."""
+"""Tables of significance tests between runs, or between the conditions of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 
 Samples = Mapping[str, Mapping[tuple[Hashable, ...], float]]
-"""Group -> unit -> value. Units of one name in several groups are pairs; a unit's first entry is its task."""
+"""Group -> unit -> value. Equal units of several groups are pairs; a unit's first entry is its task."""
 
 PAIRED_NOTE = (
     "Pairs: the same task, episode and seed, or the same participants. Difference: the first minus the second, 95 % "
@@ -42,10 +42,10 @@ MANY_NOTE = "Nothing is corrected for the number of measures."
 
 
 def mean_table(measured: Mapping[str, Samples]) -> ResultTable:
-    """Return the mean of every measure in every group, with its interval.
+    """Return the mean of every metric in every group with its interval.
 
     Args:
-        measured: Samples by measure.
+        measured: Metric -> samples.
     """
     rows = [
         (name, group, len(values), mean_ci(list(values.values())))
@@ -57,12 +57,12 @@ def mean_table(measured: Mapping[str, Samples]) -> ResultTable:
 
 
 def significance_tables(measured: Mapping[str, Samples], paired: bool = True) -> list[tuple[ResultTable, str]]:
-    """Return tables of tests, each with the note that explains it.
+    """Return tables of significance tests, each with an explanatory note.
 
     Args:
-        measured: Samples by measure. Two groups are compared by tests of pairs where they share units, else by those
-            of independent samples; more groups by analyses of variance and Tukey's test.
-        paired: Whether units of one name are pairs.
+        measured: Metric -> samples. Two groups are compared by paired tests if they share units, otherwise by tests
+            of independent samples; more groups by analysis of variance and Tukey's test.
+        paired: Whether equal units are pairs.
     """
     pairs, independent, variances, comparisons = [], [], [], []
     for name, samples in measured.items():
@@ -73,17 +73,17 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
             pairs += _paired_rows(name, samples)
         else:
             independent += _independent_rows(name, samples)
-    found = [
+    tables = [
         (_PAIRED, pairs, "Paired tests", PAIRED_NOTE),
         (_INDEPENDENT, independent, "Tests of independent samples", INDEPENDENT_NOTE),
         (_ANOVA, variances, "Analyses of variance", ANOVA_NOTE),
         (_TUKEY, comparisons, "Tukey's comparisons", TUKEY_NOTE),
     ]
-    return [(ResultTable(columns, tuple(rows), title), note) for columns, rows, title, note in found if rows]
+    return [(ResultTable(columns, tuple(rows), title), note) for columns, rows, title, note in tables if rows]
 
 
 def _shared(samples: Samples) -> list[tuple[Hashable, ...]]:
-    """Return the units that are in every group, in the order of the first."""
+    """Return the units present in every group, in the order of the first."""
     first, *others = samples.values()
     return [unit for unit in first if all(unit in other for other in others)]
 
@@ -111,11 +111,11 @@ def _paired_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
     tasks: dict[Any, list[tuple[float, float]]] = {}
     for unit in units:
         tasks.setdefault(unit[0], []).append((one[unit], other[unit]))
-    found = paired_test([one[unit] - other[unit] for unit in units])
+    result = paired_test([one[unit] - other[unit] for unit in units])
     counts = paired_difference(list(tasks.values()))
-    if found is None or counts is None:
+    if result is None or counts is None:
         return []
-    tested = (len(units), counts.mean, found.effect, found.t, found.df, found.p, found.rank_p)
+    tested = (len(units), counts.mean, result.effect, result.t, result.df, result.p, result.rank_p)
     return [(name, f"{first} - {second}", *tested, counts.higher, counts.equal, counts.lower, counts.p)]
 
 
@@ -137,10 +137,10 @@ def _independent_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
     if len(samples) < 2:
         return []
     (first, one), (second, other) = samples.items()
-    found = independent_test(list(one.values()), list(other.values()))
-    if found is None:
+    result = independent_test(list(one.values()), list(other.values()))
+    if result is None:
         return []
-    tested = (found.difference, found.effect, found.t, found.df, found.p, found.rank_p)
+    tested = (result.difference, result.effect, result.t, result.df, result.p, result.rank_p)
     return [(name, f"{first} - {second}", len(one), len(other), *tested)]
 
 
@@ -160,14 +160,24 @@ _ANOVA = (
 def _anova_rows(name: str, samples: Samples, paired: bool) -> list[tuple[Cell, ...]]:
     units = _shared(samples) if paired else []
     lists = {group: list(values.values()) for group, values in samples.items()}
-    found = [("one-way", sum(map(len, lists.values())), one_way_anova(lists))]
+    analyses = [("one-way", sum(map(len, lists.values())), one_way_anova(lists))]
     if len(units) > 1:
         table = [[values[unit] for values in samples.values()] for unit in units]
-        found.append(("repeated measures", len(units), repeated_anova(table)))
+        analyses.append(("repeated measures", len(units), repeated_anova(table)))
     return [
-        (name, what, len(samples), n, own.f, f"{own.between}, {own.within}", own.p, own.effect, own.epsilon)
-        for what, n, own in found
-        if own is not None
+        (
+            name,
+            what,
+            len(samples),
+            n,
+            result.f,
+            f"{result.between}, {result.within}",
+            result.p,
+            result.effect,
+            result.epsilon,
+        )
+        for what, n, result in analyses
+        if result is not None
     ]
 
 
@@ -183,5 +193,6 @@ _TUKEY = (
 def _tukey_rows(name: str, samples: Samples) -> list[tuple[Cell, ...]]:
     lists: dict[str, Sequence[float]] = {group: list(values.values()) for group, values in samples.items()}
     return [
-        (name, f"{own.first} - {own.second}", own.difference, own.effect, own.p) for own in tukey_comparisons(lists)
+        (name, f"{comparison.first} - {comparison.second}", comparison.difference, comparison.effect, comparison.p)
+        for comparison in tukey_comparisons(lists)
     ]

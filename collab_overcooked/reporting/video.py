@@ -1,4 +1,4 @@
-"""Moving pictures: a record replayed with captions, and files that browsers and players show."""
+"""Videos: captioned frames of a replayed record, and GIF and MP4 files."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ from collab_overcooked.render.lettering import fit_text, text_image, text_width,
 from collab_overcooked.runner.replay import replay
 
 ENDINGS = (".gif", ".mp4")
-FASTEST = 50  # pictures a second; a GIF counts time in hundredths of a second and players ignore less than two
-PALETTE_SAMPLES = 12  # pictures of which a GIF's palette is made
+FASTEST = 50  # frames per second; GIF delays are in 1/100 s, and players ignore delays below 2
+PALETTE_SAMPLES = 12  # frames from which the palette of a GIF is computed
 
 TEXT = 13  # font size of captions, pixels
 LINE, PAD = 17, 8
-MAX_LINES = 18  # of messages under one picture; longer conversations are cut
+MAX_LINES = 18  # message lines under a frame; longer conversations are truncated
 PAPER, INK, SPEAKER = "#2f2d2a", "#f4efe6", "#f3c14b"
 
 Line = tuple[str, str]
-"""Who acts or speaks (empty on a continued line), and a line of text."""
+"""Speaker or actor (empty on a continuation line), and a line of text."""
 
 
-# ------------------------------------------------------------------------------------------- captioned pictures
+# ------------------------------------------------------------------------------------------- captioned frames
 
 
 def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
-    """Play a record again and yield its pictures: the start, then one a step.
+    """Replay a record and yield its frames: the initial state, then one per step.
 
-    Below each picture stand the timestep, what each agent does in the step that led there, and what was said before it.
+    The caption of a frame has the timestep, and the actions and messages of the step that led to it.
 
     Yields:
-        uint8 (H, W, 3), all of one size.
+        uint8 (H, W, 3), all of the same size.
 
     Raises:
-        ValueError: If the record's environment cannot be made or cannot carry its actions out.
+        ValueError: If the record's environment cannot be created, or rejects a recorded action.
     """
     strips: list[np.ndarray] = []
-    for moment in replay(record, render_mode="rgb_array"):
-        picture = moment.env.render()
+    for snapshot in replay(record, render_mode="rgb_array"):
+        picture = snapshot.env.render()
         if not strips:
-            names = getattr(moment.env.game, "display_names", moment.env.possible_agents)
+            names = getattr(snapshot.env.game, "display_names", snapshot.env.possible_agents)
             strips = _captions(record, names, picture.shape[1])
-        yield np.concatenate([picture, strips[moment.timestep]])
+        yield np.concatenate([picture, strips[snapshot.timestep]])
 
 
 def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> list[np.ndarray]:
-    """Return the strip under every picture, as high as the longest of them needs."""
+    """Return the caption of every frame, all as high as the longest one."""
     room = width - 2 * PAD
     steps = record["steps"]
     titles = [f"Start of {record.get('task') or record['env_id']}"]
@@ -62,16 +62,16 @@ def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> li
 
 
 def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Line]:
-    """Return what is written under a step: a line an agent for its action, then the messages, wrapped."""
+    """Return the caption lines of a step: one action per agent, then the wrapped messages."""
     lines = list(zip(names, step["action_texts"], strict=True))
-    said: list[Line] = []
+    messages: list[Line] = []
     for message in step.get("messages") or ():
         speaker = f"{'A voice' if message['agent'] is None else names[message['agent']]} says"
         wrapped = wrap_text(message.get("say") or message.get("plan") or "", TEXT, room - _indent(speaker))
-        said += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
-    if len(said) > MAX_LINES:
-        said = [*said[: MAX_LINES - 1], ("", f"... ({len(said) - MAX_LINES + 1} more lines)")]
-    return lines + said
+        messages += [(speaker if i == 0 else "", line) for i, line in enumerate(wrapped)]
+    if len(messages) > MAX_LINES:
+        messages = [*messages[: MAX_LINES - 1], ("", f"... ({len(messages) - MAX_LINES + 1} more lines)")]
+    return lines + messages
 
 
 def _indent(speaker: str) -> int:
@@ -79,7 +79,7 @@ def _indent(speaker: str) -> int:
 
 
 def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.ndarray:
-    """Draw one strip, uint8 (height, width, 3)."""
+    """Draw a caption, uint8 (height, width, 3)."""
     picture = Image.new("RGBA", (width, height), PAPER)
     indent = 0
     for row, (speaker, text) in enumerate([("", title), *lines]):
@@ -97,20 +97,20 @@ def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.nda
 
 
 def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) -> None:
-    """Write pictures to a GIF or MP4 file.
+    """Write frames to a GIF or MP4 file.
 
-    In a GIF a picture equal to the one before it only lengthens that one. An MP4 of odd height or width gets one more
-    row or column, because its colours are kept for pairs of pixels.
+    In a GIF, repeated frames extend the duration of the first. An MP4 of odd height or width is padded by one row or
+    column, because its chroma is subsampled.
 
     Args:
-        frames: uint8 (H, W, 3), all of one size, at least one.
-        path: Ends in ``.gif`` or ``.mp4``.
-        fps: Pictures a second, at most 50.
+        frames: uint8 (H, W, 3), all of the same size, at least one.
+        path: Path ending in ``.gif`` or ``.mp4``.
+        fps: Frames per second, at most 50.
 
     Raises:
-        ValueError: For another ending, no frames, frames of different sizes or an ``fps`` out of range.
+        ValueError: If the ending is unknown, frames are missing or differ in size, or ``fps`` is out of range.
         OSError: If the file cannot be written.
-        ImportError: For an MP4 without the extra ``video``.
+        ImportError: If the extra ``video`` is missing for an MP4.
     """
     path = Path(path)
     ending = path.suffix.lower()
@@ -125,7 +125,7 @@ def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) 
 
 
 def _checked(frames: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Yield the frames after a look at each."""
+    """Validate the frames and yield them."""
     shape = None
     for number, frame in enumerate(frames):
         frame = np.asarray(frame)
@@ -142,7 +142,7 @@ def _checked(frames: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 def _write_gif(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
     pictures = [Image.fromarray(frame) for frame in frames]
     samples = pictures[:: max(1, len(pictures) // PALETTE_SAMPLES)]
-    # One palette for all keeps a cell that does not change byte for byte equal, so that only changes are stored.
+    # With one palette for all frames, unchanged cells stay identical, so only changes are stored.
     sheet = Image.fromarray(np.concatenate([np.asarray(sample) for sample in samples]))
     palette = sheet.quantize(255, Image.Quantize.MEDIANCUT)
     first, *others = (picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures)
@@ -155,12 +155,12 @@ def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
         import imageio_ffmpeg  # type: ignore[import-untyped]
 
         imageio_ffmpeg.get_ffmpeg_exe()
-    except (ImportError, RuntimeError):  # RuntimeError: the package is there, its program is not
+    except (ImportError, RuntimeError):  # RuntimeError: the package lacks its ffmpeg binary
         raise ImportError(
             f"writing {path} needs the extra video: pip install 'collab-overcooked[video]'; .gif needs none"
         ) from None
-    first = next(frames)  # before the file is touched, so that a record that cannot be played leaves none
-    path.open("wb").close()  # a folder that cannot be written to is told here; ffmpeg says it in a page of text
+    first = next(frames)  # before creating the file, so that an invalid record leaves none
+    path.open("wb").close()  # raises a clear error if the folder is not writable; ffmpeg's is a page long
     writer: Any = imageio.v2.get_writer(  # its typed base class lacks append_data
         path, format="FFMPEG", fps=fps, codec="libx264", quality=8, macro_block_size=1
     )

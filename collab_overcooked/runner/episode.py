@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import takewhile
 from types import TracebackType
@@ -115,14 +116,19 @@ class Stepped:
         timestep: Steps taken so far.
         env: The environment, after the step.
         step: The step's part of the record.
+        record: Returns the record of the steps so far, without metrics.
     """
 
     timestep: int
     env: ParallelEnv
     step: Mapping[str, Any] = field(repr=False)
+    record: Callable[[], Record] = field(repr=False)
 
 
 Event = Started | Ask | Stepped
+
+watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", default=None)
+"""Called with every event of the episodes that policies play in this context."""
 
 
 class Episode(Generator[Event, Answer, Record]):
@@ -185,7 +191,7 @@ class Episode(Generator[Event, Answer, Record]):
             step |= logger.step(env) if logger is not None else {}
             self.steps.append(step)
             table.note(moment, step, [info["rejected"] for info in infos.values()])
-            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step)))
+            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
         return self._record()
 
@@ -326,6 +332,8 @@ class Answers:
 
     def to(self, event: Event) -> Answer:
         """Return the answer to an event."""
+        if (watch := watching.get()) is not None:
+            watch(event)
         if isinstance(event, Started):
             self._early.clear()
         if not isinstance(event, Ask) or event.kind != "act" or not self._apart(event):

@@ -21,7 +21,7 @@ def question_set() -> str:
             counts = [sum(item.kind == kind for item in own) for kind in KINDS]
             choices = sum(len(item.choices) for item in own) / len(own)
             several = sum(len(item.correct) > 1 for item in own)
-            chance = sum(item.chance for item in own) / len(own)
+            chance = sum(item.random_accuracy for item in own) / len(own)
             pairs = sum(bool(item.pair) for item in own)
             rows.append((code(game), part, *counts, f"{choices:.1f}", several, f"{chance:.2f}".lstrip("0"), pairs))
     return table(heads, rows, range(2, len(heads)))
@@ -35,7 +35,7 @@ def question_constants() -> str:
     for game in dict.fromkeys(item.scene.env_id for item in items):
         for kind in KINDS:
             group = [item for item in items if (item.scene.env_id, item.kind) == (game, kind)]
-            chance = sum(item.chance for item in group) / len(group)
+            chance = sum(item.random_accuracy for item in group) / len(group)
             always = letter_accuracies((item.correct, len(item.choices)) for item in group)
             shares = (f"{100 * always[letter]:.0f}" if letter in always else "" for letter in letters)
             rows.append((code(game), kind, len(group), f"{100 * chance:.0f}", *shares))

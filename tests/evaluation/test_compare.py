@@ -290,9 +290,9 @@ def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
             "option --budget-per-episode is",
         ),
         (("--report-only", "absent"), "absent/comparison.json: cannot be read"),
-        (("--report-only", "absent", "--games", "rush"), "option --games means nothing with --report-only"),
-        (("--out", "x", "--report-only", "absent"), "option --out means nothing with --report-only"),
-        (("--replay", "x", "--report-only", "absent"), "option --replay means nothing with --report-only"),
+        (("--report-only", "absent", "--games", "rush"), "option --games has no effect with --report-only"),
+        (("--out", "x", "--report-only", "absent"), "option --out has no effect with --report-only"),
+        (("--replay", "x", "--report-only", "absent"), "option --replay has no effect with --report-only"),
     ],
 )
 def test_the_command_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], message: str) -> None:

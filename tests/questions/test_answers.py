@@ -188,7 +188,7 @@ def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
         (["--team", "agent_0=random", "agent_1=greedy"], "one policy answers all questions"),
         (["--team", "plannner"], "did you mean planner"),
         (["--team", "random", "--kinds", "onw"], "did you mean own"),
-        (["--team", "random", "--kinds", "fact"], "facts are asked in words only"),
+        (["--team", "random", "--kinds", "fact"], "questions about facts cannot be answered by playing"),
         (["--team", "random", "--answers", "words"], "way of random"),
         (["--team", "random", "--items", "collabcapture-p1"], "unknown items"),
         (["--team", "random", "--set", "layout=locked"], "is set by each item's scene"),

@@ -56,7 +56,7 @@ def shipped():
         ({"kind": "ownn"}, "kind 'ownn'; did you mean own"),
         ({"part": "other"}, "part 'other'"),
         ({"choices": ("wait",)}, "choices: 1 of them"),
-        ({"choices": ("wait", "Wait ", "go")}, "choices: 'Wait ' is empty or stands there twice"),
+        ({"choices": ("wait", "Wait ", "go")}, "choices: 'Wait ' is empty or a duplicate"),
         ({"correct": ()}, r"correct: \[\]"),
         ({"correct": (3,)}, r"correct: \[3\]"),
         ({"correct": (0, 1, 2)}, "all choices are"),
@@ -71,7 +71,7 @@ def test_an_item_that_contradicts_itself_is_refused(change, words):
 
 
 def test_chance_and_letters():
-    assert ITEM.chance == pytest.approx(1 / 3)
+    assert ITEM.random_accuracy == pytest.approx(1 / 3)
     assert ITEM.letters == "B"
 
 
@@ -103,7 +103,7 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
         ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
         ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\]: got 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),
-        ([*good[:at], good[at - 1]], "stands there twice"),
+        ([*good[:at], good[at - 1]], "is a duplicate"),
         ([*good[:at], edited(good[at], pair="nobody")], "is no item that names this one"),
         ([good[0], edited(good[1], env_id="Overcook-v0"), *good[2:]], "env_id"),
         ([good[0], edited(good[1], env_id="CuisineWorld-v0"), *good[2:]], "has no questions"),
@@ -149,7 +149,7 @@ def test_no_constant_answer_beats_chance_in_any_kind_of_any_game(shipped):
         group = [item for item in shipped.items if (item.scene.env_id, item.kind) == (game, kind)]
         for letter, share in letter_accuracies((item.correct, len(item.choices)) for item in group).items():
             has = [item for item in group if LETTERS.index(letter) < len(item.choices)]
-            expected = sum(item.chance for item in has)
+            expected = sum(item.random_accuracy for item in has)
             assert abs(share * len(group) - expected) <= 2, (game, kind, letter)
 
 

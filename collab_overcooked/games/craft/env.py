@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
 from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, OrderEvent, Reason
@@ -19,9 +20,10 @@ from collab_overcooked.games.craft.engine.spec import Level
 from collab_overcooked.games.craft.engine.state import Out, State
 from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
 from collab_overcooked.games.craft.text import text
-from collab_overcooked.games.craft.text.scene import check_scene, complete, decode, encode, orders_form, scene_form
+from collab_overcooked.games.craft.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.craft.text.seen import CraftView
-from collab_overcooked.io.forms import Form
+from collab_overcooked.io.forms import Form, list_of, one_of
+from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 
 
@@ -71,12 +73,14 @@ class CraftKitchen(CompiledGame):
             state.forced[which, : len(forced)] = forced
         super()._start(state, out, which, options, limit)
 
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say."""
+        return scene_parts(self.compiled)
+
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {"orders": orders_form(self.compiled), "state": scene_form(self.compiled)}
-
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled, state, i, scene)
+        order = one_of(self.compiled.names.orders, "order")
+        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled, state, i, scene)
@@ -178,9 +182,6 @@ class CraftKitchen(CompiledGame):
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules in words."""
         return text.manual(self.compiled)
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self.compiled, state, i)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last step, None for nothing."""

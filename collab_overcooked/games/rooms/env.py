@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part, write_scene
 from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.compile import compile_map
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
@@ -25,19 +26,11 @@ from collab_overcooked.games.rooms.engine.constants import (
 )
 from collab_overcooked.games.rooms.engine.solver import worst_case_values
 from collab_overcooked.games.rooms.engine.spec import RoomMap
-from collab_overcooked.games.rooms.engine.state import Out, State, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rooms.engine.state import Out, State, event_of, sizes_of
 from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, settle_batch, step_batch
 from collab_overcooked.games.rooms.text import text
-from collab_overcooked.games.rooms.text.scene import check_scene, check_sight, scene_form
-from collab_overcooked.games.rooms.text.seen import (
-    RoomView,
-    decode_memory,
-    encode_memory,
-    limit_scene,
-    rooms_in_sight,
-    sample_belief,
-)
-from collab_overcooked.io.forms import Form
+from collab_overcooked.games.rooms.text.scene import check_scene, check_sight, known_part, scene_parts
+from collab_overcooked.games.rooms.text.seen import RoomView, limit_scene, sample_belief
 from collab_overcooked.render.model import Sheet
 
 
@@ -58,6 +51,7 @@ class RoomGame(CompiledGame):
     array_classes = (State, Out)
     seat_view = RoomView
     global_state = ("players", "generators", "clock")
+    step_key = "turn"
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = self.config_class.read(values, options)
@@ -73,20 +67,24 @@ class RoomGame(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
-    def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
-        return {"state": scene_form(self.compiled)}
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say."""
+        return scene_parts(self.compiled)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         reset_batch(self.compiled.tables, state, out, which, limit)
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.level, self.compiled.tables, state, i, scene)
+        super()._encode(state, i, scene)
+        clock = state.clock[i]
+        if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
+            clock[Clock.OUTCOME] = Outcome.TIME_OUT
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         is_decided = "target" in scene.get("adversary", {})  # if not, the killer has to decide anew
         settle_batch(self.compiled.tables, rows(state, i, i + 1), np.array([not is_decided]))
-        encode_memory(self.level, state, i, scene.get("known", ()))
+        if "known" in scene:
+            write_scene(known_part(self.compiled), state, i, scene["known"])
         outcome = state.clock[i, Clock.OUTCOME]
         return outcome not in (Outcome.RUNNING, Outcome.TIME_OUT), outcome == Outcome.TIME_OUT
 
@@ -150,12 +148,6 @@ class RoomGame(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules in words, the same for all seats and moments."""
         return text.manual(self.compiled)
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        scene = decode(self.level, self.compiled.tables, state, i)
-        if derived and self.kwargs["sight"] == "room":
-            scene["known"] = decode_memory(self.level, state, i, rooms_in_sight(self.compiled, state, i))
-        return scene
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without chance, and what a seat neither sees nor remembers."""

@@ -10,16 +10,17 @@ import numpy as np
 
 from collab_overcooked.envs.api import clone
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, Param, Reason
 from collab_overcooked.games.rush.engine.observe import mask_actions
 from collab_overcooked.games.rush.engine.rules import why_invalid
 from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario
-from collab_overcooked.games.rush.engine.state import Out, State, complete, decode, encode, event_of, sizes_of
+from collab_overcooked.games.rush.engine.state import Out, State, event_of, sizes_of
 from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, reset_batch, step_batch
 from collab_overcooked.games.rush.text import text
-from collab_overcooked.games.rush.text.scene import check_scene, scene_form
+from collab_overcooked.games.rush.text.scene import check_scene, complete, scene_parts, settle
 from collab_overcooked.games.rush.text.seen import BoardView
 from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.forms import Form, integer
@@ -44,6 +45,7 @@ class KitchenRush(CompiledGame):
     array_classes = (State, Out)
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
+    step_key = "slot"
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = RushConfig.read(values, options)
@@ -58,9 +60,13 @@ class KitchenRush(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say."""
+        return scene_parts(self.compiled)
+
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {"episode": integer(0, len(self.scenario.episodes) - 1), "state": scene_form(self.compiled)}
+        return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
@@ -72,7 +78,8 @@ class KitchenRush(CompiledGame):
         reset_batch(self.compiled.tables, state, out, which, episode, limit)
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
+        super()._encode(state, i, scene)
+        settle(self.compiled, state, i, scene)
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled.tables, state, i)
@@ -184,9 +191,6 @@ class KitchenRush(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules in words, the same for all seats and moments."""
         return text.manual(self.compiled)
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self.compiled.names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each agent did in the last slot; see ``state.event_of``."""

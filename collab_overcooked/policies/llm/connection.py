@@ -90,7 +90,7 @@ class Router:
         stopped: When set, nothing more is asked.
 
     Attributes:
-        tell: Called with what is waited for, in a sentence; nobody is told at first.
+        notify: Called with a message while a request waits; does nothing by default.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Router:
         stopped: threading.Event,
     ) -> None:
         self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
-        self.tell: Callable[[str], None] = lambda words: None
+        self.notify: Callable[[str], None] = lambda message: None
         self._lock = threading.Lock()
         self._endpoints: dict[EndpointConfig, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
@@ -141,7 +141,7 @@ class Router:
             patience = self._patience or RetryPolicy(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return Endpoint(
-            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda words: self.tell(words)
+            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda message: self.notify(message)
         )
 
     def close(self) -> None:

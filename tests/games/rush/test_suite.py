@@ -19,7 +19,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
 from collab_overcooked.games.rush.suite import tables as rush_tables
-from collab_overcooked.reporting.report import build_report, choose_episodes, event_words
+from collab_overcooked.reporting.report import build_report, choose_episodes, event_text
 from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
@@ -350,13 +350,13 @@ def test_reports_show_failures_first(kiosk, tmp_path):
 def test_events_are_told_in_words(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=bad", domain=["kitchen"])
     events = [event for step in records[0]["steps"] for event in step["events"]]
-    told = [event_words(event) for event in events]
+    told = [event_text(event) for event in events]
     assert told[0] == "COOK_MEAL(2, Toast): ruined"
     env = collab_overcooked.make(records[0]["env_id"], **records[0]["env_kwargs"])
     env.reset(seed=records[0]["seed"])
     action = env.parse(records[0]["steps"][0]["action_texts"][0])
     env.step(dict.fromkeys(env.agents, action))  # at once, so that the second does not see what the first has done
-    assert event_words(env.events()[1]) == "COOK_MEAL(2, Toast): refused, order ruined"
+    assert event_text(env.events()[1]) == "COOK_MEAL(2, Toast): refused, order ruined"
 
 
 # ------------------------------------------------------------------------------------------- command line

@@ -45,7 +45,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
         done = run(*SMALL, *options, "--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
         calls = len(server.asked)
-    assert "at temperature 0 the 3 episodes of a task may be one and the same" in done.stderr
+    assert "at temperature 0 or with a fixed seed, the 3 episodes of a task may be identical" in done.stderr
     assert "Sample sizes" in done.stdout and "--repetitions counted counts them" in done.stdout
     assert "Cost and latency" in done.stdout
     assert calls > 3

@@ -168,6 +168,7 @@ METRICS = MetricSet(
         Metric("conversations", "Scored conversations.", "conversations"),
     ),
     score_record,
+    progress=lambda record: record["metrics"]["pc"],
 )
 
 

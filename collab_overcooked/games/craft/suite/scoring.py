@@ -16,7 +16,7 @@ from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftC
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.metrics.orders import ORDERS, Cell, cos, tally_record, total
+from collab_overcooked.metrics.orders import ORDERS, Cell, cos, served_share, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
@@ -182,6 +182,7 @@ METRICS = MetricSet(
         Metric("stocked", "Orders served by what was in the chest before.", "orders"),
     ),
     score_record,
+    outcome=served_share,
 )
 
 

@@ -1,4 +1,4 @@
-"""A moment of CraftKitchen as words and numbers, back into arrays, and what such a scene may say."""
+"""Scenes of CraftKitchen: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
@@ -6,160 +6,76 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Clock, Furnace, Param
 from collab_overcooked.games.craft.engine.spec import FURNACE
 from collab_overcooked.games.craft.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import (
-    Form,
-    integer,
-    list_by_seat,
-    list_of,
-    mapping_of,
-    one_of,
-    optional,
-    record,
-    rng_form,
-)
+from collab_overcooked.io.forms import integer, one_of, record
 from collab_overcooked.kernels.mersenne import choose_again
-from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
-from collab_overcooked.kernels.rng import restore_rng, rng_to_dict
+from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 Scene = Mapping[str, Any]
-COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "completed": Clock.COMPLETED, "expired": Clock.EXPIRED}
-SLOTS = {"fuel": Furnace.FUEL, "input": Furnace.INPUT, "output": Furnace.OUTPUT}
-TIMES = {"heat": Furnace.HEAT, "progress": Furnace.PROGRESS}
 FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 MAX_ITEMS = 10**6  # of a kind in a bag or the chest
 
 
-def furnaces_of(compiled: Compiled) -> list[str]:
-    """Return the names of the furnaces."""
-    return [place.name for place in compiled.level.places if place.role == FURNACE]
+def scene_parts(compiled: Compiled) -> dict[str, Part]:
+    """Declare the scenes of a level.
 
-
-def decode(compiled: Compiled, state: State, i: int) -> dict[str, Any]:
-    """Return environment ``i`` as plain words and numbers, fit for JSON.
-
-    Returns:
-        Counters, ``orders`` (name and remaining steps), ``agents`` (place and bag), ``gone`` (steps until a place's
-        mob or block is back), ``furnaces``, ``chest``, ``served`` (dishes of the chest that went to orders),
-        ``accomplished`` (orders in turn), and what nobody knows: ``forced`` and ``chance``.
+    ``gone`` has the steps until a place's mob or block is back, ``served`` the dishes of the chest that went to orders,
+    ``accomplished`` the orders in turn.
     """
-    names, clock = compiled.names, state.clock[i]
-    done = state.history[i, : min(int(clock[Clock.COMPLETED]), HISTORY_SLOTS)].tolist()
-    forced = [names.orders[order] for order in state.forced[i].tolist() if order != NOTHING]
-    agents = zip(state.agents[i].tolist(), state.bags[i].tolist(), strict=True)
-    return {
-        **{name: int(clock[column]) for name, column in COUNTERS.items()},
-        "orders": [
-            {"name": names.orders[order], "remaining": remaining}
-            for remaining, order in state.orders[i, : clock[Clock.OPEN]].tolist()
-        ],
-        "agents": [{"at": at, "bag": _counts(names.items, bag)} for at, bag in agents],
-        "gone": _counts(names.places, state.gone[i].tolist()),
-        "furnaces": {
-            name: _decode_furnace(names.items, row)
-            for name, row in zip(furnaces_of(compiled), state.furnaces[i].tolist(), strict=True)
-        },
-        "chest": _counts(names.items, state.chest[i].tolist()),
-        "served": _counts(names.orders, state.served[i].tolist()),
-        "accomplished": [names.orders[order] for order in done],
-        "forced": {"orders": forced, "used": int(clock[Clock.FORCED])},
-        "chance": rng_to_dict(state.rng[i]),
-    }
-
-
-def _counts(names: Sequence[str], values: Sequence[int]) -> dict[str, int]:
-    return {name: value for name, value in zip(names, values, strict=True) if value}
-
-
-def _decode_furnace(items: Sequence[str], row: Sequence[int]) -> dict[str, Any]:
-    slots = {
-        name: {"item": items[row[slot]], "count": row[slot + 1]} if row[slot + 1] else None
-        for name, slot in SLOTS.items()
-    }
-    return slots | {name: row[column] for name, column in TIMES.items()}
-
-
-# ------------------------------------------------------------------------------------------- writing scenes
-
-
-def orders_form(compiled: Compiled) -> Form:
-    """Return the form of the reset option ``orders``."""
-    return list_of(one_of(compiled.names.orders, "order"), 1, FORCED_SLOTS, "orders")
-
-
-def scene_form(compiled: Compiled) -> Form:
-    """Return the form of a scene of a level."""
-    names, level, params = compiled.names, compiled.level, compiled.tables.params
-    count, dish, items = integer(0, MAX_OPTION), one_of(names.orders, "order"), integer(1, MAX_ITEMS)
-    sides = [integer(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
-    point = list_by_seat(sides, "coordinates")
-
-    def slot(allowed: Sequence[str]) -> Form:
-        fields = {"item": one_of(allowed, "item"), "count": integer(1, STACK)}
-        return optional(record(fields, ("item", "count")))
-
-    furnace = {
-        "fuel": slot(level.fuel),
-        "input": slot(tuple(level.dishes.values())),
-        "output": slot(names.orders),
-        "heat": integer(0, int(params[Param.HEAT]) - 1),
-        "progress": integer(0, int(params[Param.COOK_STEPS]) - 1),
-    }
+    names, level = compiled.names, compiled.level
+    dish, items = codec.names_of(names.orders, "order"), codec.counts(names.items, MAX_ITEMS, "item")
+    sides = [codec.integers(low - FARTHEST_OUT, high + FARTHEST_OUT) for low, high in zip(*level.corners, strict=True)]
+    agent = codec.group(
+        {"at": codec.row("agents", codec.vector(sides, "coordinates")), "bag": codec.row("bags", items)}
+    )
     sources = [place.name for place in level.places if place.gives]
-    order = record({"name": dish, "remaining": integer(1, compiled.lifetime)}, ("name", "remaining"))
-    fields = {
-        **dict.fromkeys(COUNTERS, count),
-        "limit": integer(1, MAX_OPTION),
-        "orders": list_of(order, 0, compiled.slots, "orders"),
-        "agents": list_by_seat(
-            [record({"at": point, "bag": mapping_of(names.items, items, "item")})] * compiled.n_agents, "agents"
-        ),
-        "gone": mapping_of(sources, integer(1, max(int(params[Param.RESPAWN]) - 1, 1)), "block or mob"),
-        "furnaces": mapping_of(furnaces_of(compiled), record(furnace), "furnace"),
-        "chest": mapping_of(names.items, items, "item"),
-        "served": mapping_of(names.orders, items, "dish"),
-        "accomplished": list_of(dish, 0, HISTORY_SLOTS, "orders"),
-        "forced": record(
-            {"orders": list_of(dish, 0, FORCED_SLOTS, "orders"), "used": integer(0, FORCED_SLOTS)}, ["orders", "used"]
-        ),
-        "chance": rng_form(MAX_OPTION),  # the stream is drawn again from its beginning
+    respawn = max(int(compiled.tables.params[Param.RESPAWN]) - 1, 1)
+    furnaces = [place.name for place in level.places if place.role == FURNACE]
+    lifetime, required = codec.integers(1, compiled.lifetime), ("name", "remaining")
+    return {
+        "timestep": codec.column("clock", Clock.T, codec.COUNT),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        **codec.columns("clock", codec.COUNT, completed=Clock.COMPLETED, expired=Clock.EXPIRED),
+        "orders": codec.open_orders(dish, lifetime, compiled.slots, Clock.OPEN, required),
+        "agents": codec.each([agent] * compiled.n_agents, "agents"),
+        "gone": codec.row("gone", codec.counts(names.places, respawn, "block or mob", sources)),
+        "furnaces": codec.by_name(furnaces, _furnace(compiled), "furnace"),
+        "chest": codec.row("chest", items),
+        "served": codec.row("served", codec.counts(names.orders, MAX_ITEMS, "dish")),
+        "accomplished": codec.row("history", codec.sequence(dish, HISTORY_SLOTS, "orders")),
+        "forced": codec.forced_orders(dish, Clock.FORCED),
+        "chance": codec.rng_state(MAX_OPTION),  # the stream is drawn again from its beginning
     }
-    return record(fields)
 
 
-def encode(compiled: Compiled, state: State, i: int, scene: Scene) -> None:
-    """Write a scene of the form ``scene_form`` into environment ``i``; keys left out keep what is there."""
-    names, clock = compiled.names, state.clock[i]
-    for name, column in COUNTERS.items():
-        clock[column] = scene.get(name, clock[column])
-    if "orders" in scene:
-        rows = sorted((order["remaining"], names.orders.index(order["name"])) for order in scene["orders"])
-        state.orders[i, :, Queue.REMAINING], state.orders[i, :, Queue.ORDER] = 0, NOTHING
-        state.orders[i, : len(rows)] = np.array(rows, np.int32).reshape(-1, 2)
-        clock[Clock.OPEN] = len(rows)
-    for at, bag, agent in zip(state.agents[i], state.bags[i], scene.get("agents", ()), strict=False):
-        at[:] = agent.get("at", at)
-        _encode_counts(names.items, bag, agent, "bag")
-    _encode_counts(names.places, state.gone[i], scene, "gone")
-    _encode_counts(names.items, state.chest[i], scene, "chest")
-    _encode_counts(names.orders, state.served[i], scene, "served")
-    for name, furnace in scene.get("furnaces", {}).items():
-        _encode_furnace(names.items, state.furnaces[i, furnaces_of(compiled).index(name)], furnace)
-    for key, array in (("accomplished", state.history[i]), ("forced", state.forced[i])):
-        if key in scene:
-            listed = scene[key] if key == "accomplished" else scene[key]["orders"]
-            array[:] = NOTHING
-            array[: len(listed)] = [names.orders.index(name) for name in listed]
-    if "forced" in scene:
-        clock[Clock.FORCED] = scene["forced"]["used"]
-    if "chance" in scene:
-        restore_rng(state.rng[i], scene["chance"])
+def _furnace(compiled: Compiled) -> Part:
+    items, params = compiled.names.items, compiled.tables.params
+
+    def slot(first: int, allowed: Sequence[str]) -> Part:
+        stack = codec.Codec(
+            record({"item": one_of(allowed, "item"), "count": integer(1, STACK)}, ("item", "count")),
+            lambda row: {"item": items[row[0]], "count": row[1]},
+            lambda value: [items.index(value["item"]), value["count"]],
+        )
+        return codec.column("furnaces", slice(first, first + 2), codec.optional(stack, [NOTHING, 0]))
+
+    return codec.group(
+        {
+            "fuel": slot(Furnace.FUEL, compiled.level.fuel),
+            "input": slot(Furnace.INPUT, tuple(compiled.level.dishes.values())),
+            "output": slot(Furnace.OUTPUT, compiled.names.orders),
+            "heat": codec.span("furnaces", Furnace.HEAT, 0, int(params[Param.HEAT]) - 1),
+            "progress": codec.column(
+                "furnaces", Furnace.PROGRESS, codec.integers(0, int(params[Param.COOK_STEPS]) - 1)
+            ),
+        }
+    )
 
 
 def complete(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bool, bool]:
@@ -175,34 +91,13 @@ def complete(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bo
     return False, bool(clock[Clock.OVER])
 
 
-def _encode_counts(names: Sequence[str], row: np.ndarray, scene: Scene, key: str) -> None:
-    if key in scene:
-        row[:] = [scene[key].get(name, 0) for name in names]
-
-
-def _encode_furnace(items: Sequence[str], row: np.ndarray, furnace: Scene) -> None:
-    for name, slot in SLOTS.items():
-        if name in furnace:
-            own = furnace[name]
-            row[slot : slot + 2] = (NOTHING, 0) if own is None else (items.index(own["item"]), own["count"])
-    for name, column in TIMES.items():
-        row[column] = furnace.get(name, row[column])
-
-
-# ------------------------------------------------------------------------------------------- what cannot be
-
-
 def check_scene(compiled: Compiled, scene: Scene) -> None:
     """Refuse a whole scene that no play can lead to.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
     """
-    if scene["timestep"] > scene["limit"]:
-        raise ValueError(f"state.timestep must be at most the limit of {scene['limit']}, not {scene['timestep']}")
-    if scene["forced"]["used"] > len(scene["forced"]["orders"]):
-        most = len(scene["forced"]["orders"])
-        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {scene['forced']['used']}")
+    codec.check_forced(scene)
     _check_orders(compiled, scene)
     _check_served(scene)
     for name, steps in scene["gone"].items():

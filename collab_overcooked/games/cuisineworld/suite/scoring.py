@@ -16,7 +16,17 @@ from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureMode
 from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.io import schema
 from collab_overcooked.io.options import option
-from collab_overcooked.metrics.orders import ORDERS, Cell, Counting, Tally, mean_known, parse_cell, tally_record, total
+from collab_overcooked.metrics.orders import (
+    ORDERS,
+    Cell,
+    Counting,
+    Tally,
+    mean_known,
+    parse_cell,
+    served_share,
+    tally_record,
+    total,
+)
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import AgentSettings, settings_of
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
@@ -198,6 +208,7 @@ METRICS = MetricSet(
         Metric("open", "Orders still open at the end.", "orders"),
     ),
     score_record,
+    outcome=served_share,
 )
 
 

@@ -79,6 +79,7 @@ METRICS = MetricSet(
         Metric("failures", "Actions of each agent that came to nothing.", "actions", "lower"),
     ),
     score_record,
+    outcome=lambda record: record["metrics"]["rate"],
 )
 
 

@@ -157,6 +157,8 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"score": score, "soups": soups, "shaped": shaped}
 
 
+SOUP_STEPS = 20  # to cook a soup; one delivered soup for each is the outcome 1
+
 METRICS = MetricSet(
     (
         Metric("score", "What deliveries paid.", "points", "higher"),
@@ -164,6 +166,7 @@ METRICS = MetricSet(
         Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
     ),
     score_record,
+    outcome=lambda record: record["metrics"]["soups"] * SOUP_STEPS / max(1, record["timesteps"]),
 )
 
 

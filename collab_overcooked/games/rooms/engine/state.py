@@ -1,30 +1,26 @@
-"""The arrays of a batch of room games, and readable scenes of one of them.
+"""The arrays of a batch of room games, and readable events.
 
 Shape letters: B environment, N player, R room, K neighbour of a room, D door, G generator, A action.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from collab_overcooked.games.rooms.engine.constants import (
-    NOTHING,
     Clock,
     Deed,
     EventColumn,
     Generator,
-    Outcome,
-    Param,
     Player,
     Reason,
-    RoomColumn,
 )
 from collab_overcooked.games.rooms.engine.spec import RoomMap
 from collab_overcooked.kernels.arrays import Array, array_of
-from collab_overcooked.kernels.rng import Rng, restore_rng, rng_to_dict
+from collab_overcooked.kernels.rng import Rng
 
 
 class Tables(NamedTuple):
@@ -73,122 +69,6 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     """Return the lengths of the arrays' axes by letter; M counts the players and the adversary."""
     n, n_rooms = len(tables.starts), len(tables.rooms)
     return {"N": n, "M": n + 1, "G": len(tables.generators), "A": n_rooms + 2}
-
-
-# ------------------------------------------------------------------------------------------- readable scenes
-
-
-def decode(level: RoomMap, tables: Tables, state: State, i: int) -> dict[str, Any]:
-    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
-
-    Returns:
-        Mapping with ``map``, ``turn`` (played so far), ``limit``, ``outcome`` (name of the Outcome), ``players``
-        (``room``, the room ``before`` the last turn, whether ``active``, ``seen`` by the killer and said to have been
-        ``fixing``), ``adversary`` (``room`` and ``target``, a seat or None), ``doors`` (open or not, by name),
-        ``generators`` (``room``, ``progress``, fixes ``needed``, and the ``fixer`` whose fixes count, a seat or None)
-        and whether the ``gate`` is open.
-    """
-    clock, names, params = state.clock[i], level.rooms, tables.params
-    needed = int(params[Param.FIXES])
-    return {
-        "map": level.name,
-        "turn": int(clock[Clock.T]),
-        "limit": int(clock[Clock.LIMIT]),
-        "outcome": Outcome(clock[Clock.OUTCOME]).name.lower(),
-        "players": [
-            {
-                "room": names[row[Player.ROOM]],
-                "before": names[row[Player.BEFORE]],
-                "active": bool(row[Player.ACTIVE]),
-                "seen": bool(row[Player.SEEN]),
-                "fixing": bool(row[Player.FIXING]),
-            }
-            for row in state.players[i].tolist()
-        ],
-        "adversary": {"room": names[clock[Clock.ADVERSARY]], "target": _seat(clock[Clock.TARGET])},
-        "doors": {name: bool(clock[Clock.DOORS] >> d & 1) for d, name in enumerate(level.door_names)},
-        "generators": [
-            {
-                "room": names[row[Generator.ROOM]],
-                "progress": row[Generator.PROGRESS],
-                "needed": needed,
-                "fixer": _seat(row[Generator.FIXER]),
-            }
-            for row in state.generators[i].tolist()
-        ],
-        "gate": bool(len(state.generators[i])) and bool((state.generators[i, :, Generator.PROGRESS] >= needed).all()),
-        "chance": rng_to_dict(state.rng[i]),
-    }
-
-
-def _seat(seat: int) -> int | None:
-    return None if seat == NOTHING else int(seat)
-
-
-def encode(level: RoomMap, tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene, of the form of ``scene.scene_form``, into environment ``i``; keys left out keep what is there.
-
-    ``needed`` and ``gate`` are worked out anew, and the outcome as far as it can be.
-
-    Raises:
-        ValueError: If a generator is where none can be, or players have met the adversary.
-    """
-    clock, names = state.clock[i], level.rooms
-    for name, column in (("turn", Clock.T), ("limit", Clock.LIMIT)):
-        clock[column] = scene.get(name, clock[column])
-    for seat, row in enumerate(scene.get("players", ())):
-        _encode_player(names, state.players[i, seat], row)
-    adversary = scene.get("adversary", {})
-    if "room" in adversary:
-        clock[Clock.ADVERSARY] = names.index(adversary["room"])
-    if "target" in adversary:
-        clock[Clock.TARGET] = _encode_seat(adversary["target"])
-    for name, is_open in scene.get("doors", {}).items():
-        bit = 1 << level.door_names.index(name)
-        clock[Clock.DOORS] = clock[Clock.DOORS] & ~bit | (bit if is_open else 0)
-    for g, row in enumerate(scene.get("generators", ())):
-        _encode_generator(names, state.generators[i, g], row)
-    rooms = state.generators[i, :, Generator.ROOM].tolist()
-    for room in rooms:
-        if tables.rooms[room, RoomColumn.BUTTON] != NOTHING or rooms.count(room) > 1:
-            raise ValueError(f"generators: room {names[room]} has a button or another generator")
-    if "chance" in scene:
-        restore_rng(state.rng[i], scene["chance"])
-    _encode_outcome(tables, state, i, scene)
-
-
-def _encode_seat(seat: int | None) -> int:
-    return NOTHING if seat is None else seat
-
-
-def _encode_player(names: Sequence[str], player: Array, row: Mapping[str, Any]) -> None:
-    if "room" in row:
-        player[[Player.ROOM, Player.BEFORE]] = names.index(row["room"])
-    if "before" in row:
-        player[Player.BEFORE] = names.index(row["before"])
-    for name, column in (("active", Player.ACTIVE), ("seen", Player.SEEN), ("fixing", Player.FIXING)):
-        player[column] = row.get(name, player[column])
-
-
-def _encode_generator(names: Sequence[str], generator: Array, row: Mapping[str, Any]) -> None:
-    if "room" in row:
-        generator[Generator.ROOM] = names.index(row["room"])
-    generator[Generator.PROGRESS] = row.get("progress", generator[Generator.PROGRESS])
-    if "fixer" in row:
-        generator[Generator.FIXER] = _encode_seat(row["fixer"])
-
-
-def _encode_outcome(tables: Tables, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    clock = state.clock[i]
-    names = [each.name.lower() for each in Outcome]
-    clock[Clock.OUTCOME] = names.index(scene.get("outcome", names[clock[Clock.OUTCOME]]))
-    if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.T] >= clock[Clock.LIMIT]:
-        clock[Clock.OUTCOME] = Outcome.TIME_OUT
-    active = state.players[i, :, Player.ACTIVE] == 1
-    if clock[Clock.OUTCOME] == Outcome.RUNNING and clock[Clock.ADVERSARY] in state.players[i, active, Player.ROOM]:
-        raise ValueError(
-            f"players and adversary are both in room {scene.get('adversary', {}).get('room')}; that ends it"
-        )
 
 
 # ------------------------------------------------------------------------------------------- readable events

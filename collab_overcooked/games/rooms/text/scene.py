@@ -1,62 +1,120 @@
-"""What a scene of the room games may say: the form of each key, and what must hold between keys."""
+"""Scenes of the room games: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.rooms.engine.compile import Compiled
-from collab_overcooked.games.rooms.engine.constants import Adversary, Goal, Outcome, Param
-from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import (
-    Form,
-    boolean,
-    integer,
-    list_by_seat,
-    list_of,
-    mapping_of,
-    one_of,
-    optional,
-    record,
-    rng_form,
+from collab_overcooked.games.rooms.engine.constants import (
+    NOTHING,
+    Adversary,
+    Clock,
+    Generator,
+    Goal,
+    Outcome,
+    Param,
+    Player,
+    RoomColumn,
 )
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import boolean, integer, list_of, one_of, record
 
 
-def scene_form(compiled: Compiled) -> Form:
-    """Return the form of a scene of a map; a room that is a number may be written as one."""
-    level, tables = compiled.level, compiled.tables
-    named, seat = one_of(level.rooms, "room"), optional(integer(0, compiled.n_players - 1))
-    needed = int(tables.params[Param.FIXES])
+def scene_parts(compiled: Compiled) -> dict[str, Part]:
+    """Declare the scenes of a map; a room that is a number may be written as one.
 
-    def room(value: Any, place: str) -> Any:
-        return named(str(value) if type(value) is int else value, place)
+    Of a player: the room ``before`` the last turn, whether it was ``seen`` by the killer, and is said to have been
+    ``fixing``. A ``target`` and a ``fixer``, whose fixes count, are seats.
+    """
+    level, tables, n_players = compiled.level, compiled.tables, compiled.n_players
+    room, needed = _room(compiled), int(tables.params[Param.FIXES])
+    seat = codec.optional(codec.integers(0, n_players - 1))
 
-    player = {"room": room, "before": room, **dict.fromkeys(("active", "seen", "fixing"), boolean)}
-    generator = {"room": room, "progress": integer(0, MAX_OPTION), "needed": integer(needed, needed), "fixer": seat}
-    place = record({"room": room, "ago": integer(0, MAX_OPTION)}, ("room", "ago"))
-    own = {
-        "players": list_by_seat([place] * compiled.n_players, "players"),
-        "adversary": place,
-        "doors": mapping_of(level.door_names, boolean, "door"),
-        "generators": list_by_seat([integer(0, MAX_OPTION)] * len(tables.generators), "generators"),
-        "in_sight": list_of(room, 1, compiled.n_rooms, "rooms"),
+    def write_room(rows: Rows, value: str) -> None:
+        rows["players"][[Player.ROOM, Player.BEFORE]] = level.rooms.index(value)
+
+    def is_gate_open(rows: Rows) -> bool:
+        return needed <= min((repair[Generator.PROGRESS] for repair in rows["generators"]), default=-1)
+
+    player = {
+        "room": codec.column("players", Player.ROOM, room)._replace(write=write_room),
+        "before": codec.column("players", Player.BEFORE, room),
+        **codec.columns("players", codec.BOOLEAN, active=Player.ACTIVE, seen=Player.SEEN, fixing=Player.FIXING),
     }
-    known = list_by_seat([record(own)] * compiled.n_players, "players")
-    return record(
-        {
-            "map": one_of([level.name], "map"),
-            "turn": integer(0, MAX_OPTION),
-            "limit": integer(1, MAX_OPTION),
-            "outcome": one_of([outcome.name.lower() for outcome in Outcome], "outcome"),
-            "players": list_by_seat([record(player)] * compiled.n_players, "players"),
-            "adversary": record({"room": room, "target": seat}),
-            "doors": mapping_of(level.door_names, boolean, "door"),
-            "generators": list_by_seat([record(generator)] * len(tables.generators), "generators"),
-            "gate": boolean,
-            "chance": rng_form(),
-            **({"known": known} if compiled.config.sight == "room" else {}),
-        }
-    )
+    repair = {
+        "room": codec.column("generators", Generator.ROOM, room),
+        "progress": codec.column("generators", Generator.PROGRESS, codec.COUNT),
+        "needed": codec.constant(integer(needed, needed), needed),
+        "fixer": codec.column("generators", Generator.FIXER, seat),
+    }
+    adversary = {
+        "room": codec.column("clock", Clock.ADVERSARY, room),
+        "target": codec.column("clock", Clock.TARGET, seat),
+    }
+    return {
+        "map": codec.constant(one_of([level.name], "map"), level.name),
+        "turn": codec.column("clock", Clock.T, codec.COUNT),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        "outcome": codec.column("clock", Clock.OUTCOME, codec.members_of(Outcome, "outcome")),
+        "players": codec.each([codec.group(player)] * n_players, "players"),
+        "adversary": codec.group(adversary),
+        "doors": codec.bits("clock", Clock.DOORS, level.door_names, "door"),
+        "generators": codec.each([codec.group(repair)] * len(tables.generators), "generators"),
+        "gate": Part(boolean, is_gate_open),
+        "chance": codec.rng_state(),
+        **({"known": known_part(compiled)} if compiled.config.sight == "room" else {}),
+    }
+
+
+def _room(compiled: Compiled) -> codec.Codec:
+    names = codec.names_of(compiled.level.rooms, "room")
+
+    def form(value: Any, place: str) -> Any:
+        return names.form(str(value) if type(value) is int else value, place)
+
+    return names._replace(form=form)
+
+
+def known_part(compiled: Compiled) -> Part:
+    """Declare what all players know by sight and memory: rooms and turns ``ago``, doors, fixes, rooms ``in_sight``."""
+    level, n_players, room = compiled.level, compiled.n_players, _room(compiled)
+    repairs = codec.vector([codec.COUNT] * len(compiled.tables.generators), "generators")
+
+    def sighting(seat: int, k: int) -> Part:
+        def read(rows: Rows) -> dict[str, Any]:
+            at, when = rows["sightings"][seat][k]
+            return {"room": level.rooms[at], "ago": rows["clock"][Clock.T] - when}
+
+        def write(rows: Rows, value: Mapping[str, Any]) -> None:
+            rows["sightings"][seat][k][:] = level.rooms.index(value["room"]), rows["clock"][Clock.T] - value["ago"]
+
+        return Part(record({"room": room.form, "ago": codec.COUNT.form}, ("room", "ago")), read, write)
+
+    def in_sight(seat: int) -> Part:
+        def read(rows: Rows) -> list[str]:
+            doors, here = rows["clock"][Clock.DOORS], rows["players"][seat][Player.ROOM]
+            return [level.rooms[at] for at in np.flatnonzero(compiled.tables.distances[doors, here] <= 1)]
+
+        return Part(list_of(room.form, 1, compiled.n_rooms, "rooms"), read)
+
+    known = [
+        codec.group(
+            {
+                "players": codec.listing([sighting(seat, k) for k in range(n_players)], "players"),
+                "adversary": sighting(seat, n_players),
+                "doors": codec.bits("known_doors", seat, level.door_names, "door"),
+                "generators": codec.column("known_repairs", seat, repairs),
+                "in_sight": in_sight(seat),
+            }
+        )
+        for seat in range(n_players)
+    ]
+    return codec.listing(known, "players")._replace(derived=True)
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
@@ -67,14 +125,20 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     """
     params, players = compiled.tables.params, scene["players"]
     escape, can_be_out = compiled.goal == Goal.ESCAPE, bool(params[Param.LOSS_BY_ALL])
-    if scene["turn"] > scene["limit"]:
-        raise ValueError(f"state.turn must be at most the limit of {scene['limit']} turns, not {scene['turn']}")
     if not all(player["active"] for player in players) and not can_be_out:
         raise ValueError("state.players: active must be true, not False: by these rules nobody is out of the game")
     if scene["outcome"] == "running" and not any(player["active"] for player in players):
         raise ValueError("state.players: one must be active while the outcome is running")
     if not escape and any(player["fixing"] for player in players):
         raise ValueError("state.players: fixing must be false, not True: there is nothing to fix")
+    meets = scene["adversary"]["room"] in [player["room"] for player in players if player["active"]]
+    if scene["outcome"] == "running" and meets:
+        raise ValueError(f"players and adversary are both in room {scene['adversary']['room']}; that ends it")
+    rooms = [generator["room"] for generator in scene["generators"]]
+    for room in rooms:
+        number = compiled.level.rooms.index(room)
+        if compiled.tables.rooms[number, RoomColumn.BUTTON] != NOTHING or rooms.count(room) > 1:
+            raise ValueError(f"generators: room {room} has a button or another generator")
     by_one = bool(params[Param.FIX_BY_ONE])
     for k, generator in enumerate(scene["generators"]):
         if (generator["fixer"] is not None) != (by_one and generator["progress"] > 0):

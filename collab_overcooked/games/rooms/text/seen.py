@@ -11,7 +11,6 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
-from collab_overcooked.games.rooms.engine.spec import RoomMap
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.engine.step import settle_batch
 from collab_overcooked.games.rooms.text.text import MENU
@@ -29,54 +28,6 @@ class RoomView(SeatView):
     def surroundings(self) -> str:
         """The moment in words, without the menu."""
         return self.text.partition(f"\n{self._say(MENU)}")[0]
-
-
-# ------------------------------------------------------------------------------------------- memory in scenes
-
-
-def decode_memory(level: RoomMap, state: State, i: int, seen: Array) -> list[dict[str, Any]]:
-    """Return what every player knows by sight and memory.
-
-    Args:
-        level: The map.
-        state: Arrays of a batch.
-        i: Environment.
-        seen: bool (N, R), which rooms each player sees.
-
-    Returns:
-        For each player ``players`` and ``adversary`` with ``room`` and turns ``ago``, ``doors`` by name, the fixes of
-        all ``generators``, and the rooms ``in_sight``.
-    """
-    names, turn, known = level.rooms, int(state.clock[i, Clock.T]), []
-    for n, rooms in enumerate(seen):
-        places = [{"room": names[at], "ago": turn - when} for at, when in state.sightings[i, n].tolist()]
-        known.append(
-            {
-                "players": places[:-1],
-                "adversary": places[-1],
-                "doors": {name: bool(state.known_doors[i, n] >> d & 1) for d, name in enumerate(level.door_names)},
-                "generators": state.known_repairs[i, n].tolist(),
-                "in_sight": [names[room] for room in np.flatnonzero(rooms)],
-            }
-        )
-    return known
-
-
-def encode_memory(level: RoomMap, state: State, i: int, known: Sequence[Mapping[str, Any]]) -> None:
-    """Write what ``decode_memory`` returns into environment ``i``; what is left out is as it is in sight."""
-    turn = int(state.clock[i, Clock.T])
-    for n, own in enumerate(known):
-        places = dict(enumerate(own.get("players", ())))
-        if "adversary" in own:
-            places[len(state.players[i])] = own["adversary"]
-        for k, place in places.items():
-            state.sightings[i, n, k] = level.rooms.index(place["room"]), turn - place["ago"]
-        for d, name in enumerate(level.door_names):
-            if name in own.get("doors", {}):
-                bit = int(own["doors"][name]) << d
-                state.known_doors[i, n] = state.known_doors[i, n] & ~(1 << d) | bit
-        if "generators" in own:
-            state.known_repairs[i, n] = own["generators"]
 
 
 def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:

@@ -120,6 +120,7 @@ METRICS = MetricSet(
         Metric("balance", "How evenly the agents' A+ are spread, from 0 to 1.", better="higher"),
     ),
     score_record,
+    outcome=lambda record: record["metrics"]["completed"] / max(1, len(record["orders"])),
 )
 
 

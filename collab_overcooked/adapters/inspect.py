@@ -1,0 +1,181 @@
+"""inspect_ai: every suite as a task, the papers' agents as solvers, our metrics as scores.
+
+    inspect eval collab_overcooked/collab_overcooked -T levels=1 --model openai/gpt-5
+    inspect eval collab_overcooked/overcooked -T layouts=cramped_room -T "team=agent_0=llm:a agent_1=greedy" --model ...
+
+Each sample is one job of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those
+of ``collab-overcooked evaluate``. A seat ``llm:NAME`` is answered by the model with the role NAME where one is
+given (``--model-role NAME=provider/model``), else by the evaluated model. Tested with inspect_ai 0.3.285.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, get_type_hints
+
+import anyio.to_thread
+from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.log import transcript
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Model,
+    ModelOutput,
+    get_model,
+)
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.util import span
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.adapters.sitting import LLM, Sitting, outcome_of
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.runner.jobs import Evaluation, Job
+from collab_overcooked.runner.records import RunFolder, key_of
+
+ROLES: Mapping[str, Callable[[str], ChatMessage]] = {
+    "system": lambda text: ChatMessageSystem(content=text),
+    "user": lambda text: ChatMessageUser(content=text),
+    "assistant": lambda text: ChatMessageAssistant(content=text),
+}
+RECORDS = "records"  # where a sample's records are in the store
+
+
+def suite_task(suite: str) -> Any:
+    """Return the inspect task of a suite."""
+
+    @task(name=suite.replace("-", "_"))
+    def played(team: str = "all=llm:model", seed: int = 0, records: str = "", **options: Any) -> Task:
+        """Make the task.
+
+        Args:
+            team: ``seat=policy`` pairs separated by spaces, as for ``evaluate --team``; at least one is ``llm:NAME``.
+            seed: Seed of the suite.
+            records: Run folder for our own records, for ``report``, ``score`` and ``replay``; empty for none.
+            **options: Options of the suite, such as ``levels=1`` or ``episodes=3``.
+        """
+        plan = plan_evaluation(suite, team.split(), seed=seed, **suite_options(suite, options))
+        samples = [
+            Sample(input=_title(job), id="/".join(map(str, job.keys[0])), metadata={"job": i})
+            for i, job in enumerate(plan.jobs)
+        ]
+        folder = SharedFolder(plan, records) if records else None
+        return Task(
+            dataset=MemoryDataset(samples, name=suite),
+            solver=play_job(plan, folder),
+            scorer=record_metrics(),
+            version=__version__,
+        )
+
+    return played
+
+
+def suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of ``-T``, which inspect reads as YAML, with the types that the suite declares."""
+    declared = get_type_hints(registry.load_suite(suite).suite_options)
+    plain: dict[str, Any] = {}
+    for name, value in options.items():
+        if declared.get(name) in (str, str | None):
+            plain[name] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        else:
+            plain[name] = tuple(value) if isinstance(value, list) else value
+    return plain
+
+
+def _title(job: Job) -> str:
+    """Return what the log viewer shows for a sample."""
+    return f"{job.env_id} {job.task}: {' '.join(job.team)}"
+
+
+class SharedFolder:
+    """A run folder that the samples of a task write to, whatever order they end in.
+
+    Args:
+        plan: What is played.
+        path: Run folder; finished once all episodes of the plan are in it.
+    """
+
+    def __init__(self, plan: Evaluation, path: str) -> None:
+        self._wanted = [key for job in plan.jobs for key in job.keys]
+        self._folder = RunFolder(path, plan.config())
+        self._lock = threading.Lock()
+
+    def add(self, records: list[dict[str, Any]]) -> None:
+        """Append the records of a job, unless the folder has them."""
+        with self._lock:
+            for record in records:
+                if key_of(record) not in self._folder.records:
+                    self._folder.append(record)
+            if all(key in self._folder.records for key in self._wanted):
+                self._folder.finish(self._wanted)
+                self._folder.close()
+
+
+@solver
+def play_job(plan: Evaluation, folder: SharedFolder | None) -> Solver:
+    """Play the job of a sample; the models of inspect answer for the open seats."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        job = plan.jobs[state.metadata["job"]]
+        models = {seat: _model_of(spec) for seat, spec in enumerate(job.team) if spec.startswith(LLM)}
+        with Sitting(job) as sitting:
+            turn = await anyio.to_thread.run_sync(sitting.start)
+            while not turn.done:
+                async with span(f"agent_{turn.seat}", type="agent"):
+                    state.messages = [ROLES[message["role"]](message["content"]) for message in turn.messages]
+                    output: ModelOutput = await models[turn.seat].generate(state.messages)
+                    state.messages.append(output.message)
+                turn = await anyio.to_thread.run_sync(sitting.step, output.completion)
+            state.output = output
+            state.store.set(RECORDS, sitting.records)
+            transcript().info({"metrics": dict(sitting.metrics), "reward": turn.reward}, source="collab_overcooked")
+        if folder is not None:
+            folder.add(state.store.get(RECORDS))
+        state.completed = True
+        return state
+
+    return solve
+
+
+def _model_of(spec: str) -> Model:
+    """Return the model with the role that a spec names, else the evaluated one."""
+    name = spec.removeprefix(LLM).partition("?")[0]
+    return get_model(role=name)
+
+
+@scorer(metrics={"*": [mean(), stderr()]})
+def record_metrics() -> Scorer:
+    """Score a sample by the metrics of its records: the outcome from 0 to 1, then all numbers of the game."""
+
+    async def score(state: TaskState, target: Target) -> Score:
+        records = state.store.get(RECORDS)
+        if not records:
+            return Score.unscored(reason="the sample ended before its episode")
+        rows = [{"outcome": outcome_of(record)} | _numbers(record) for record in records]
+        value = {
+            name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)
+        }
+        return Score(value=value, metadata={"records": [key_of(record) for record in records]})
+
+    return score
+
+
+def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
+    """Return the metrics of a record that are one number."""
+    values = measure(record, list(metrics_of(record["env_id"])))
+    return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
+
+
+@cache
+def suite_tasks() -> dict[str, Any]:
+    """Return the tasks of all suites by name."""
+    return {suite.replace("-", "_"): suite_task(suite) for suite in registry.suites() if suite != "questions"}
+
+
+globals().update(suite_tasks())

@@ -1,0 +1,301 @@
+"""Play jobs from outside: text in, text out, for any framework that owns the model or the training loop.
+
+    job = plan_evaluation("collab-overcooked", ["agent_0=llm:mine", "agent_1=greedy"], episodes=1).jobs[0]
+    with Sitting(job) as sitting:
+        turn = sitting.start()
+        while not turn.done:
+            turn = sitting.step(model(turn.messages))
+        print(sitting.record["metrics"], turn.reward)
+
+Every seat whose policy is a language model (``llm:NAME?switches``) is answered by the caller; all other policies play
+inside. The agents, their prompts, the way answers are read and corrected, the seeds, the records and the metrics are
+those of ``evaluate``, because it is the same job that runs: in a thread of its own that waits for the caller.
+"""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
+from typing import Any, Literal, NamedTuple, Self, get_args
+
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.policies.api import Choice, Decision, Message, Policy, Question, Seen
+from collab_overcooked.policies.llm.agents import LanguagePolicy
+from collab_overcooked.policies.llm.budget import Budget
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.connection import Connection
+from collab_overcooked.policies.llm.settings import parse_settings
+from collab_overcooked.policies.registry import make_policy
+from collab_overcooked.runner.episode import Event, Record, Stepped, watching
+from collab_overcooked.runner.jobs import Job
+
+RewardKind = Literal["outcome", "progress", "return"]
+LLM = "llm:"
+
+
+class Turn(NamedTuple):
+    """Question to the caller, or the end of the job; returned by ``start`` and ``step``.
+
+    Attributes:
+        text: Text of the newest user message: the state, what was refused, what teammates said, the legal actions.
+        messages: Whole chat of this question as dicts with ``role`` and ``content``; the first one has the rules.
+        legal: Texts of the actions that the seat may choose now; empty for questions that are not about actions.
+        seat: Index of the agent that is asked; -1 once the job is done.
+        done: Whether the job is over; nothing is asked then.
+        reward: Reward since the seat's last turn, see ``Sitting``.
+        info: ``timestep``, ``task``, ``episode``, and ``metrics`` of the last record once the job is done.
+    """
+
+    text: str
+    messages: tuple[dict[str, str], ...]
+    legal: tuple[str, ...]
+    seat: int
+    done: bool
+    reward: float
+    info: dict[str, Any]
+
+
+class Closed(EndpointError):
+    """The caller has left; the job ends without its remaining answers."""
+
+
+@dataclass
+class _Waiting:
+    """A question that waits for the caller."""
+
+    request: Request
+    seat: int
+    seen: Seen | None
+    reply: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
+
+
+class _Bridge:
+    """Client of the agents inside: hands every request to the caller and waits for the answer."""
+
+    def __init__(self) -> None:
+        self.waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self.seat, self.seen = 0, None  # type: int, Seen | None
+
+    def complete(self, request: Request) -> Reply:
+        """Return what the caller answers.
+
+        Raises:
+            Closed: If the caller has left.
+        """
+        question = _Waiting(request, self.seat, self.seen)
+        self.waiting.put(question)
+        text = question.reply.get()
+        if text is None:
+            raise Closed("the caller has left")
+        return Reply(text)
+
+
+class _OpenSeat(LanguagePolicy):
+    """A language agent whose requests go to the caller, one at a time."""
+
+    apart = False  # seats are asked one after the other, so that the order is fixed
+    bridge: _Bridge
+
+    def act(self, seen: Seen) -> Decision:
+        """Decide as the agent does; the bridge knows what the seat sees."""
+        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        return super().act(seen)
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Answer a message as the agent does."""
+        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        return super().reply(seen)
+
+    def answer(self, question: Question) -> Choice:
+        """Answer a multiple-choice question as the agent does."""
+        self.bridge.seen = None
+        return super().answer(question)
+
+
+class Sitting:
+    """Play one job: ``start`` begins it, ``step`` answers the question of the last turn.
+
+    Close it after use, or use it as a context manager; it keeps a thread and the compiled environment.
+
+    Args:
+        job: Job of an evaluation (``plan_evaluation(...).jobs``) with at least one seat ``llm:NAME``. The text behind
+            ``llm:`` chooses agent and switches as on the command line; NAME only appears in the record.
+        reward: What ``Turn.reward`` is, in sum over an episode. ``"outcome"``: a number from 0 to 1 at the end, the
+            game's ``MetricSet.outcome``. ``"progress"``: the same, paid as it rises or falls. ``"return"``: the
+            environment's rewards of the seat.
+
+    Attributes:
+        records: Records of the finished job, in order, as ``evaluate`` would write them.
+
+    Raises:
+        ValueError: If no seat is open, or for an unknown reward.
+    """
+
+    def __init__(self, job: Job, *, reward: RewardKind = "outcome") -> None:
+        if not job.speakers():
+            raise ValueError(f"team {', '.join(job.team)}: no seat is open; give at least one the policy 'llm:NAME'")
+        if reward not in get_args(RewardKind):
+            raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
+        self.job, self.reward = job, reward
+        self.records: list[Record] = []
+        self._thread = ThreadPoolExecutor(1, "sitting")
+        self._bridge = _Bridge()
+        self._question: _Waiting | None = None
+        self._running: Future[list[Record]] | None = None
+        self._last: Stepped | None = None
+        self._paid, self._earned, self._outcome = 0.0, [0.0], 0.0
+
+    @property
+    def record(self) -> Record:
+        """Record of the last finished episode.
+
+        Raises:
+            ValueError: If none is finished.
+        """
+        if not self.records:
+            raise ValueError("no episode is finished yet; the record exists once a turn is done")
+        return self.records[-1]
+
+    @property
+    def metrics(self) -> Mapping[str, Any]:
+        """Metrics of the last finished episode."""
+        metrics: Mapping[str, Any] = self.record.get("metrics", {})
+        return metrics
+
+    def start(self, seed: int | None = None) -> Turn:
+        """Begin the job, from its first step; a job that is still running is abandoned.
+
+        Args:
+            seed: Seed of the environment; None for the job's own, with which ``evaluate`` plays it.
+
+        Returns:
+            The first question.
+        """
+        self._leave()
+        job = self.job if seed is None else replace(self.job, seed=seed)
+        self.records, self._last = [], None
+        self._paid, self._earned, self._outcome = 0.0, [], 0.0
+        self._bridge = bridge = _Bridge()
+        context = contextvars.copy_context()
+        context.run(watching.set, self._watch)
+        self._running = self._thread.submit(context.run, job.run, self._maker(bridge))
+        self._running.add_done_callback(lambda _: bridge.waiting.put(None))
+        return self._next()
+
+    def step(self, text: str) -> Turn:
+        """Answer the question of the last turn.
+
+        Args:
+            text: What the model answered; anything is allowed. An answer that cannot be read is asked for again, with
+                what was wrong about it, as often as the agent's switch ``repairs`` allows.
+
+        Returns:
+            The next question, or a turn that is ``done``.
+
+        Raises:
+            ValueError: If nothing is asked: the job is over or was not started.
+            TypeError: If the answer is no string.
+        """
+        if self._question is None:
+            raise ValueError("nothing is asked: the job is over or was not started; call start()")
+        if not isinstance(text, str):
+            raise TypeError(f"an answer must be a string, not {type(text).__name__}")
+        question, self._question = self._question, None
+        question.reply.put(text)
+        return self._next()
+
+    def close(self) -> None:
+        """Abandon a running job and end the thread."""
+        self._leave()
+        self._thread.shutdown(wait=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------ inside
+
+    def _maker(self, bridge: _Bridge) -> Any:
+        connection = Connection(bridge, Budget(), {})
+
+        def make(spec: str) -> Policy:
+            if not spec.startswith(LLM):
+                return make_policy(spec)
+            policy = _OpenSeat(parse_settings(spec.removeprefix(LLM)), connection)
+            policy.bridge, policy.name = bridge, spec
+            return policy
+
+        return make
+
+    def _watch(self, event: Event) -> None:
+        """Note rewards; called in the thread of the job, while the caller waits."""
+        if isinstance(event, Stepped):
+            self._last = event
+            rewards: Sequence[float] = event.step["rewards"]
+            self._earned = [a + b for a, b in zip(self._earned or [0.0] * len(rewards), rewards, strict=True)]
+
+    def _next(self) -> Turn:
+        """Wait until a seat is asked or the job is over."""
+        assert self._running is not None
+        self._question = question = self._bridge.waiting.get()
+        if question is None:
+            self.records = self._running.result()
+            info = {"metrics": self.metrics, "episode": self.record.get("episode"), "task": self.record.get("task")}
+            return Turn("", (), (), -1, True, self._pay(max(0, self._seat()), done=True), info)
+        self._asked = question.seat
+        chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
+        seen = question.seen
+        info = {"timestep": seen.timestep if seen else None, "task": getattr(self.job, "task", "")}
+        legal = tuple(seen.legal_actions) if seen else ()
+        return Turn(chat[-1]["content"], chat, legal, question.seat, False, self._pay(question.seat), info)
+
+    def _seat(self) -> int:
+        return getattr(self, "_asked", 0)
+
+    def _pay(self, seat: int, done: bool = False) -> float:
+        """Return the reward since the last turn."""
+        if self.reward == "return":
+            total = self._earned[seat] if seat < len(self._earned) else 0.0
+        elif done:
+            total = sum(map(self._rated, self.records)) / len(self.records)
+        elif self.reward == "progress" and self._last is not None:
+            record = self._last.record()
+            metrics = game_metrics(record["env_id"])
+            total = outcome_of(record | {"metrics": metrics.measure(record)}, metrics.progress)
+        else:
+            total = self._paid
+        reward, self._paid = total - self._paid, total
+        return reward
+
+    def _rated(self, record: Record) -> float:
+        """Return what the rewards of an episode add up to."""
+        return outcome_of(record, game_metrics(record["env_id"]).progress if self.reward == "progress" else None)
+
+    def _leave(self) -> None:
+        """End a running job: its thread gets an error instead of an answer."""
+        if self._running is None:
+            return
+        question = self._question
+        self._question = None
+        while question is not None:
+            question.reply.put(None)
+            question = self._bridge.waiting.get()
+        self._running.exception()
+        self._running = None
+
+
+def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
+    """Return how well an episode went, from 0 to 1.
+
+    Args:
+        record: Record with its metrics.
+        rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
+    """
+    rate = rate or (game_metrics(record["env_id"]).outcome if record.get("env_id") else None)
+    return float(record.get("success", 0.0)) if rate is None else min(1.0, max(0.0, rate(record)))

@@ -1,0 +1,282 @@
+"""Scenes of a state, declared once: the form, the encoder and the decoder of each key follow from its declaration.
+
+    {
+        "timestep": column("clock", Clock.T, integers(0, 400)),
+        "cooks": each([group({"at": column("cooks", slice(0, 2), vector(...)), "holds": ...})] * 2, "cooks"),
+    }
+
+Nothing here runs a kernel, so scenes can be written and read before anybody has checked that they are consistent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from collab_overcooked.io import forms
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.forms import Form
+from collab_overcooked.kernels.events import NOTHING
+from collab_overcooked.kernels.orders import FORCED_SLOTS, Queue
+from collab_overcooked.kernels.rng import rng_from_dict, rng_to_dict
+
+ALL = slice(None)
+
+
+class Codec(NamedTuple):
+    """A value as scenes write it, and the number or the list of numbers that arrays hold for it."""
+
+    form: Form
+    decode: Callable[[Any], Any]
+    encode: Callable[[Any], Any]
+
+
+class Rows(dict[str, Any]):
+    """Arrays of one environment by name, taken from a state when first needed: lists for reading, views for writing.
+
+    Attributes:
+        derived: Whether values are read that follow from others.
+    """
+
+    def __init__(self, take: Callable[[str], Any], derived: bool) -> None:
+        super().__init__()
+        self._take, self.derived = take, derived
+
+    def __missing__(self, name: str) -> Any:
+        """Take an array."""
+        self[name] = array = self._take(name)
+        return array
+
+    def entry(self, k: int) -> Rows:
+        """Return entry ``k`` of all these arrays."""
+        return Rows(lambda name: self[name][k], self.derived)
+
+
+def _leave(rows: Rows, value: Any) -> None:
+    """Write nothing."""
+
+
+class Part(NamedTuple):
+    """A part of a scene.
+
+    Attributes:
+        form: What it may say.
+        read: Returns it from rows of lists.
+        write: Writes it into rows of arrays; does nothing for what follows from the other parts.
+        derived: Whether it is left out, and not written by groups, as long as no kernel may run.
+    """
+
+    form: Form
+    read: Callable[[Rows], Any]
+    write: Callable[[Rows, Any], None] = _leave
+    derived: bool = False
+
+
+def read_scene(scene: Part, state: Any, i: int, derived: bool) -> dict[str, Any]:
+    """Return the scene of environment ``i``."""
+    decoded: dict[str, Any] = scene.read(Rows(lambda name: getattr(state, name)[i].tolist(), derived))
+    return decoded
+
+
+def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
+    """Write values of the scene's form into environment ``i``; keys left out keep what is there."""
+    scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
+
+
+# ------------------------------------------------------------------------------------------- values
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def integers(least: int, most: int) -> Codec:
+    """Code integers of a range by themselves."""
+    return Codec(forms.integer(least, most), _same, _same)
+
+
+COUNT = integers(0, MAX_OPTION)
+BOOLEAN = Codec(forms.boolean, bool, int)
+
+
+def vector(entries: Sequence[Codec], what: str) -> Codec:
+    """Code lists with one integer for each codec."""
+    return Codec(forms.list_by_seat([entry.form for entry in entries], what), _same, _same)
+
+
+def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:
+    """Code names by their index; only those ``allowed`` may be written, all if None."""
+    return Codec(forms.one_of(names if allowed is None else allowed, what), names.__getitem__, names.index)
+
+
+def members_of(kind: type[IntEnum], what: str) -> Codec:
+    """Code the members of an enum, in lower case, by their values."""
+    names = {member.value: member.name.lower() for member in kind}
+    values = {name: value for value, name in names.items()}
+    return Codec(forms.one_of(list(values), what), names.__getitem__, values.__getitem__)
+
+
+def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
+    """Code None as ``nothing``, and all else by a codec."""
+    return Codec(
+        forms.optional(codec.form),
+        lambda code: None if code == nothing else codec.decode(code),
+        lambda value: nothing if value is None else codec.encode(value),
+    )
+
+
+def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | None = None) -> Codec:
+    """Code how many there are of each name, where there are any, as one number for each name."""
+    return Codec(
+        forms.mapping_of(names if allowed is None else allowed, forms.integer(1, most), what),
+        lambda row: {name: count for name, count in zip(names, row, strict=True) if count},
+        lambda value: [value.get(name, 0) for name in names],
+    )
+
+
+def sequence(entry: Codec, slots: int, what: str, least: int = 0) -> Codec:
+    """Code lists of up to ``slots`` values, padded with ``NOTHING``."""
+    return Codec(
+        forms.list_of(entry.form, least, slots, what),
+        lambda row: [entry.decode(code) for code in row if code != NOTHING],
+        lambda values: [*map(entry.encode, values), *[NOTHING] * (slots - len(values))],
+    )
+
+
+# ------------------------------------------------------------------------------------------- parts
+
+
+def column(array: str, index: int | slice, codec: Codec) -> Part:
+    """Declare a value that an entry, or a slice, of a row of ``array`` holds."""
+
+    def write(rows: Rows, value: Any) -> None:
+        rows[array][index] = codec.encode(value)
+
+    return Part(codec.form, lambda rows: codec.decode(rows[array][index]), write)
+
+
+def span(array: str, index: int, least: int, most: int) -> Part:
+    """Declare an integer of a range."""
+    return column(array, index, integers(least, most))
+
+
+def row(array: str, codec: Codec) -> Part:
+    """Declare a value that a whole row of ``array`` holds."""
+    return column(array, ALL, codec)
+
+
+def columns(array: str, codec: Codec, **indices: int) -> dict[str, Part]:
+    """Declare values of the same kind by their keys."""
+    return {key: column(array, index, codec) for key, index in indices.items()}
+
+
+def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
+    """Declare a mapping with a part for each key."""
+
+    def read(rows: Rows) -> dict[str, Any]:
+        return {key: part.read(rows) for key, part in parts.items() if rows.derived or not part.derived}
+
+    def write(rows: Rows, value: Mapping[str, Any]) -> None:
+        for key, part in parts.items():
+            if key in value and not part.derived:
+                part.write(rows, value[key])
+
+    return Part(forms.record({key: part.form for key, part in parts.items()}, required), read, write)
+
+
+def each(parts: Sequence[Part], what: str) -> Part:
+    """Declare a list with a part for each entry of the arrays that the parts name."""
+    return listing([_entry(part, k) for k, part in enumerate(parts)], what)
+
+
+def _entry(part: Part, k: int) -> Part:
+    return part._replace(
+        read=lambda rows: part.read(rows.entry(k)), write=lambda rows, value: part.write(rows.entry(k), value)
+    )
+
+
+def listing(parts: Sequence[Part], what: str) -> Part:
+    """Declare a list of parts that name different places of the same arrays."""
+
+    def write(rows: Rows, value: Sequence[Any]) -> None:
+        for part, entry in zip(parts, value, strict=True):
+            part.write(rows, entry)
+
+    form = forms.list_by_seat([part.form for part in parts], what)
+    return Part(form, lambda rows: [part.read(rows) for part in parts], write)
+
+
+def by_name(names: Sequence[str], part: Part, what: str) -> Part:
+    """Declare a mapping from names to the entries of the arrays that a part names."""
+    entries = group({name: _entry(part, k) for k, name in enumerate(names)})
+    return entries._replace(form=forms.mapping_of(names, part.form, what))
+
+
+def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
+    """Declare a boolean for each name, all of which are bits of one entry."""
+
+    def write(rows: Rows, value: Mapping[str, bool]) -> None:
+        for name, is_set in value.items():
+            bit = 1 << names.index(name)
+            rows[array][index] = rows[array][index] & ~bit | (bit if is_set else 0)
+
+    def read(rows: Rows) -> dict[str, bool]:
+        return {name: bool(rows[array][index] >> k & 1) for k, name in enumerate(names)}
+
+    return Part(forms.mapping_of(names, forms.boolean, what), read, write)
+
+
+def read_only(part: Part, derived: bool = False) -> Part:
+    """Declare a part that is read as declared, and not written."""
+    return Part(part.form, part.read, derived=derived)
+
+
+def constant(form: Form, value: Any) -> Part:
+    """Declare what is the same in all scenes."""
+    return Part(form, lambda rows: value)
+
+
+def rng_state(max_draws: int = 2**31 - 1) -> Part:
+    """Declare the state of the random generator."""
+    form = {"seed": forms.integer(0, 2**64 - 1), "draws": forms.integer(0, max_draws)}
+    return row("rng", Codec(forms.record(form, tuple(form)), rng_to_dict, rng_from_dict))
+
+
+# ------------------------------------------------------------------------------------------- orders
+
+
+def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str]) -> Part:
+    """Declare a queue of orders, see ``kernels.orders``; ``in_use`` is the column of the clock for its length."""
+    order = forms.record({"name": orders.form, "remaining": remaining.form}, required)
+
+    def read(rows: Rows) -> list[dict[str, Any]]:
+        queue = rows["orders"][: rows["clock"][in_use]]
+        return [{"name": orders.decode(order), "remaining": remaining.decode(left)} for left, order in queue]
+
+    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+        queue = sorted((remaining.encode(entry.get("remaining")), entry["name"]) for entry in value)
+        array = rows["orders"]
+        array[:, Queue.REMAINING], array[:, Queue.ORDER] = 0, NOTHING
+        for k, (left, name) in enumerate(queue):
+            array[k] = left, orders.encode(name)
+        rows["clock"][in_use] = len(queue)
+
+    return Part(forms.list_of(order, 0, slots, "orders"), read, write)
+
+
+def forced_orders(orders: Codec, used: int) -> Part:
+    """Declare the orders that come before any are drawn; column ``used`` of the clock counts those that came."""
+    listed = row("forced", sequence(orders, FORCED_SLOTS, "orders"))
+    return group({"orders": listed, "used": span("clock", used, 0, FORCED_SLOTS)}, ("orders", "used"))
+
+
+def check_forced(scene: Mapping[str, Any]) -> None:
+    """Refuse a scene in which more forced orders have come than there are.
+
+    Raises:
+        ValueError: Naming the key, its value and what is allowed.
+    """
+    used, most = scene["forced"]["used"], len(scene["forced"]["orders"])
+    if used > most:
+        raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {used}")

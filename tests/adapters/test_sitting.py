@@ -1,0 +1,168 @@
+"""Sittings: the caller's texts play the same episodes as policies in the same seats, and nothing ends them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from collab_overcooked import registry
+from collab_overcooked.adapters.sitting import Sitting, Turn, outcome_of
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.policies.api import Decision, Seen, Silent
+from collab_overcooked.runner.episode import derive_seed
+
+CHOOSE = "llm:x?agent=choose"
+QUICK = ("collab-capture", "collab-escape", "collab-overcooked", "rush")
+SUITES = sorted({suite for record in registry.GAMES for suite in list(record.suites)[:1]})
+COSTS = ("accounts", "decisions")
+
+
+def pick(legal: tuple[str, ...], timestep: int, seat: int) -> str:
+    """Choose an action that depends on nothing but the moment."""
+    return legal[derive_seed(7, timestep, seat) % len(legal)]
+
+
+class Picker(Silent):
+    """Answers as the caller of a sitting does in the tests below."""
+
+    name = "picker"
+
+    def reset(self, seat, info, seed):
+        self.talking = info.game.talk_actions(seat)
+
+    def act(self, seen: Seen) -> Decision:
+        legal = tuple(text for text, action in seen.legal_actions.items() if action not in self.talking)
+        return Decision(action=seen.legal_actions[pick(legal, seen.timestep, seen.seat)])
+
+
+def job_of(suite: str, team: str = f"all={CHOOSE}", **options):
+    return plan_evaluation(suite, team.split(), episodes=1, **options).jobs[0]
+
+
+def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, float]:
+    """Play to the end; returns the last turn and the sum of the rewards."""
+    turn, total = sitting.start(seed), 0.0
+    while not turn.done:
+        numbered = turn.text.rpartition("Actions:\n")[2].splitlines()
+        offered = [line.split(". ", 1)[1] for line in numbered if line.split(".")[0].isdigit()]
+        assert set(offered) <= set(turn.legal)
+        number = offered.index(pick(tuple(offered), turn.info["timestep"], turn.seat)) + 1
+        turn = sitting.step(json.dumps({"action": number}))
+        total += turn.reward
+    return turn, total
+
+
+def without_costs(record):
+    costs = ("tokens", "exchanges")
+    steps = [{name: value for name, value in step.items() if name not in costs} for step in record["steps"]]
+    return {name: value for name, value in record.items() if name not in COSTS} | {"steps": steps}
+
+
+@pytest.mark.parametrize("suite", [pytest.param(s, marks=() if s in QUICK else pytest.mark.slow) for s in SUITES])
+def test_texts_from_outside_play_the_record_of_a_policy(suite):
+    job = job_of(suite)
+    expected = job.run(lambda spec: Picker())
+    with Sitting(job, reward="return") as sitting:
+        last, total = play(sitting)
+    assert [without_costs(record) for record in sitting.records] == [without_costs(record) for record in expected]
+    assert last.info["metrics"] == sitting.metrics and last.seat == -1 and not last.legal
+    paid = [[sum(step["rewards"][i] for step in record["steps"]) for record in expected] for i in range(len(job.team))]
+    if len(job.team) == 1:
+        assert total == pytest.approx(sum(paid[0]))
+
+
+@pytest.mark.parametrize("reward", ["outcome", "progress"])
+@pytest.mark.parametrize("suite", ["collab-capture", "rush", "collab-overcooked"])
+def test_rewards_add_up_to_the_outcome(suite, reward):
+    with Sitting(job_of(suite, f"agent_0={CHOOSE} agent_1=greedy"), reward=reward) as sitting:
+        _, total = play(sitting)
+    by_steps = (suite, reward) == ("collab-overcooked", "progress")
+    scores = [record["metrics"]["pc"] if by_steps else outcome_of(record) for record in sitting.records]
+    assert total == pytest.approx(sum(scores) / len(scores))
+    assert 0 <= total <= 1
+
+
+def test_another_seed_is_another_episode_and_the_same_seed_the_same():
+    job = job_of("rush")
+    with Sitting(job) as sitting:
+        play(sitting, seed=5)
+        first = sitting.record
+        play(sitting, seed=6)
+        other = sitting.record
+        play(sitting, seed=5)
+    assert (first["seed"], other["seed"]) == (5, 6)
+    assert without_costs(sitting.record) == without_costs(first)
+
+
+HOSTILE = [
+    "",
+    "\x00\x1b[2J",
+    "9" * 10_000,
+    "{" * 5_000,
+    "<script>alert(1)</script>",
+    '{"action": 1e999}',
+    "\\" * 20_000,
+]
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "a" * 10_000_000], ids=range(len(HOSTILE) + 1))
+def test_hostile_texts_end_nothing(text):
+    with Sitting(job_of("collab-capture", f"agent_0={CHOOSE} agent_1=greedy")) as sitting:
+        turn = sitting.start()
+        while not turn.done:
+            turn = sitting.step(text)
+    assert sitting.record["timesteps"] > 0
+
+
+def test_an_answer_that_cannot_be_read_is_asked_for_again_once():
+    with Sitting(job_of("collab-capture")) as sitting:
+        turn = sitting.start()
+        again = sitting.step("I am not sure.")
+        assert again.seat == turn.seat and again.info == turn.info
+        assert "number of one action" in again.text
+        assert [message["role"] for message in again.messages] == ["system", "user", "assistant", "user"]
+
+
+def test_partners_talk_and_plan_as_the_papers_agents_do():
+    with Sitting(job_of("collab-overcooked", "agent_0=llm:x agent_1=llm:y")) as sitting:
+        turn = sitting.start()
+        turn = sitting.step(json.dumps({"analysis": "", "plan": "wait(1)", "say": "Bring me an egg, please."}))
+        assert turn.seat == 1
+        assert "Bring me an egg, please." in turn.text
+        while not turn.done:
+            turn = sitting.step(json.dumps({"analysis": "", "plan": "wait(5)", "say": "[NOTHING]"}))
+    assert sitting.record["steps"][0]["messages"][0]["say"] == "Bring me an egg, please."
+
+
+def test_a_seat_is_shown_what_its_policy_may_know_and_no_more():
+    """The recipe is the chef's: no message to the helper has it, and the chef's opening does."""
+    with Sitting(job_of("collab-overcooked", f"all={CHOOSE}")) as sitting:
+        turn, chats = sitting.start(), {0: "", 1: ""}
+        while not turn.done:
+            chats[turn.seat] += "\n".join(message["content"] for message in turn.messages)
+            turn = sitting.step('{"action": 1}')
+    assert "Recipe" in chats[0] and "Recipe" not in chats[1]
+
+
+def test_leaving_early_and_starting_again():
+    with Sitting(job_of("collab-capture")) as sitting:
+        sitting.start()
+        with pytest.raises(ValueError, match="no episode is finished yet"):
+            _ = sitting.record
+        turn, _ = play(sitting)
+        assert turn.done
+        with pytest.raises(ValueError, match="nothing is asked"):
+            sitting.step("1")
+        sitting.start()
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match="no seat is open"):
+        Sitting(job_of("collab-capture", "all=greedy"))
+    with pytest.raises(ValueError, match="unknown reward 'sparse'"):
+        Sitting(job_of("collab-capture"), reward="sparse")
+    with Sitting(job_of("collab-capture")) as sitting:
+        sitting.start()
+        with pytest.raises(TypeError, match="must be a string, not int"):
+            sitting.step(1)

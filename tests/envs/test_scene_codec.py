@@ -1,0 +1,78 @@
+"""Declared scenes: what is written comes back, what is left out stays, and what nobody declared is refused."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.kernels.events import NOTHING
+
+Cook = IntEnum("Cook", "X Y HELD", start=0)
+NAMES = ("onion", "dish")
+
+
+class State(NamedTuple):
+    cooks: np.ndarray
+    stock: np.ndarray
+    doors: np.ndarray
+    rng: np.ndarray
+
+
+@pytest.fixture
+def state():
+    cooks = np.array([[[1, 2, NOTHING], [3, 0, 1]]] * 2, np.int32)
+    return State(cooks, np.array([[0, 2]] * 2, np.int32), np.array([[5]] * 2, np.int32), np.zeros((2, 3), np.int32))
+
+
+@pytest.fixture
+def scene():
+    held = codec.column("cooks", Cook.HELD, codec.optional(codec.names_of(NAMES, "item")))
+    cook = {"at": codec.column("cooks", slice(0, 2), codec.vector([codec.integers(0, 3)] * 2, "numbers")), "held": held}
+    far = codec.Part(codec.COUNT.form, lambda rows: sum(rows["cooks"][:2]), derived=True)
+    return codec.group(
+        {
+            "cooks": codec.each([codec.group({**cook, "far": far})] * 2, "cooks"),
+            "stock": codec.row("stock", codec.counts(NAMES, 9, "item")),
+            "doors": codec.bits("doors", 0, ("a", "b", "c"), "door"),
+            "chance": codec.rng_state(),
+        }
+    )
+
+
+def test_arrays_are_read_as_declared(scene, state):
+    assert codec.read_scene(scene, state, 1, True) == {
+        "cooks": [{"at": [1, 2], "held": None, "far": 3}, {"at": [3, 0], "held": "dish", "far": 3}],
+        "stock": {"dish": 2},
+        "doors": {"a": True, "b": False, "c": True},
+        "chance": {"seed": 0, "draws": 0},
+    }
+    assert "far" not in codec.read_scene(scene, state, 1, False)["cooks"][0]
+
+
+def test_what_is_left_out_stays(scene, state):
+    values = {"cooks": [{"held": "onion", "far": 7}, {}], "doors": {"b": True}, "chance": {"seed": 2**40, "draws": 3}}
+    before = [array[0].tolist() for array in state]
+    codec.write_scene(scene, state, 1, scene.form(values, "state"))
+    assert [array[0].tolist() for array in state] == before
+    assert state.cooks[1].tolist() == [[1, 2, 0], [3, 0, 1]] and state.doors[1, 0] == 7
+    assert codec.read_scene(scene, state, 1, True)["chance"] == {"seed": 2**40, "draws": 3}
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"cooks": [{"at": [1, 4]}, {}]}, r"state.cooks\[0\].at\[1\] must be an integer from 0 to 3, not 4"),
+        ({"cooks": [{}]}, "state.cooks lists 1 cooks; it must list 2"),
+        ({"cooks": [{"held": "union"}, {}]}, "did you mean onion"),
+        ({"stock": {"onion": -1}}, "state.stock.onion"),
+        ({"doors": {"d": True}}, "unknown door 'd'"),
+        ({"chance": {"seed": 1}}, "state.chance lacks draws"),
+    ],
+)
+def test_forms_follow_from_the_declaration(scene, values, message):
+    with pytest.raises(ValueError, match=message):
+        scene.form(values, "state")

@@ -349,27 +349,10 @@ def cross_play(
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies
     game = cached_env(env_id, options or {}).game
-    size = len(names)
-    stages = [
-        [
-            PairEpisode(
-                env_id=env_id,
-                env_kwargs=dict(options or {}),
-                team=(specs[i], *[specs[j]] * (game.n_agents - 1)),
-                task="",
-                seed=derive_seed(seed, "crossplay", k),
-                limits=Limits(),
-                episode=k,
-                pair=(i, j),
-            )
-            for j in range(size)
-            for k in range(episodes)
-        ]
-        for i in range(size)
-    ]
-    returns = np.zeros((size, size, episodes))
-    played = dict(options or {})
-    config = {"env_id": game.id, "env_kwargs": played, "pool": dict(zip(names, specs, strict=True)), "seed": seed}
+    returns = np.zeros((len(names), len(names), episodes))
+    stages = _stages(env_id, specs, game.n_agents, options or {}, episodes, seed)
+    pool_of_names = dict(zip(names, specs, strict=True))
+    config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": pool_of_names, "seed": seed}
     config["plugins"] = identity_of([game.id], specs)
     with contextlib.nullcontext() if out is None else Journal(out, config, note) as journal:
         done: dict[Cell, float] = {} if journal is None else journal.returns
@@ -383,6 +366,30 @@ def cross_play(
     for cell in np.ndindex(returns.shape):
         returns[cell] = done[cell]
     return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed)
+
+
+def _stages(
+    env_id: str, specs: Sequence[str], n_agents: int, options: Mapping[str, Any], episodes: int, seed: int
+) -> list[list[PairEpisode]]:
+    """Return the episodes of all pairs, by the policy in seat 0."""
+    size = range(len(specs))
+    return [
+        [
+            PairEpisode(
+                env_id=env_id,
+                env_kwargs=dict(options),
+                team=(specs[i], *[specs[j]] * (n_agents - 1)),
+                task="",
+                seed=derive_seed(seed, "crossplay", k),
+                limits=Limits(),
+                episode=k,
+                pair=(i, j),
+            )
+            for j in size
+            for k in range(episodes)
+        ]
+        for i in size
+    ]
 
 
 Cell = tuple[int, ...]

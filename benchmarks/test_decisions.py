@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plan_study import studied, studied_games
 
 import collab_overcooked
-from collab_overcooked.evaluation.plan_study import studied, studied_games
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search import cots
 from collab_overcooked.runner.episode import play_episode

@@ -11,10 +11,11 @@ in one of the modules of ``topics``. The prose around it is written by hand.
                                         # folder: planner=FOLDER), keep the counts, then rewrite
     python docs/facts.py --rush         # measure the baselines of Rush, keep their metrics, then rewrite
     python docs/facts.py --house        # measure the baselines of the household games, in the same way
-    python docs/facts.py --plans        # play the study of plan search (from its folder: name it), keep its numbers
+    python docs/facts.py --plans FOLDER # keep the numbers of benchmarks/plan_study.py: FOLDER [FOLDER OF TUNING]
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
+    python docs/facts.py --films        # play and render the GIFs of the first pages (some only: name their ids)
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -33,6 +34,7 @@ from topics import (
     craft,
     cuisineworld,
     cuisineworld_results,
+    films,
     house,
     language,
     overcooked,
@@ -56,6 +58,7 @@ TOPICS = (
     compare,
     cuisineworld,
     cuisineworld_results,
+    films,
     house,
     plans,
     craft,
@@ -112,6 +115,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--proxies": lambda _: overcooked.measure_proxies(),
+    "--films": films.draw_films,
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }
 """What takes time or loads much, and so is done only when asked for."""

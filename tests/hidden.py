@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -49,6 +51,19 @@ def hide_counters(game: Any, state: Any, scene: dict[str, Any], seat: int, rng: 
             state.tiles[0, s, Tile.ITEM] = rng.choice([NOTHING, *range(len(game.compiled.names.items))])
             state.tiles[0, s, Tile.PLATED] = 0
             state.tiles[0, s, Tile.PLACED] = rng.integers(0, 1000)
+
+
+def with_other_recipes(game: Any, rng: np.random.Generator) -> Any:
+    """Return a kitchen that is the same but for what goes into its products, and how long they take."""
+    from collab_overcooked.games.collab_overcooked.engine.constants import Recipe
+
+    tables, other = game.compiled.tables, copy.copy(game)
+    recipes = tables.recipes.copy()
+    recipes[:, Recipe.TIME] += rng.integers(1, 9, len(recipes))
+    recipes[:, Recipe.INPUT] = np.roll(recipes[:, Recipe.INPUT], int(rng.integers(1, len(recipes))))
+    tables = tables._replace(recipes=recipes, needs=np.roll(tables.needs, 1, axis=0))
+    other.__setstate__({"compiled": dataclasses.replace(game.compiled, tables=tables)})
+    return other
 
 
 def scramble(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:

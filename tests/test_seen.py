@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, reach, scramble
+from hidden import hide, reach, scramble, with_other_recipes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked.policies.api import EnvInfo, Message, Seen
+from collab_overcooked.policies.search.mcts import MctsSettings, TreeSearch
 from collab_overcooked.policies.search.simulator import PartiallyObserved, Simulator
 from collab_overcooked.registry import load_game, registered
 from collab_overcooked.runner.episode import Ask, episode
@@ -107,6 +108,51 @@ def test_beliefs_are_drawn_from_knowledge_alone(name):
                 np.testing.assert_array_equal(a, b, field)
             np.testing.assert_array_equal(one.masks, two.masks)
     assert changed
+
+
+COOKING = ("CollabOvercooked-v0", {"task": "baked_potato_slices", "shaping": {"START_WRONG": -5, "START": 5}})
+BOARD = {"utensils": {"chopping_board0": {"contents": ["potato"]}}}  # to cut it is right by one recipe alone
+
+
+def searched(game: Any, state: Any, seat: int) -> list[int]:
+    """Return what a tree search decides with some seeds."""
+    rngs = [np.random.default_rng(seed) for seed in range(3)]
+    settings = MctsSettings(simulations=150, depth=6, batch=150)
+    return [TreeSearch(Simulator(game, state, seat), settings, rng).decide() for rng in rngs]
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_a_search_does_not_read_recipes_that_its_seat_was_not_given(told):
+    """Whatever the recipes are: it steps its copies alike and decides alike, unless its seat knows them."""
+    env_id, options = COOKING
+    game, changed = load_game(env_id, knowledge="full" if told else "asymmetric", **options), 0
+    other = with_other_recipes(game, np.random.default_rng(1))
+    state, out = reach(game, 0, 0)
+    game.reset(state, out, np.ones(1, np.bool_), {"state": BOARD})
+    for seat, agent in enumerate(game.kitchen.agents):
+        decisions = [searched(each, state, seat) for each in (game, other)]
+        forks = [Simulator(each, state, seat).fork(4, 5) for each in (game, other)]
+        rng = np.random.default_rng(seat)
+        for _ in range(30):
+            actions = [[rng.choice(np.flatnonzero(mask)) for mask in row] for row in forks[0].masks]
+            for fork in forks:
+                fork.step(np.array(actions, np.int32))
+            arrays = [[*fork.state, *fork.out] for fork in forks]
+            same = all(map(np.array_equal, *arrays))
+            if told or agent.knows_recipes:
+                changed += not same
+            else:
+                assert same
+        assert agent.knows_recipes or (decisions[0] == decisions[1]) == (not told)
+    assert changed
+
+
+def test_a_search_that_cheats_reads_the_recipes():
+    game = load_game(COOKING[0], **COOKING[1])
+    state, _ = reach(game, 0, 0)
+    assert Simulator(game, state, 1).fork(1, 0, cheat=True).game is game
+    assert not (Simulator(game, state, 1).fork(1, 0).game.compiled.tables.recipes >= 0).any()
+    assert Simulator(game, state, 0).fork(1, 0).game is game
 
 
 class Listener:

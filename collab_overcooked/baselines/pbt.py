@@ -250,12 +250,44 @@ def run_pbt(
     with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
             state = next_generation(state, pbt, settings, folder, pool, game)
-            write_whole(path, json.dumps(state, indent=1).encode() + b"\n")
+            write_whole(path, schema.json_line(state, state_check(pbt.population), indent=1))
             last = state["history"][-1]
             write_whole(folder / LOG, b"".join(map(log_line, state["history"])))
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)
+
+
+def state_check(population: int) -> schema.Check:
+    """Return the check of ``population.json``, for its writer and its reader."""
+    member, values = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
+    entry = {
+        "generation": schema.integer(1),
+        "steps": schema.integer(1, None),
+        "scores": schema.list_of(schema.number(), population),
+        "best": member,
+        "replaced": schema.nullable(member),
+        "members": schema.list_of(schema.mapping_of(schema.number(0), CHANGED), population),
+    }
+    return schema.object_of(
+        {
+            "generation": schema.integer(),
+            "settings": values,
+            "breeding": values,
+            "members": schema.list_of(_check_member, population),
+            "parents": schema.list_of(member, population),
+            "history": schema.list_of(schema.object_of(entry)),
+            "best": member,
+        }
+    )
+
+
+def _check_member(value: Any) -> None:
+    schema.mapping_of(schema.unchecked)(value)
+    try:
+        settings_from(TrainingSettings, value)
+    except ValueError as error:
+        raise schema.SchemaError(str(error)) from None
 
 
 def read_state(path: Path, population: int) -> dict[str, Any]:
@@ -264,22 +296,10 @@ def read_state(path: Path, population: int) -> dict[str, Any]:
     Raises:
         ValueError: If it is damaged; the message says where.
     """
-    member, anything = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
-    check = schema.object_of(
-        {
-            "generation": schema.integer(),
-            "settings": anything,
-            "breeding": anything,
-            "members": schema.list_of(anything, population),
-            "parents": schema.list_of(member, population),
-            "history": schema.list_of(anything),
-            "best": member,
-        }
-    )
     found: dict[str, Any]
     try:
         found = schema.parse_json(path.read_bytes())
-        check(found)
+        state_check(population)(found)
     except schema.SchemaError as error:
         raise ValueError(f"{path}: {error}") from None
     return found

@@ -25,7 +25,7 @@ PANELS = {
     "Play": ("play", "study"),
     "Train": ("train", "baselines", "crossplay"),
     "Evaluate": ("evaluate", "compare", "questions"),
-    "Analyse": ("score", "report", "sheet", "test", "replay", "render", "show-plan", "plan-study"),
+    "Analyse": ("score", "report", "sheet", "test", "replay", "render", "show-plan"),
     "Author": ("check", "generate", "describe", "list", "graph"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}

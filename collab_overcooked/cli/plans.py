@@ -1,8 +1,7 @@
-"""Commands about joint plans: ``show-plan`` and ``plan-study``."""
+"""The command ``show-plan``."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -35,26 +34,3 @@ def show_plan(
         write_whole(out, text.encode())
         say(f"written: {out}")
     OUT.print(tree_text(update))
-
-
-@app.command("plan-study")
-def plan_study(
-    out: Annotated[Path, typer.Argument(help="Output folder; finished episodes are not played again.")],
-    game: Annotated[list[str] | None, typer.Option(help="Games with sub-plans. Default: all of them.")] = None,
-    scenes: Annotated[int, typer.Option(help="Number of seeded scenes per game.")] = 30,
-    ablations: Annotated[bool, typer.Option("--ablations", help="Compare ablations of cots instead.")] = False,
-    seed: Annotated[int, typer.Option(help="Random seed of the scenes.")] = 0,
-    workers: Annotated[int, typer.Option(help="Number of worker processes.")] = 1,
-) -> None:
-    """Compare tree search of joint plans with simpler methods on the same scenes, without a language model."""
-    from collab_overcooked.evaluation.plan_study import ABLATIONS, FIRST, WAYS, run_study
-    from collab_overcooked.reporting.plan_results import study_table
-    from collab_overcooked.runner.records import write_whole
-
-    ways = (FIRST, *ABLATIONS) if ablations else WAYS
-    results = run_study(out, game or (), ways, scenes, seed, workers, progress=say)
-    path = out / ("ablations.json" if ablations else "results.json")
-    write_whole(path, (json.dumps(results, indent=1) + "\n").encode())
-    for name, game_results in results["games"].items():
-        study_table(name, game_results).show(OUT)
-    say(f"written: {path}")

@@ -78,14 +78,15 @@ def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
     return found
 
 
-def json_line(value: Any, check: Check) -> bytes:
-    """Return a value as one line of UTF-8 JSON that a reader with the same check accepts.
+def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
+    """Return a value as UTF-8 JSON that a reader with the same check accepts: one line, or a file if indented.
 
     Raises:
-        SchemaError: If it would not; nothing is written then.
+        SchemaError: If the reader would not accept it; nothing is written then.
     """
+    separators = (",", ": " if indent else ":")
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False, indent=indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise SchemaError(f"cannot be written as JSON: {error}") from None
     check(parse_json(text))

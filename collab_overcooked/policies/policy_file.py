@@ -109,19 +109,26 @@ class PolicyFile:
     meta: Mapping[str, Any]
 
     def save(self, path: Path, dtype: type[np.floating[Any]] = np.float16) -> None:
-        """Write the file; weights are kept in half precision by default."""
+        """Write the file; weights are kept in half precision by default.
+
+        Raises:
+            ValueError: If ``read_policy`` would refuse it, as after a training that diverged; nothing is written then.
+        """
         arrays: dict[str, Any] = {"scale": self.network.scale}
         for number, (_, weight, bias) in enumerate(self.network.layers):
-            arrays[f"weight_{number}"] = weight.astype(dtype)
-            arrays[f"bias_{number}"] = bias.astype(dtype)
+            with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused
+                arrays[f"weight_{number}"] = weight.astype(dtype)
+                arrays[f"bias_{number}"] = bias.astype(dtype)
         about = dict(self.meta) | {
             "format": FORMAT,
             "layers": [kind for kind, _, _ in self.network.layers],
             "activation": self.network.activation,
         }
         arrays[META] = np.array(json.dumps(about))
-        with path.open("wb") as file:
-            np.savez_compressed(file, **arrays)
+        file = io.BytesIO()
+        np.savez_compressed(file, **arrays)
+        _read(file, path)
+        path.write_bytes(file.getvalue())
 
     @cached_property
     def mode(self) -> str:
@@ -148,8 +155,13 @@ def read_policy(path: Path) -> PolicyFile:
         ValueError: If there is none at the path, it is damaged, of another format or larger than ``MAX_BYTES``, or its
             arrays do not fit its description; the message names the file and the field.
     """
+    return _read(path, path)
+
+
+def _read(file: Path | io.BytesIO, path: Path) -> PolicyFile:
+    """Read a policy from a file or from memory; errors name the path."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with zipfile.ZipFile(file) as archive:
             meta = _read_meta(archive)
             return PolicyFile(_read_network(archive, meta), meta)
     except OSError as error:

@@ -36,7 +36,7 @@ PAPERS = {
 
 
 def games() -> str:
-    """List what a reader of the first page asks of each game."""
+    """List id, summary, spaces and paper of each game."""
     rows = []
     for record in registry.GAMES:
         if record.id not in PAPERS:  # its page is still to be written
@@ -44,7 +44,7 @@ def games() -> str:
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
-        link = f"[{code(record.id)}](docs/games/{record.game.split('.')[2]}.md)"
+        link = f"[{code(record.id)}]({record.game.split('.')[2]}.md)"
         observation = f"{seen.dtype} {seen.shape}"
         rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
     return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import collab_overcooked
-from collab_overcooked.evaluation.plan_study import FIRST, WAYS, run_study
 from collab_overcooked.games.house.suite.scoring import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
 from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text
-from collab_overcooked.reporting.plan_results import study_table, verdict
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
 from .writing import DOCS, code, read_json, section, table, write_json
 
+sys.path.insert(0, str(DOCS.parent / "benchmarks"))
+from plan_study import BOUND, FIRST, join_studies, study_table, title_of, verdict
+
+COMMAND = "`python benchmarks/plan_study.py FOLDER --seed N`"
 RESULT_FILE, TUNING_FILE, ABLATION_FILE = "plans.json", "plans_tuning.json", "plan_ablations.json"
 PUBLISHED: Sequence[tuple[str, str, str]] = (
     ("C-WAH, symbolic, steps, GPT-4", "MHP + MHP 75, CoELA 57, RoCo 57, CaPo 51, CoTS 49", "table 2"),
@@ -44,38 +45,50 @@ def plan_settings() -> str:
 
 def plan_results() -> str:
     """Show tree search beside simpler ways in all games."""
-    return _study(RESULT_FILE, "`collab-overcooked plan-study FOLDER --seed N`")
+    return _study(RESULT_FILE)
 
 
 def plan_tuning() -> str:
     """Show the same on the scenes that the programs were tuned on."""
-    return _study(TUNING_FILE, "`collab-overcooked plan-study FOLDER --seed N`")
+    return _study(TUNING_FILE)
 
 
 def plan_ablations() -> str:
     """Show what parts of tree search are worth."""
-    return _study(ABLATION_FILE, "`collab-overcooked plan-study FOLDER --ablations`")
+    return _study(ABLATION_FILE)
 
 
-def _study(file: str, command: str) -> str:
+def _study(file: str) -> str:
     measured = read_json(file)
     if measured is None:
-        return f"Not measured yet: {command}, then `python docs/facts.py --plans FOLDER`."
-    parts = [f"{measured['scenes']} scenes a game with seed {measured['seed']}, measured by {command}."]
-    parts += [f"**{name}**\n\n{study_table('', own).markdown().strip()}" for name, own in measured["games"].items()]
-    return "\n\n".join(parts)
+        return f"Not measured yet: {COMMAND}, then `python docs/facts.py --plans FOLDER`."
+    games = measured["games"].values()
+    return "\n\n".join(f"**{title_of(own)}**\n\n{study_table(own).markdown().strip()}" for own in games)
 
 
 def plan_verdict() -> str:
-    """Say where search pays."""
+    """Say where search pays: what the intervals of all other ways say, game by game."""
     measured = read_json(RESULT_FILE)
     if measured is None:
         return "Not measured yet."
     lines = []
     for game, own in measured["games"].items():
-        said = [f"{verdict(own, row) or 'itself'} with {code(way)}" for way, row in own["ways"].items() if way != FIRST]
-        lines.append(f"- {code(game)}: " + ", ".join(said) + ".")
+        said: dict[str, list[str]] = {}
+        for way, row in own["ways"].items():
+            if way not in (FIRST, BOUND):
+                said.setdefault(verdict(own, row), []).append(code(way))
+        words = "; ".join(f"{told}: {', '.join(ways)}" for told, ways in said.items())
+        lines.append(f"- {code(game)}, {own['scenes']} scenes: {words}.{_gap(own)}")
     return "\n".join(lines)
+
+
+def _gap(study: Mapping[str, Any]) -> str:
+    """Say what the bound leaves to gain."""
+    row = study["ways"].get(BOUND)
+    if row is None or row["difference"] is None or row["difference"]["low"] is None:
+        return ""
+    value, low, high = (row["difference"][end] * study["scale"] for end in ("value", "low", "high"))
+    return f" {code(BOUND)} differs from {code(FIRST)} by {value:+,.1f} ({low:+,.1f} to {high:+,.1f})."
 
 
 def plan_published() -> str:
@@ -129,22 +142,18 @@ def _example() -> Any:
 
 
 def keep_results(words: Sequence[str]) -> None:
-    """Keep the numbers of a study and draw the page's figure; without a folder, play the study first.
+    """Keep the numbers of a study, those of other games stay, and draw the page's figure.
 
     Args:
-        words: Folder of the study, and folder of the study on the scenes of tuning, if there are any.
+        words: Folder of the study, and folder of the study on the scenes of tuning, if there is one.
     """
     (DOCS / "plan_search.svg").write_text(draw_tree(_example()) + "\n", encoding="utf-8")
-    folder = Path(words[0]) if words else Path(tempfile.mkdtemp())
-    if not words:
-        write_json(RESULT_FILE, run_study(folder, (), WAYS))
-        shutil.rmtree(folder)
-        return
-    sources = [(folder / "results.json", RESULT_FILE), (folder / "ablations.json", ABLATION_FILE)]
-    sources += [(Path(words[1]) / "results.json", TUNING_FILE)] if len(words) > 1 else []
-    for source, file in sources:
-        if source.exists():
-            write_json(file, json.loads(source.read_text(encoding="utf-8")))
+    kept = [(words[0], "results.json", RESULT_FILE), (words[0], "ablations.json", ABLATION_FILE)]
+    kept += [(folder, "results.json", TUNING_FILE) for folder in words[1:2]]
+    for folder, source, file in kept:
+        if (Path(folder) / source).exists():
+            new = json.loads((Path(folder) / source).read_text(encoding="utf-8"))
+            write_json(file, join_studies(read_json(file), new))
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -44,12 +44,6 @@ WRONG = [
         ("show-plan", "RUN", "--out", "x.txt"),
         ("show-plan", "FILE"),
     ),
-    *(
-        ("plan-study", "NEW", "--game", "nope"),
-        ("plan-study", "NEW", "--scenes", "0"),
-        ("plan-study", "NEW", "--seed", "-1"),
-    ),
-    *(("plan-study", "NEW", "--game", "Overcooked-v0", "--scenes", "1", "--workers", number) for number in ("0", "-1")),
     *(("questions", "list", option, "nope") for option in ("--games", "--kinds", "--parts", "--skills", "--file")),
     *(
         ("questions", "show", "nope"),

@@ -88,6 +88,35 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
     assert [json.loads(line)["steps"] for line in generations] == [160, 320, 480, 640]
 
 
+DAMAGES = [
+    (lambda state: state["history"][0]["scores"].__setitem__(1, float("nan")), "NaN", "cannot be written"),
+    (lambda state: state["history"][0].update(best=2), "history[0].best: got 2", "history[0].best: got 2"),
+    (lambda state: state["history"][0].pop("replaced"), "history[0].replaced: is missing", "history[0].replaced"),
+    (lambda state: state["members"][0].update(gamma=-1), "members[0]: gamma must be", "members[0]: gamma must be"),
+    (lambda state: state["members"][1].update(gama=1), "unknown", "unknown"),
+    (lambda state: state["parents"].append(0), "parents: has 3 entries", "parents: has 3 entries"),
+]
+
+
+@pytest.mark.parametrize(("damage", "read", "written"), DAMAGES)
+def test_what_the_reader_of_a_population_refuses_is_not_written(tmp_path, here, monkeypatch, damage, read, written):
+    """One schema for both directions: a state that would be refused on resuming ends the run before it is written."""
+    short = COOKING.with_values({"steps": 160})
+    run_pbt(TWO, short, tmp_path / "read", say=lambda words: None)
+    path = tmp_path / "read" / "population.json"
+    state = json.loads(path.read_text())
+    damage(state)
+    path.write_text(json.dumps(state))
+    with pytest.raises(ValueError) as error:
+        run_pbt(TWO, short, tmp_path / "read", resume=True, say=lambda words: None)
+    assert str(path) in str(error.value) and read in str(error.value)
+    monkeypatch.setattr(pbt, "next_generation", lambda *args: state)
+    with pytest.raises(ValueError) as error:
+        run_pbt(TWO, short, tmp_path / "written", say=lambda words: None)
+    assert written in str(error.value)
+    assert not (tmp_path / "written" / "population.json").exists()
+
+
 def test_the_worst_starts_from_the_best_ones_weights_with_its_own_environments(tmp_path, here):
     run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda words: None)
     task = Task(tmp_path, 1, 0, 2, COOKING, 160, 2)  # no more steps: what it starts with is what it ends with

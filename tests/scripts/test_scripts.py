@@ -14,9 +14,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
-SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT is a file of the test's own
+SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/people.py": ["1", "1"],
+    "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
     "benchmarks/record_language_lengths.py": ["collab-capture"],
     "benchmarks/time_to_score.py": ["--seeds", "1", "--steps", "256", "--out", "OUT"],
@@ -67,7 +68,8 @@ def test_every_script_is_run_by_a_test_or_a_target():
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script(script: str, tmp_path: Path):
-    words = [str(tmp_path / "out.json") if word == "OUT" else word for word in SCRIPTS[script]]
+    own = {"OUT": str(tmp_path / "out.json"), "FOLDER": str(tmp_path)}
+    words = [own.get(word, word) for word in SCRIPTS[script]]
     run(sys.executable, ROOT / script, *words)
     if "OUT" in SCRIPTS[script]:
         assert json.loads((tmp_path / "out.json").read_text())

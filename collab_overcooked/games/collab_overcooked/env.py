@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +10,11 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
-from collab_overcooked.games.collab_overcooked.engine.compile import compile_kitchen, primitive_texts
+from collab_overcooked.games.collab_overcooked.engine.compile import (
+    compile_kitchen,
+    primitive_texts,
+    without_recipes,
+)
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
@@ -23,6 +28,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Reason,
 )
 from collab_overcooked.games.collab_overcooked.engine.macro_actions import check_action
+from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, load_kitchen
@@ -135,6 +141,18 @@ class CollabOvercooked(CompiledGame):
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
         forget_hidden(self.compiled, state, seat)
+
+    def known_to(self, seat: int) -> CollabOvercooked:
+        """Return the game without recipes for a seat that does not know them; see ``policies.search.simulator``.
+
+        What stays is what every seat is told by the names of actions and by refusals: which kind of utensil makes a
+        product, and what is served on a dish.
+        """
+        if knows_recipes(seat, self.compiled.tables.params):
+            return self
+        known = copy.copy(self)
+        known.__setstate__({"compiled": without_recipes(self.compiled)})
+        return known
 
     def _limit_of(self, order: str) -> int:
         if order in self.kitchen.tasks:

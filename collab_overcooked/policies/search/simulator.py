@@ -26,6 +26,14 @@ class PartiallyObserved(Protocol):
         """Replace what a seat does not know by what it may believe, in every environment of a batch."""
 
 
+@runtime_checkable
+class UnequallyKnown(Protocol):
+    """A game whose tables hold more than a seat may know: recipes that only some seats were given."""
+
+    def known_to(self, seat: int) -> FullGame:
+        """Return the game as a seat knows it, for arrays of the same shapes; tables lack what the seat was not told."""
+
+
 class Fork:
     """A batch of copies of an environment that is stepped by the game's own kernels.
 
@@ -146,6 +154,7 @@ class Simulator:
     def __init__(self, game: FullGame, state: Any, seat: int) -> None:
         self.game: Any = game
         self.seat, self._live = seat, state
+        self._known: Any = game.known_to(seat) if isinstance(game, UnequallyKnown) else game
         self._believes = isinstance(game, PartiallyObserved)
 
     @property
@@ -161,12 +170,13 @@ class Simulator:
         Args:
             n: How many.
             seed: Of everything that is drawn from now on, differently in each copy.
-            cheat: Copy what the seat does not know as well, for upper bounds; what is not drawn yet stays unknown.
+            cheat: Copy what the seat does not know as well, and step by rules that it does not know, for upper bounds;
+                what is not drawn yet stays unknown.
 
         Raises:
             ValueError: If n is below 1 or the seed below 0.
         """
-        fork = empty_fork(self.game, parse_integer("n", n, 1))
+        fork = empty_fork(self.game if cheat else self._known, parse_integer("n", n, 1))
         for own, live in zip(fork.state, self._live, strict=True):
             own[:] = live[:1]
         self._forget(fork.state, parse_integer("seed", seed, 0), cheat)

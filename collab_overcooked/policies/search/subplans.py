@@ -166,6 +166,7 @@ class Study:
         better: ``"higher"`` or ``"lower"``.
         scale: What the metric is multiplied by for readers.
         heading: What readers call it.
+        bound: Options that ``planner`` needs besides, as the bound.
     """
 
     scenes: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -173,6 +174,7 @@ class Study:
     better: str
     heading: str
     scale: float = 1.0
+    bound: Mapping[str, Any] = field(default_factory=dict)
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:

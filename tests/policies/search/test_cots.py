@@ -12,8 +12,9 @@ from hidden import hide, reach
 from typer.testing import CliRunner
 
 import collab_overcooked
+from collab_overcooked import registry
 from collab_overcooked.cli import app
-from collab_overcooked.evaluation.plan_study import run_study, studied_games
+from collab_overcooked.games.overcooked.engine.constants import AWAY, WAIT, Item, Player
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.cots import CotsPolicy, Member, look_of
 from collab_overcooked.policies.search.deliberation import Briefing
@@ -39,7 +40,7 @@ GAMES = sorted(SMALL)
 
 
 def test_every_game_with_sub_plans_is_tested() -> None:
-    assert sorted(studied_games()) == GAMES
+    assert sorted(record.id for record in registry.games() if record.subplans) == GAMES
 
 
 def play(env_id: str, spec: str = "cots", seed: int = 3, steps: int = 25) -> dict[str, Any]:
@@ -227,13 +228,11 @@ def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
     assert "no plan was searched" in run().stderr
 
 
-def test_a_study_compares_ways_on_the_same_scenes(tmp_path: Any) -> None:
-    ways = ("cots", "cots:mode=cot")
-    found = run_study(tmp_path, ["CollabOvercooked-v0"], ways, scenes=2, progress=lambda words: None)
-    rows = found["games"]["CollabOvercooked-v0"]["ways"]
-    assert rows["cots"]["difference"] is None and rows["cots:mode=cot"]["plans"] == 1
-    again = run_study(tmp_path, ["CollabOvercooked-v0"], ways, scenes=2, progress=lambda words: None)
-    assert again == found  # nothing is played twice
-    with pytest.raises(ValueError, match="game with sub-plans"):
-        run_study(tmp_path, ["KitchenRush-v0"])
-    assert rows["cots:mode=cot"]["difference"]["low"] is not None
+@pytest.mark.parametrize("carrier", [0, 1])
+def test_a_cook_who_waits_makes_room_whoever_carries_something(carrier: int) -> None:
+    """A carrier waiting for a pot must not block the one who fetches the dish for it, nor the other way round."""
+    game = load_game("Overcooked-v0", **SMALL["Overcooked-v0"])
+    look, (state, out) = look_of(game), reach(game, 0, 0)
+    state.players[0, carrier, Player.HAND] = Item.ONION
+    game.observe(state, out)
+    assert [look(Seen.of(game, state, out, 0, t)).idle for t in range(4)] == [AWAY, WAIT, WAIT, AWAY]

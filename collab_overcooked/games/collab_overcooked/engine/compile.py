@@ -6,7 +6,7 @@ Every check that needs the whole kitchen (reachable stations, products that some
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium
@@ -142,6 +142,13 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     )
     names = Names(items, tuple(places), tuple(operations), tiles, tuple(floor), tuple(texts))
     return Compiled(kitchen, names, tables, levels, n_actions, marks.accepted, space)
+
+
+def without_recipes(compiled: Compiled) -> Compiled:
+    """Return a kitchen as it looks to those who do not know its recipes: no contents of a utensil make anything."""
+    tables = compiled.tables
+    blank = tables._replace(recipes=np.full_like(tables.recipes, NOTHING), needs=np.zeros_like(tables.needs))
+    return replace(compiled, kitchen=replace(compiled.kitchen, recipes=()), tables=blank)
 
 
 # ------------------------------------------------------------------------------------------- the grid

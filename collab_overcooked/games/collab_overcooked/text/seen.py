@@ -20,6 +20,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Station,
     Tile,
 )
+from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
 from collab_overcooked.games.collab_overcooked.text.text import RULES, recipe_text, vocabulary
 from collab_overcooked.io.config import MAX_OPTION
@@ -77,7 +78,7 @@ class CookView(SeatView):
     def recipe(self) -> str | None:  # type: ignore[override]
         """The recipe of the present order, None if there is no order or the cook does not know it."""
         orders = self.scene["orders"]
-        knows = self._game.config.knowledge == "full" or self._game.kitchen.agents[self._seat].knows_recipes
+        knows = knows_recipes(self._seat, self._game.compiled.tables.params)
         return self._say(recipe_text(self._game.kitchen, orders[0])) if knows and orders else None
 
     @cached_property

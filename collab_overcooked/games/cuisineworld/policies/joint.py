@@ -14,7 +14,6 @@ from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
 
 IDLE = 0
-STEPS = 3
 SCALE = 10.0  # steps after which what is gained counts e times less
 TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency others are worth half of it
 
@@ -55,7 +54,6 @@ class CuisineLook:
             places={seat: agent[Agent.PLACE] for seat, agent in enumerate(agents)},
             held={seat: int(agent[Agent.ITEM] != NOTHING) for seat, agent in enumerate(agents)},
             travel=lambda here, there: float(here != there),
-            steps=STEPS,
             scale=SCALE,
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
             tell=lambda: seen.text,

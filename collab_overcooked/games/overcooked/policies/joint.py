@@ -58,6 +58,7 @@ class SoupLook:
             "score",
             "higher",
             "score in 400 steps",
+            bound={"action_level": "primitive"},
         )
     }
 
@@ -88,10 +89,8 @@ class SoupLook:
         )
 
     def _yielding(self, seen: Seen) -> int:
-        """Return what makes room for whoever carries more urgent things: a step aside, but not always."""
-        ranks = self.assigner.scratch.goals[:, Goal.RANK]
-        yields = ranks[seen.seat] < ranks.max() and seen.timestep % 3 == 0
-        return AWAY if yields and seen.mask[AWAY] else WAIT
+        """Return what makes room for teammates, whatever they carry: a step aside, but not always."""
+        return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
 
     def _survey(self, state: Any) -> None:
         """Find ways, needs of pots, and where everybody with full hands goes."""

@@ -1,0 +1,287 @@
+"""Compare ways to search joint plans on the same seeded scenes of every game with sub-plans, without language models.
+
+    python benchmarks/plan_study.py FOLDER --scenes 30 --seed 4242              # all ways, kept in FOLDER/results.json
+    python benchmarks/plan_study.py FOLDER --ablations                          # parts of cots, FOLDER/ablations.json
+    python benchmarks/plan_study.py FOLDER --game Housework-v0 --scenes 198     # one game; the others in the file stay
+
+Finished episodes in the folder are not played again. ``python docs/facts.py --plans FOLDER`` puts the numbers on the
+documentation's pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from collab_overcooked import __version__, registry
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.metrics.intervals import Estimate, mean_ci
+from collab_overcooked.metrics.paired import paired_difference
+from collab_overcooked.metrics.registry import measure
+from collab_overcooked.policies.search.subplans import Study
+from collab_overcooked.reporting.plan_drawing import all_updates
+from collab_overcooked.reporting.result_table import Column, ResultTable, estimate_json
+from collab_overcooked.runner.env_variants import variant_of
+from collab_overcooked.runner.episode import Limits, episode_seed
+from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+
+SCENES = 30
+BOUND = "planner"
+WAYS = ("cots", "cots:mode=dfs", "cots:mode=talk", "cots:mode=cot", "greedy", BOUND)
+ABLATIONS = (
+    "cots:reward=0",
+    "cots:update=0",
+    "cots:n=1",
+    "cots:n=2",
+    "cots:n=4",
+    "cots:keep=2",
+    "cots:keep=4",
+    "cots:profile=released",
+    "cots:stop=0.9",
+    "cots:fallback=root",
+)
+FIRST = WAYS[0]  # what all others are compared with
+MOST_NAMED = 6  # values of an option that scenes differ in
+COSTS = ("looks", "searches", "plans", "calls", "characters", "depth")
+
+
+def studied(game: str) -> Study:
+    """Return what a game's teams are compared in.
+
+    Raises:
+        ValueError: If it offers no sub-plans.
+    """
+    found: Study = registry.load_entry(registry.find(game).subplans).study[game]
+    return found
+
+
+def studied_games() -> list[str]:
+    """Return the ids of the games that offer sub-plans."""
+    return [record.id for record in registry.games() if record.subplans]
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudyPlan(Evaluation):
+    """Seeded scenes of one game for one team.
+
+    Attributes:
+        env_id: Registered id.
+        spec: Policy of all seats.
+        scenes: How many, spread evenly over those of the game.
+    """
+
+    env_id: str
+    spec: str
+    scenes: int
+
+    def make_jobs(self) -> list[EpisodeJob]:
+        """Return all scenes."""
+        study = studied(self.env_id)
+        kinds, needed = study.scenes, study.bound if self.spec == BOUND else {}
+        jobs = []
+        for number in range(self.scenes):
+            name, own = kinds[number % len(kinds)]
+            kwargs = {**own, **self.options, **needed}
+            jobs.append(
+                EpisodeJob(
+                    env_id=self.env_id,
+                    env_kwargs=kwargs,
+                    team=(self.spec,) * registry.load_game(self.env_id, **kwargs).n_agents,
+                    task=name,
+                    episode=number // len(kinds),
+                    seed=episode_seed(self.seed, name, number // len(kinds)),
+                    limits=self.limits,
+                )
+            )
+        return jobs
+
+
+def run_study(
+    folder: Path,
+    games: Sequence[str] = (),
+    ways: Sequence[str] = WAYS,
+    scenes: int = SCENES,
+    seed: int = 0,
+    workers: int = 1,
+    options: Mapping[str, Any] | None = None,
+    progress: Callable[[str], None] = print,
+) -> dict[str, Any]:
+    """Play what is missing and return all numbers, fit for JSON.
+
+    Args:
+        folder: Of the runs; finished episodes in it are kept.
+        games: Ids; all that offer sub-plans if empty.
+        ways: Policies; the first one is what the others are compared with.
+        scenes: Of each game.
+        seed: Of the scenes.
+        workers: Processes.
+        options: Further options of the environments.
+        progress: Called with a line after each run.
+
+    Raises:
+        ValueError: For an unknown game, or one without sub-plans.
+    """
+    parse_integer("scenes", scenes, 1)
+    parse_integer("seed", seed, 0)
+    for game in games:
+        if game not in studied_games():
+            raise ValueError(near_matches("game with sub-plans", game, studied_games()))
+    found: dict[str, Any] = {}
+    for game in games or studied_games():
+        records = {}
+        for way in ways:
+            plan = StudyPlan(
+                suite=next(iter(registry.find(game).suites)),
+                env_id=game,
+                spec=way,
+                scenes=scenes,
+                seed=seed,
+                options=options or {},
+                limits=Limits(),
+            )
+            out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
+            records[way] = evaluate(plan, out, workers=workers, note=lambda words: None)
+            progress(f"{game} {way}: {len(records[way])} scenes")
+        found[game] = {"scenes": scenes, "seed": seed, **compare_ways(studied(game), records)}
+    return {"version": __version__, "games": found}
+
+
+# ------------------------------------------------------------------------------------------- comparing
+
+
+def varied(study: Study) -> list[str]:
+    """Return the options that a study's scenes differ in."""
+    return sorted({name for _, own in study.scenes for name in own if own[name] != study.scenes[0][1].get(name)})
+
+
+def variant_title(study: Study, records: Sequence[Mapping[str, Any]]) -> str:
+    """Return the game that was played with every option that differs from its default and is equal in all scenes."""
+    return "; ".join(dict.fromkeys(variant_of(record, varied(study)).title for record in records))
+
+
+def compare_ways(study: Study, records: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
+    """Return scores, costs, and differences to the first way on the same scenes."""
+    values = {way: [float(measure(r, [study.metric])[study.metric]) for r in own] for way, own in records.items()}
+    first = next(iter(values))
+    rows = {}
+    for way, own in values.items():
+        updates = [u for record in records[way] for u in all_updates(record)]
+        searched = [u for u in updates if u["searched"]]
+        difference = None if way == first else paired_difference([list(zip(own, values[first], strict=True))])
+        rows[way] = {
+            "variant": variant_title(study, records[way]),
+            "score": estimate_json(mean_ci(own)),
+            "difference": None if difference is None else estimate_json(difference.mean),
+            "p": None if difference is None else round(difference.p, 4),
+            "searches": len(searched) / len(own),
+            "looks": len(updates) / len(own),
+            **{name: _mean([u[name] for u in searched]) for name in ("calls", "characters", "depth")},
+            "plans": _mean([len(u["nodes"]) for u in searched]),
+            "first_draft": _mean([float(u["chosen"] == 0) for u in searched]),
+            "solved": _mean([float(u["nodes"][0]["solved"]) for u in searched]),
+        }
+    return {
+        "metric": study.metric,
+        "better": study.better,
+        "heading": study.heading,
+        "scale": study.scale,
+        "varied": {name: list(dict.fromkeys(str(own.get(name)) for _, own in study.scenes)) for name in varied(study)},
+        "ways": rows,
+    }
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None
+
+
+def verdict(study: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+    """Say whether a way is better or worse than the first one, as far as the interval tells."""
+    difference = own["difference"]
+    if difference is None or difference["low"] is None:
+        return ""
+    if difference["low"] == difference["high"] == 0:
+        return "equal in every scene"
+    if difference["low"] <= 0 <= difference["high"]:
+        return "no difference shown"
+    return "better" if (difference["value"] > 0) == (study["better"] == "higher") else "worse"
+
+
+def title_of(study: Mapping[str, Any]) -> str:
+    """Return what was played, on how many scenes of which kinds and with which seed."""
+    kinds = [
+        f"{name} {', '.join(values)}" if len(values) <= MOST_NAMED else f"{len(values)} values of {name}"
+        for name, values in study["varied"].items()
+    ]
+    return f"{study['ways'][FIRST]['variant']}: {study['scenes']} scenes, seed {study['seed']}, {'; '.join(kinds)}"
+
+
+def study_table(study: Mapping[str, Any]) -> ResultTable:
+    """Return scores with their differences to the first way on the same scenes, and what they cost.
+
+    Rows that were played with other options than the first one name theirs.
+    """
+    scale, first = study["scale"], next(iter(study["ways"]))
+    usual = study["ways"][first]["variant"]
+    heads = (
+        Column("Team"),
+        Column(study["heading"], "estimate", 1, scale=scale),
+        Column(f"more than {first}", "estimate", 1, scale=scale),
+        Column("verdict"),
+        *(Column(name, "number", 1) for name in COSTS),
+    )
+    rows = []
+    for way, own in study["ways"].items():
+        costs = [None if own[name] is None else float(own[name]) for name in COSTS]
+        name = way if own["variant"] == usual else f"{way} ({own['variant']})"
+        rows.append((name, _estimate(own["score"]), _estimate(own["difference"]), verdict(study, own), *costs))
+    return ResultTable(heads, tuple(rows), title_of(study))
+
+
+def _estimate(ends: Mapping[str, Any] | None) -> Estimate | None:
+    return None if ends is None else Estimate(ends["value"], ends["low"], ends["high"])
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def join_studies(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a study with the games that only an older file has."""
+    return {**new, "games": {**(old or {}).get("games", {}), **new["games"]}}
+
+
+def main(words: Sequence[str]) -> None:
+    """Play, write the file, print tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="of the runs; finished episodes in it are kept")
+    parser.add_argument("--game", action="append", default=[], help="with sub-plans; all of them if not given")
+    parser.add_argument("--scenes", type=int, default=SCENES, help="of each game")
+    parser.add_argument("--seed", type=int, default=0, help="of the scenes")
+    parser.add_argument("--ablations", action="store_true", help="parts of cots left out or changed instead")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    given = parser.parse_args(words)
+    ways = (FIRST, *ABLATIONS) if given.ablations else WAYS
+    try:
+        new = run_study(given.folder, given.game, ways, given.scenes, given.seed, given.workers)
+    except ValueError as error:
+        parser.error(str(error))
+    path = given.folder / ("ablations.json" if given.ablations else "results.json")
+    old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+    path.write_text(json.dumps(join_studies(old, new), indent=1) + "\n", encoding="utf-8")
+    for own in new["games"].values():
+        study_table(own).show(Console())
+    print(f"written: {path}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,128 @@
+"""The study of plan search: the same scenes for all ways, rows that name their options, sentences made of intervals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import plan_study
+import pytest
+from plan_study import (
+    BOUND,
+    StudyPlan,
+    join_studies,
+    run_study,
+    studied,
+    studied_games,
+    study_table,
+    variant_title,
+    verdict,
+)
+
+from collab_overcooked.runner.env_variants import changed_options
+from collab_overcooked.runner.episode import Limits
+
+GAME = "CollabOvercooked-v0"
+
+
+def jobs_of(game: str, spec: str, **options: Any) -> list[Any]:
+    plan = StudyPlan(suite="", env_id=game, spec=spec, scenes=6, seed=3, options=options, limits=Limits())
+    return plan.make_jobs()
+
+
+def record_of(job: Any) -> dict[str, Any]:
+    """Return what names of results are made of, without playing."""
+    from collab_overcooked.registry import load_game
+
+    game = load_game(job.env_id, **job.env_kwargs)
+    team = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
+    return {"env_id": job.env_id, "env_kwargs": game.kwargs, "team": team, "max_cycles": game.max_cycles}
+
+
+def test_ways_are_compared_on_the_same_scenes(tmp_path: Path) -> None:
+    ways = ("cots", "cots:mode=cot")
+    found = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda words: None)
+    study = found["games"][GAME]
+    rows = study["ways"]
+    assert (study["scenes"], study["seed"]) == (2, 0)
+    assert rows["cots"]["difference"] is None and rows["cots:mode=cot"]["plans"] == 1
+    assert rows["cots:mode=cot"]["difference"]["low"] is not None
+    again = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda words: None)
+    assert again == found  # nothing is played twice
+    with pytest.raises(ValueError, match="game with sub-plans"):
+        run_study(tmp_path, ["KitchenRush-v0"])
+
+
+@pytest.mark.parametrize("game", studied_games())
+def test_every_option_that_differs_is_named(game: str) -> None:
+    """All options of the scenes but those that scenes differ in are in the title of the game's table."""
+    study = studied(game)
+    for job in jobs_of(game, "cots"):
+        title = variant_title(study, [record_of(job)])
+        for name, value in changed_options(game, job.env_kwargs).items():
+            assert (f"{name} {value}" in title) != (name in plan_study.varied(study)), (name, title)
+
+
+@pytest.mark.parametrize("game", studied_games())
+def test_further_options_and_those_of_the_bound_are_named(game: str) -> None:
+    study = studied(game)
+    own, other = (variant_title(study, [record_of(jobs_of(game, "cots", **o)[0])]) for o in ({}, {"lexicon": "alien"}))
+    assert other.replace(", lexicon alien", "") == own != other
+    bound = variant_title(study, [record_of(jobs_of(game, BOUND)[0])])
+    assert (bound != own) == bool(study.bound)
+    assert [job.seed for job in jobs_of(game, BOUND)] == [job.seed for job in jobs_of(game, "cots")]
+
+
+def a_study(low: float, high: float, better: str = "lower", **row: Any) -> dict[str, Any]:
+    costs = dict.fromkeys((*plan_study.COSTS, "first_draft", "solved"))
+    first = {"variant": "G", "score": {"value": 5.0, "low": 4.0, "high": 6.0}, "difference": None, "p": None, **costs}
+    difference = {"value": (low + high) / 2, "low": low, "high": high}
+    return {
+        "metric": "steps", "better": better, "heading": "steps", "scale": 1.0, "scenes": 9, "seed": 7,
+        "varied": {"task": ["a", "b"], "many": [str(k) for k in range(30)]},
+        "ways": {"cots": first, "other": {**first, "difference": difference, **row}},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "better", "said"),
+    [
+        (1.0, 2.0, "lower", "worse"),
+        (1.0, 2.0, "higher", "better"),
+        (-2.0, -1.0, "lower", "better"),
+        (-2.0, -1.0, "higher", "worse"),
+        (0.0, 2.0, "lower", "no difference shown"),
+        (-1.0, 1.0, "higher", "no difference shown"),
+        (0.0, 0.0, "lower", "equal in every scene"),
+    ],
+)
+def test_verdicts_say_no_more_than_intervals(low: float, high: float, better: str, said: str) -> None:
+    study = a_study(low, high, better)
+    assert verdict(study, study["ways"]["other"]) == said
+    assert verdict(study, study["ways"]["cots"]) == ""
+
+
+def test_tables_name_scenes_and_rows_of_other_options() -> None:
+    table = study_table(a_study(1.0, 2.0, variant="G, level 3"))
+    assert table.title == "G: 9 scenes, seed 7, task a, b; 30 values of many"
+    assert [row[0] for row in table.rows] == ["cots", "other (G, level 3)"]
+
+
+def test_games_of_an_older_file_stay() -> None:
+    old, new = ({"version": v, "games": games} for v, games in (("1", {"a": 1, "b": 1}), ("2", {"b": 2})))
+    assert join_studies(old, new) == {"version": "2", "games": {"a": 1, "b": 2}}
+    assert join_studies(None, new) == new
+
+
+@pytest.mark.parametrize("words", [["--game", "nope"], ["--scenes", "0"], ["--seed", "-1"], ["--workers", "0"]])
+def test_wrong_words_are_refused(words: list[str], tmp_path: Path, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        plan_study.main([str(tmp_path / "new"), "--scenes", "1", *words])
+    assert stopped.value.code == 2 and "error: " in capsys.readouterr().err
+
+
+def test_the_script_keeps_its_numbers(tmp_path: Path) -> None:
+    plan_study.main([str(tmp_path), "--scenes", "1", "--game", GAME])
+    found = json.loads((tmp_path / "results.json").read_text())
+    assert {*found["games"][GAME]["ways"]} == {*plan_study.WAYS}

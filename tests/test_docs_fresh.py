@@ -194,6 +194,21 @@ def test_example_references_deliver() -> None:
                 assert steps <= task.reference_time * 1.5 + 1, f"{path.name}: {name} takes {steps} steps"
 
 
+FILES = sorted(
+    path for kind in ("layouts", "levels", "scenarios") for path in (DOCS / "examples" / kind).glob("*.yaml")
+)
+
+
+@pytest.mark.parametrize("path", [*FILES, *sorted((DOCS / "examples").glob("*.yaml"))], ids=page_id)
+def test_example_files_of_every_game_pass_their_check(path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from collab_overcooked.cli import app
+
+    result = CliRunner().invoke(app, ["check", str(path)])
+    assert result.exit_code == 0, result.output
+
+
 LEVELS = sorted((DOCS / "examples" / "levels").glob("*.yaml"))
 
 
@@ -262,7 +277,7 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
 
     from collab_overcooked.cli import app
 
-    for folder in ("", "levels", "scenarios"):
+    for folder in ("", "levels", "scenarios", "layouts"):
         shutil.copytree(DOCS / "examples" / folder, tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
     shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")  # where the README's reader stands
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,7 @@ import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
-from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, identity_of
+from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, plugins_of
 from collab_overcooked.runner.records import CONFIG, LOCK, append_line, drop_partial_line, use_config, write_whole
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -48,6 +48,7 @@ class CrossPlay:
         returns: float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the
             second in all other seats.
         seed: Of the whole evaluation.
+        plugins: Version or digest of the plug-ins that took part, see ``plugins.identity``.
     """
 
     env_id: str
@@ -56,6 +57,7 @@ class CrossPlay:
     specs: tuple[str, ...]
     returns: Array
     seed: int
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -112,6 +114,7 @@ class CrossPlay:
             "seed": self.seed,
             "episodes": self.returns.shape[-1],
             "pool": dict(zip(self.names, self.specs, strict=True)),
+            **({"plugins": dict(self.plugins)} if self.plugins else {}),
             "matrix": [[_numbers(self.cell(i, j)) for j in size] for i in size],
             "policies": {
                 name: {
@@ -353,7 +356,7 @@ def cross_play(
     stages = _stages(env_id, specs, game.n_agents, options or {}, episodes, seed)
     pool_of_names = dict(zip(names, specs, strict=True))
     config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": pool_of_names, "seed": seed}
-    config["plugins"] = identity_of([game.id], specs)
+    plugins = config["plugins"] = plugins_of([game.id], specs)
     with contextlib.nullcontext() if out is None else Journal(out, config, note) as journal:
         done: dict[Cell, float] = {} if journal is None else journal.returns
         pending = [[job for job in stage if (*job.pair, job.episode) not in done] for stage in stages]
@@ -365,7 +368,8 @@ def cross_play(
                 progress(len(done), returns.size)
     for cell in np.ndindex(returns.shape):
         returns[cell] = done[cell]
-    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed)
+    kwargs = game.kwargs | _step_limit(options or {})
+    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins)
 
 
 def _stages(

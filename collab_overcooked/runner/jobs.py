@@ -193,7 +193,7 @@ class Evaluation(ABC):
 
     def plugins(self) -> dict[str, str]:
         """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
-        return identity_of((job.env_id for job in self.jobs), (spec for team in self.teams() for spec in team))
+        return plugins_of([job.env_id for job in self.jobs], [spec for team in self.teams() for spec in team])
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""
@@ -208,14 +208,14 @@ class Evaluation(ABC):
         return bool(self.language_specs())
 
 
-def identity_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
-    """Return version or digest of what takes part in games from outside the package, see ``plugins.identity``."""
-    known = [spec for spec in specs if is_known(spec)]
+def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
+    """Return version or digest of the plug-ins among games and policies, and of what was imported."""
+    specs = [spec for spec in specs if is_known(spec)]
     return plugins.identity(
         {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
-        | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in known},
-        [module for spec in known for module in outside_modules(spec)],
-        [path for spec in known for path in weight_files(spec)],
+        | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
+        [module for spec in specs for module in outside_modules(spec)],
+        [path for spec in specs for path in weight_files(spec)],
     )
 
 

@@ -65,7 +65,7 @@ def cuisineworld_specs() -> str:
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
         ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),

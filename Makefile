@@ -19,7 +19,7 @@ WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs lint format clean
+.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs films lint format clean
 
 $(SLOW_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(SLOW_EXTRAS)]" --constraint constraints.txt
@@ -36,6 +36,10 @@ $(STAMP): pyproject.toml constraints.txt
 DEMO ?= --games collab-overcooked overcooked collab-escape
 demo: $(STAMP)
 	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
+
+# The GIFs of the first pages, docs/films; `collab-overcooked render` does the same for any record, with captions.
+films: $(STAMP)
+	$(BIN)/python docs/facts.py --films
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

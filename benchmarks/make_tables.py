@@ -1,4 +1,4 @@
-"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of README and docs from `results`.
+"""Condense pytest-benchmark's output into `results/steps.json`, and write the tables of `docs/benchmarks.md`.
 
 python benchmarks/make_tables.py .cache/benchmark.json   # new measurements, then tables
 python benchmarks/make_tables.py --add NEW.json          # those of a part of the benchmarks; the others stay
@@ -26,7 +26,7 @@ SIDES = {  # of the time to a score: who learns, from what
     "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
     "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
 }
-README, PAGE = ROOT / "README.md", ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "benchmarks.md"
 BEGIN, END = "<!-- generated: benchmarks -->", "<!-- end -->"
 OPTIONS = ("action_level", "stepping", "obs", "kitchen", "level", "layout", "scenario", "agents", "players", "workers")
 OPTIONS += ("rooms", "items", "preset", "sight")
@@ -234,32 +234,6 @@ def page(data: dict[str, Any], peers: dict[str, Any], scores: dict[str, Any]) ->
     )
 
 
-def summary(data: dict[str, Any], peers: dict[str, Any]) -> str:
-    """Return the short form for the first page: a row for each environment."""
-    results = data["results"]
-    heads = ("environment steps per second", "batch of 1,024, 1 thread", "ParallelEnv", "in plain Python")
-    lines = [f"| {' | '.join(heads)} |", "|---|---:|---:|---:|"]
-    for env_id in dict.fromkeys(result["env"] for result in results if "env" in result):
-        own = [r for r in results if r.get("env") == env_id and not any(key in r for key in OPTIONS)]
-        batch = next(r for r in own if r["kind"] == "batch" and (r["batch"], r["threads"]) == (1024, 1))
-        others = [next(r for r in own if r["kind"] == kind) for kind in ("ParallelEnv", "plain Python")]
-        lines.append(f"| `{env_id}` | " + " | ".join(f"{rate(r):,.0f}" for r in (batch, *others)) + " |")
-    machine = data["machine"]
-    parts = [
-        "Random legal actions; observations, masks and resets included.",
-        "",
-        *lines,
-        "",
-        f"{machine['cores']} cores of {machine['cpu']}; `make bench` measures again. "
-        "[More](docs/benchmarks.md): batch sizes, threads, options, start-up times.",
-        "",
-        "Beside peers (`make bench-peers`):",
-        "",
-        peer_table(peers),
-    ]
-    return "\n".join(parts)
-
-
 def rewritten(text: str, content: str) -> str:
     """Return a page with the generated part replaced."""
     before, rest = text.split(BEGIN, 1)
@@ -275,7 +249,7 @@ def main(arguments: list[str]) -> int:
             found = added(json.loads(RESULTS.read_text()), new) if "--add" in arguments else new
             RESULTS.write_text(json.dumps(found, indent=1) + "\n")
     data, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, PEERS, SCORES))
-    contents = {README: summary(data, peers), PAGE: page(data, peers, scores)}
+    contents = {PAGE: page(data, peers, scores)}
     stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]
     for path in stale:
         print(f"{'stale' if check else 'written'}: {path.relative_to(ROOT)}")

@@ -15,6 +15,7 @@ in one of the modules of ``topics``. The prose around it is written by hand.
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
+    python docs/facts.py --films        # play and render the GIFs of the first pages (some only: name their ids)
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
 """
 
@@ -33,6 +34,7 @@ from topics import (
     craft,
     cuisineworld,
     cuisineworld_results,
+    films,
     house,
     language,
     overcooked,
@@ -40,6 +42,7 @@ from topics import (
     parity,
     plans,
     questions,
+    reference,
     rooms,
     rush,
     scenario,
@@ -55,6 +58,7 @@ TOPICS = (
     compare,
     cuisineworld,
     cuisineworld_results,
+    films,
     house,
     plans,
     craft,
@@ -65,6 +69,7 @@ TOPICS = (
     overcooked,
     language,
     questions,
+    reference,
 )
 FACTS: dict[str, Callable[[], str]] = {make.__name__: make for topic in TOPICS for make in topic.FACTS}
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)
@@ -110,6 +115,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--proxies": lambda _: overcooked.measure_proxies(),
+    "--films": films.draw_films,
     "--pictures": lambda _: cuisineworld.draw_pictures(),
 }
 """What takes time or loads much, and so is done only when asked for."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -232,6 +234,36 @@ def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk
     (desk / "own.py").write_text(OWN + "# edited\n", "utf-8")
     again = command("evaluate", "relay", *words, *imports, folder=desk, fails=True)
     assert "plugins" in again.stderr
+
+
+def test_cross_play_names_its_plug_ins(desk):
+    words = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "1", "--out", "pool"]
+    command("crossplay", *words, "--import", "relay.py", "--import", "own.py", folder=desk)
+    found = json.loads((desk / "pool" / "crossplay.json").read_text("utf-8"))
+    assert set(found["plugins"]) == {"relay", "own"}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not find_spec("ray"), reason="the extra 'ray' is not installed")
+def test_import_reaches_ray_workers(desk):
+    imports = ["--import", "relay.py", "--import", "own.py"]
+    words = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "2", "--workers", "ray", "--out", "run"]
+    command("evaluate", "relay", *words, *imports, folder=desk)
+    assert len((desk / "run" / "records.jsonl").read_text("utf-8").splitlines()) == 2
+    pool = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "ray", "--out", "pool"]
+    command("crossplay", *pool, *imports, folder=desk)
+    assert (desk / "pool" / "crossplay.json").exists()
+
+
+def test_teachers_of_plug_in_games_are_known(monkeypatch):
+    from collab_overcooked import registry
+    from collab_overcooked.game_record import TeacherRecord
+    from collab_overcooked.runner.teaching import kind_of_teacher
+
+    elder = TeacherRecord("x:y", "scripted", "")
+    record = dataclasses.replace(registry.GAMES[0], id="Taught-v0", teachers={"elder": elder})
+    monkeypatch.setattr(registry, "GAMES", [*registry.GAMES, record])
+    assert kind_of_teacher("teacher_group:elder") == "scripted"
 
 
 @pytest.mark.parametrize(

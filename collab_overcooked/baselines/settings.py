@@ -168,9 +168,9 @@ def check_number(name: str, value: Any, kind: type, low: float) -> None:
     """
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
-        words = "integer" if kind is int else "number"
+        words = "an integer" if kind is int else "a number"
         least = f" of at least {low}" if low > -inf else ""
-        raise OptionError(name, f"{name} must be a {words}{least}, not {quote_value(value)}")
+        raise OptionError(name, f"{name} must be {words}{least}, not {quote_value(value)}")
 
 
 def check_numbers(name: str, values: Any, kind: type, low: float) -> None:

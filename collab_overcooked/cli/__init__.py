@@ -14,9 +14,9 @@ from collab_overcooked.cli import (
     play,
     questions,
     score,
-    sheet,
     significance,
     study,
+    summarize,
     training,
 )
 from collab_overcooked.cli.app import app
@@ -25,12 +25,14 @@ PANELS = {
     "Play": ("play", "study"),
     "Train": ("train", "baselines", "crossplay"),
     "Evaluate": ("evaluate", "compare", "questions"),
-    "Analyse": ("score", "report", "sheet", "test", "replay", "render", "show-plan"),
+    "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan"),
     "Author": ("check", "generate", "describe", "list", "graph"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}
 for _command in app.registered_commands:
-    _command.rich_help_panel = _panels[_command.name or getattr(_command.callback, "__name__", "").replace("_", "-")]
+    if not _command.hidden:
+        _name = _command.name or getattr(_command.callback, "__name__", "").replace("_", "-")
+        _command.rich_help_panel = _panels[_name]
 for _group in app.registered_groups:
     _group.rich_help_panel = _panels[str(_group.name)]
 
@@ -45,8 +47,8 @@ __all__ = [
     "play",
     "questions",
     "score",
-    "sheet",
     "significance",
     "study",
+    "summarize",
     "training",
 ]

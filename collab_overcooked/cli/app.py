@@ -44,8 +44,9 @@ class Commands(TyperGroup):
             alone = typer.Typer(add_completion=False)
             kind, function = LAZY[args[0]]()
             alone.command(args[0], cls=kind)(function)
-            return args[0], typer.main.get_command(alone), args[1:]
-        return super().resolve_command(ctx, args)
+            return args[0], list_import(typer.main.get_command(alone)), args[1:]
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, list_import(command), rest
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Import plug-ins, then parse the options before the command."""
@@ -83,6 +84,28 @@ class Commands(TyperGroup):
 
 
 IMPORT = "--import"
+IMPORT_HELP = "Import a module or .py file that registers games, policies or metrics; also {} the command."
+
+
+def list_import(command: Any) -> Any:
+    """Add ``--import``, which ``import_plugins`` reads, to the help of a command or of the commands of a group."""
+    for below_it in getattr(command, "commands", {"": command}).values():
+        if all(IMPORT not in parameter.opts for parameter in below_it.params):
+            below_it.params.append(_import_option())
+    return command
+
+
+def _import_option() -> Any:
+    def listed(
+        plugins: Annotated[list[str] | None, typer.Option(IMPORT, help=IMPORT_HELP.format("before"))] = None,
+    ) -> None:
+        """Stand for a command that has the option."""
+
+    alone = typer.Typer(add_completion=False)
+    alone.command()(listed)
+    option = next(one for one in typer.main.get_command(alone).params if IMPORT in one.opts)
+    option.metavar, option.expose_value = "MODULE_OR_FILE", False
+    return option
 
 
 def import_plugins(arguments: Sequence[str]) -> list[str]:
@@ -173,7 +196,7 @@ def options(
         list[str] | None,
         typer.Option(
             IMPORT,
-            help="Import a module or .py file that registers games, policies or metrics; also after the command.",
+            help=IMPORT_HELP.format("after"),
             metavar="MODULE_OR_FILE",
         ),
     ] = None,

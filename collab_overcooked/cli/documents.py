@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, UsageError, app, say
+from collab_overcooked.cli.app import OUT, UsageError, app, list_import, say
 from collab_overcooked.cli.options import MultiValueCommand, expand_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
@@ -38,7 +38,7 @@ class FileCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Resolve the check by the kind of the first file, which remains an argument."""
         command = check_command(recognise(args[0]).name)
-        return args[0], command, args
+        return args[0], list_import(command), args
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Reject options given before FILE: it is unclear which command they belong to."""
@@ -60,7 +60,7 @@ class GameCommands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Resolve the subcommand from the first game named on the command line."""
-        return args[0], generate_command(registry.find(args[0]).id), args[1:]
+        return args[0], list_import(generate_command(registry.find(args[0]).id)), args[1:]
 
 
 app.add_typer(

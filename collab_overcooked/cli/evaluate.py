@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import ERR, OUT, UsageError, app, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, UsageError, app, list_import, read_settings, say
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -56,7 +56,7 @@ class SuiteCommands(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Resolve the subcommand from the first suite named on the command line."""
         command = suite_command(args[0])
-        return command.name, command, args[1:]
+        return command.name, list_import(command), args[1:]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Move the suite to the front if options precede it."""

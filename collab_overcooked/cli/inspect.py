@@ -84,10 +84,10 @@ def list_lexicons() -> list[tuple[str, str]]:
 
 def list_teachers() -> list[tuple[str, str]]:
     """Return the teachers that may give feedback between the episodes of a run."""
-    from collab_overcooked.runner.teaching import TEACHERS, WAYS
+    from collab_overcooked.runner.teaching import WAYS, teachers
 
     return [(mode, summary) for mode, summary in WAYS.items()] + [
-        (f"{mode}:{name}", summary) for name, (*_, summary) in TEACHERS.items() for mode in WAYS if mode != "none"
+        (f"{mode}:{name}", summary) for name, (*_, summary) in teachers().items() for mode in WAYS if mode != "none"
     ]
 
 
@@ -142,10 +142,10 @@ def describe_env(env_id: str) -> str:
 @app.command()
 def graph(
     subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish.")],
-    out: Annotated[Path, typer.Option(help="Output file: .svg, .png or .pdf.")],
+    out: Annotated[Path, typer.Option(help="File: .dot, .mmd (Mermaid), or a picture by Graphviz: .svg, .png, .pdf.")],
     env: Annotated[str | None, typer.Option(help="Environment id. Default: the first game with task graphs.")] = None,
 ) -> None:
-    """Draw the task graph of a level or a dish: ingredients, tool steps, dishes."""
+    """Write the task graph of a level or a dish as Graphviz or Mermaid text, or draw it."""
     drawing = [record for record in registry.games() if record.graph]
     if env is not None and env not in [record.id for record in drawing]:
         raise ValueError(near_matches("game with graphs", env, [record.id for record in drawing]))

@@ -1,4 +1,4 @@
-"""The command ``test``: significance tests between runs, or between the conditions of a study."""
+"""The command ``significance``: significance tests between runs, or between the conditions of a study."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import NAMES, read_names
 
 
-@app.command("test", cls=MultiValueCommand)
+@app.command("significance", cls=MultiValueCommand)
+@app.command("test", cls=MultiValueCommand, hidden=True)  # its former name
 def significance(
     runs: Annotated[
         list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")

@@ -131,6 +131,10 @@ class Game(Protocol):
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the global state of environment ``i``."""
 
+    def state_vectors(self, state: Any) -> np.ndarray:
+        """Return the global states of all environments, (B, S)."""
+        return np.stack([self.state_vector(state, i) for i in range(len(state.rng))])
+
     def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
         """Return a picture, of what a seat may know if one is given: uint8 (H, W, 3) or, for ``"ansi"``, str."""
 

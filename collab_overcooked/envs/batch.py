@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
@@ -43,12 +44,14 @@ class BatchEnv:
         num_threads: Split the batch into as many contiguous slices; kernels release the GIL. Worth its overhead only
             for large batches.
         max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
+        state: What ``states`` returns, ``"global"`` or ``"concat"``, see ``critic_state.CriticState``.
 
     Attributes:
         n_agents: N.
         possible_agents: Names of the agents by seat.
         single_observation_space: Box of one agent's observation.
         single_action_space: Discrete(A).
+        state_space: Box of one row of ``states``.
         state: Arrays of the moment (the game's State), for reading.
         out: Arrays that the last step wrote (the game's Out), for reading.
 
@@ -56,7 +59,14 @@ class BatchEnv:
         ValueError: For a number that is not an integer of at least 1.
     """
 
-    def __init__(self, game: FullGame, num_envs: int, num_threads: int = 1, max_cycles: int | None = None) -> None:
+    def __init__(
+        self,
+        game: FullGame,
+        num_envs: int,
+        num_threads: int = 1,
+        max_cycles: int | None = None,
+        state: str = "global",
+    ) -> None:
         self.game = game
         self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
         self.num_threads = parse_integer("num_threads", num_threads, 1, most=MAX_THREADS)
@@ -65,6 +75,8 @@ class BatchEnv:
         self.possible_agents = agent_names(game)
         self.single_observation_space = copying.deepcopy(game.single_observation_space)
         self.single_action_space = copying.deepcopy(game.single_action_space)
+        self._critic_state = CriticState(game, state)
+        self.state_space = self._critic_state.space
         self._shape = (self.num_envs, self.n_agents, *game.single_observation_space.shape)
         self.state, self.out = game.alloc(self.num_envs)
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
@@ -237,6 +249,10 @@ class BatchEnv:
     def render(self, i: int = 0, mode: str | None = "rgb_array") -> Any:
         """Return a picture of environment ``i``; ``"human"`` prints it and returns None."""
         return draw(self.game, self.state, i, check_render_mode(mode))
+
+    def states(self) -> Array:
+        """Return what a centralised critic sees of each environment, float32 (E, S); a fresh array."""
+        return self._critic_state.of(self.state, self.out)
 
     def action_masks(self) -> Array:
         """Return the masks of all agents, bool (E, N, A); a fresh array."""

@@ -11,9 +11,9 @@ from collab_overcooked.envs.gymnasium import VectorEnv
 from collab_overcooked.io.checks import near_matches, parse_integer
 
 OPTIONS = {
-    "native": ("num_threads", "max_cycles"),
-    "gymnasium": ("num_threads", "max_cycles", "autoreset_mode", "render_mode"),
-    "sb3": ("num_threads", "max_cycles", "render_mode"),
+    "native": ("num_threads", "max_cycles", "state"),
+    "gymnasium": ("num_threads", "max_cycles", "state", "autoreset_mode", "render_mode"),
+    "sb3": ("num_threads", "max_cycles", "state", "render_mode"),
     "sync": ("max_cycles", "render_mode"),
     "async": ("max_cycles", "render_mode"),
 }
@@ -71,7 +71,12 @@ def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any])
 
 
 def _make_sb3_vec_env(
-    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
+    game: Any,
+    num_envs: int,
+    num_threads: int = 1,
+    render_mode: str | None = None,
+    max_cycles: int | None = None,
+    state: str = "global",
 ) -> Any:
     try:
         from collab_overcooked.envs.sb3 import SB3VecEnv
@@ -79,4 +84,4 @@ def _make_sb3_vec_env(
         raise ImportError(
             "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
         ) from error
-    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
+    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles, state), render_mode)

@@ -34,6 +34,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             ``reset(options={"reset_mask": rows})``.
         render_mode: As for ParallelEnv.
         max_cycles: See ``BatchEnv``.
+        state: See ``BatchEnv``.
+
+    Attributes:
+        state_space: Box of one row of ``states``.
 
     Raises:
         ValueError: For an unknown option value.
@@ -47,9 +51,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         max_cycles: int | None = None,
+        state: str = "global",
     ) -> None:
         super().__init__()
-        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles)
+        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles, state)
+        self.state_space = self.batch.state_space
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.render_mode = check_render_mode(render_mode)
         self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode}
@@ -155,6 +161,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Return one picture a row, as Gymnasium's wrappers expect; rows of one environment share it."""
         pictures = [self.batch.render(e, self.render_mode) for e in range(self.batch.num_envs)]
         return tuple(picture for picture in pictures for _ in range(self.batch.n_agents))
+
+    def states(self) -> Array:
+        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        return self.batch.states()
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads."""

@@ -11,6 +11,7 @@ import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.shells import (
     agent_names,
     check_max_cycles,
@@ -69,7 +70,8 @@ class ParallelEnv(PettingZooParallelEnv):
         self._action_spaces = {agent: copy.deepcopy(game.single_action_space) for agent in self.possible_agents}
         self.observation_spaces = self._spaces
         self.action_spaces = self._action_spaces
-        self.state_space = game.state_space
+        self._critic_state = CriticState(game)
+        self.state_space = self._critic_state.space
         self._seeded = False
         self._reasons: list[str] = []
         self._bound: BoundBatch | None = None  # until the first reset
@@ -244,8 +246,8 @@ class ParallelEnv(PettingZooParallelEnv):
         return self._state, self._out
 
     def state(self) -> np.ndarray:
-        """Return the global state, int32."""
-        return self.game.state_vector(self._state, 0)
+        """Return the global state for centralised critics, float32 (S,); ``game.state_vector`` has its integers."""
+        return self._critic_state.of(self._state, self._out)[0]
 
     def describe(self, agent: str) -> str:
         """Return what an agent sees, in words."""

@@ -34,6 +34,7 @@ class SB3VecEnv(VecEnv):
         self.batch = batch
         self.render_mode = check_render_mode(render_mode)  # the constructor below asks for it
         self._given: Array | None = None
+        self.state_space = batch.state_space
         rows = batch.num_envs * batch.n_agents
         super().__init__(rows, batch.single_observation_space, batch.single_action_space)
         self.metadata = shell_metadata(batch.game)
@@ -109,6 +110,10 @@ class SB3VecEnv(VecEnv):
                 infos[row]["TimeLimit.truncated"] = bool(cut_off[row])
             self.batch.reset(which=over)
         return flat(observations), rewards, dones, infos
+
+    def states(self) -> Array:
+        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        return self.batch.states()
 
     def action_masks(self) -> Array:
         """Return the masks of all rows, bool (R, A)."""

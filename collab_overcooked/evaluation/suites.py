@@ -190,7 +190,7 @@ def plan_evaluation(
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:
-    """Check extra options of the environment by name.
+    """Check extra options of the environment by name; ``max_cycles``, the length of an episode, is one of every game.
 
     Args:
         env_id: Registered id.
@@ -200,7 +200,7 @@ def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mappin
     Raises:
         ValueError: For an option that the game does not have, or that is chosen in another way.
     """
-    known = [key for key in registry.game_options(env_id) if key not in elsewhere]
+    known = [key for key in (*registry.game_options(env_id), "max_cycles") if key not in elsewhere]
     for key in options:
         if key in elsewhere and key in registry.game_class(env_id).config_class.presentation:
             raise ValueError(

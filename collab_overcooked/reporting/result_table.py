@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -37,6 +37,7 @@ class Column:
         scale: Factor for displayed numbers, 100 for per cent; files contain unscaled numbers.
         published: Whether the numbers are published and not re-measured here.
         key: Name in CSV and JSON files, unique in its table; ``name`` if empty.
+        value: Returns the cell of a row, for tables that ``table_of`` makes.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Column:
     scale: float = 1.0
     published: bool = False
     key: str = ""
+    value: Callable[[Any], Cell] | None = field(default=None, compare=False, repr=False)
 
     @property
     def file_key(self) -> str:
@@ -202,6 +204,21 @@ class ResultTable:
                 for row in self.rows
             ],
         }
+
+
+def table_of(
+    columns: Sequence[Column], items: Iterable[Any], title: str = "", marks: Mapping[int, str] | None = None
+) -> ResultTable:
+    """Return a table with a row for each item, whose cells the columns' ``value`` returns.
+
+    Args:
+        columns: Columns with ``value``.
+        items: What ``value`` takes.
+        title: Heading.
+        marks: See ``ResultTable``.
+    """
+    rows = (tuple(column.value(item) if column.value else None for column in columns) for item in items)
+    return ResultTable(tuple(columns), tuple(rows), title, marks or {})
 
 
 def table_of_mappings(rows: Iterable[Mapping[str, Cell]], estimates: Container[str] = ()) -> ResultTable:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
@@ -193,13 +193,7 @@ class Evaluation(ABC):
 
     def plugins(self) -> dict[str, str]:
         """Return version or digest of what takes part from outside the package, see ``plugins.identity``."""
-        specs = [spec for team in self.teams() for spec in team if is_known(spec)]
-        return plugins.identity(
-            {(plugins.GAMES, registry.find(job.env_id).id) for job in self.jobs}
-            | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
-            [module for spec in specs for module in outside_modules(spec)],
-            [path for spec in specs for path in weight_files(spec)],
-        )
+        return plugins_of([job.env_id for job in self.jobs], [spec for team in self.teams() for spec in team])
 
     def teams(self) -> list[tuple[str, ...]]:
         """Return the policy texts of every team that plays."""
@@ -212,6 +206,17 @@ class Evaluation(ABC):
     def has_language_models(self) -> bool:
         """Tell whether language models take part."""
         return bool(self.language_specs())
+
+
+def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
+    """Return version or digest of the plug-ins among games and policies, and of what was imported."""
+    specs = [spec for spec in specs if is_known(spec)]
+    return plugins.identity(
+        {(plugins.GAMES, registry.find(env_id).id) for env_id in env_ids}
+        | {(plugins.POLICIES, find_policy(spec)[0].name) for spec in specs},
+        [module for spec in specs for module in outside_modules(spec)],
+        [path for spec in specs for path in weight_files(spec)],
+    )
 
 
 # ------------------------------------------------------------------------------------------- caches of a process

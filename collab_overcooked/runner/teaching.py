@@ -20,14 +20,17 @@ WAYS = {
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
 """Ways of teaching, in words."""
-TEACHERS = {name: teacher for record in registry.GAMES for name, teacher in record.teachers.items()} | {
-    "llm": TeacherRecord(
-        "collab_overcooked.policies.llm.teacher:from_text",
-        LANGUAGE,
-        "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
-    )
-}
-"""Teachers by name, those of games first; the first one is meant if none is named."""
+LANGUAGE_TEACHER = TeacherRecord(
+    "collab_overcooked.policies.llm.teacher:from_text",
+    LANGUAGE,
+    "A language model that reads the last episode; its own words follow, as in teacher_group:llm:gpt-4o.",
+)
+
+
+def teachers() -> dict[str, TeacherRecord]:
+    """Return teachers by name, those of games first, plug-ins included; the first one is the default."""
+    own = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
+    return own | {"llm": LANGUAGE_TEACHER}
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
     mode, name, text = _parts(spec)
     if mode == NONE:
         return Teaching(NONE, NONE, None)
-    return Teaching(spec, mode, registry.load_entry(TEACHERS[name].entry)(text, make))
+    return Teaching(spec, mode, registry.load_entry(teachers()[name].entry)(text, make))
 
 
 def kind_of_teacher(spec: str) -> str | None:
@@ -110,7 +113,7 @@ def kind_of_teacher(spec: str) -> str | None:
         ValueError: For an unknown mode or teacher.
     """
     mode, name, _ = _parts(spec)
-    return None if mode == NONE else TEACHERS[name].kind
+    return None if mode == NONE else teachers()[name].kind
 
 
 def language_teacher(spec: str) -> str | None:
@@ -123,7 +126,8 @@ def _parts(spec: str) -> tuple[str, str, str]:
     mode, colon, rest = spec.partition(":")
     if mode not in WAYS or (mode == NONE and colon):
         raise ValueError(near_matches("teacher", spec, WAYS))
-    name, _, text = (rest if colon else next(iter(TEACHERS))).partition(":")
-    if name not in TEACHERS:
-        raise ValueError(near_matches(f"teacher of {mode!r}", name, TEACHERS))
+    known = teachers()
+    name, _, text = (rest if colon else next(iter(known))).partition(":")
+    if name not in known:
+        raise ValueError(near_matches(f"teacher of {mode!r}", name, known))
     return mode, name, text

@@ -56,7 +56,7 @@ def craft_specs() -> str:
         ("actions", f"{code(own.single_action_space)}; {game(level='field').n_actions} on `field`"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`; exact"),
         ("observation", code(own.single_observation_space)),
-        ("global state", f"`env.state()`, int32 {own.state_space.shape}"),
+        ("global state", f"`env.state()`, float32 {own.state_space.shape}"),
         ("reward", "1 for every order served, to all agents; `shaped_reward` in the infos"),
         ("episode", "truncated after 60 steps"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),

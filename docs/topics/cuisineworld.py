@@ -65,7 +65,7 @@ def cuisineworld_specs() -> str:
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
         ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
@@ -329,17 +329,21 @@ APPENDIX_H = (
 
 
 def draw_pictures() -> None:
-    """Draw a moment of a game, and the task graph of a level."""
+    """Draw a moment of a game."""
     from PIL import Image
-
-    from collab_overcooked.games.cuisineworld.text.graph import draw_graph
 
     env = collab_overcooked.make(ENV_ID, level="level_9", agents=2, alpha=1.0, render_mode="rgb_array")
     env.reset(seed=0)
     for pair in zip(*(words.split(", ") for words in APPENDIX_H), strict=True):
         env.step({agent: env.parse(words) for agent, words in zip(env.agents, pair, strict=True)})
     Image.fromarray(env.render()).quantize(255).save(DOCS / "cuisineworld.png", optimize=True)
-    draw_graph("level_9", DOCS / "level_9.svg")
+
+
+def cuisineworld_task_graph() -> str:
+    """Show the task graph of a level as Mermaid text."""
+    from collab_overcooked.games.cuisineworld.text.graph import find_graph, mermaid_text
+
+    return f"```mermaid\n{mermaid_text(find_graph('level_9'))}```"
 
 
 # ------------------------------------------------------------------------------------------- how to
@@ -375,6 +379,7 @@ def level_errors() -> str:
 
 
 FACTS: tuple[Callable[[], str], ...] = (
+    cuisineworld_task_graph,
     cuisineworld_specs,
     cuisineworld_sizes,
     cuisineworld_options,

@@ -46,7 +46,7 @@ def overcooked_specs() -> str:
         ("agents", f"1 to 4 (`players`); {ours.n_agents} in `cramped_room`"),
         ("primitive actions", f"{code(ours.single_action_space)}: {', '.join(map(code, ours.action_texts()))}"),
         ("directives", f"{code(game(action_level='medium').single_action_space)}, more on larger layouts"),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32: what the team's deliveries paid; own shaped reward in `info[agent]['shaped_reward']`"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -36,7 +37,7 @@ PAPERS = {
 
 
 def games() -> str:
-    """List what a reader of the first page asks of each game."""
+    """List id, summary, spaces and paper of each game."""
     rows = []
     for record in registry.GAMES:
         if record.id not in PAPERS:  # its page is still to be written
@@ -44,7 +45,7 @@ def games() -> str:
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
-        link = f"[{code(record.id)}](docs/games/{record.game.split('.')[2]}.md)"
+        link = f"[{code(record.id)}]({record.game.split('.')[2]}.md)"
         observation = f"{seen.dtype} {seen.shape}"
         rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
     return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)
@@ -91,33 +92,50 @@ def checks() -> str:
     )
 
 
+SHARED = 3  # commands that print an option in the same words, for it to be printed once
+
+
 def commands() -> str:
-    """List the commands with their options."""
+    """List the commands with their options; those that several commands share stand at the beginning."""
     from typer.main import get_command
 
     from collab_overcooked.cli import app
 
-    parts = []
-    for name, command in walk(get_command(app), "collab-overcooked"):
-        rows = []
-        for parameter in command.params:
-            if parameter.name == "help":
-                continue
-            option = parameter.param_type_name == "option"
-            shown = (
-                ", ".join(map(code, [*parameter.opts, *parameter.secondary_opts]))
-                if option
-                else code(parameter.name.upper())
-            )
-            rows.append((shown, default_of(parameter), getattr(parameter, "help", "") or ""))
-        parts.append(f"### {name}\n\n{command.help}\n\n" + table(("", "default", ""), rows))
+    rows = {name: parameter_rows(command) for name, command in walk(get_command(app), "collab-overcooked")}
+    helps = {name: command.help for name, command in walk(get_command(app), "collab-overcooked")}
+    uses = Counter(row for own in rows.values() for row in own)
+    shared: dict[str, tuple[str, str, str]] = {}
+    for row, count in uses.most_common():
+        if count >= SHARED:
+            shared.setdefault(row[0], row)  # of two options with one name, the one that more commands have
+    parts = ["### Shared options\n\n" + table(("", "default", ""), sorted(shared.values()))]
+    for name, own in rows.items():
+        named = [row[0].split(", ")[0] for row in own if row == shared.get(row[0])]
+        rest = [row for row in own if row != shared.get(row[0])]
+        parts.append(f"### {name}\n\n{helps[name]}" + ("\n\n" + table(("", "default", ""), rest) if rest else ""))
+        if named:
+            parts.append(f"[Shared](#shared-options): {', '.join(named)}.")
     return "\n\n".join(parts)
+
+
+def parameter_rows(command: Any) -> list[tuple[str, str, str]]:
+    """Return name, default and help of each argument and option of a command."""
+    rows = []
+    for parameter in command.params:
+        if parameter.name != "help":
+            names = [*parameter.opts, *parameter.secondary_opts]
+            option = parameter.param_type_name == "option"
+            shown = ", ".join(map(code, names)) if option else code(parameter.name.upper())
+            rows.append((shown, default_of(parameter), getattr(parameter, "help", "") or ""))
+    return rows
 
 
 def walk(command: Any, name: str) -> Iterable[tuple[str, Any]]:
     """Yield all commands below a group with their full names."""
     for word in sorted(command.list_commands(None)):
         _, below_it, _ = command.resolve_command(None, [word])
+        if below_it.hidden:
+            continue
         if hasattr(below_it, "commands"):
             yield from walk(below_it, f"{name} {word}")
         else:
@@ -131,7 +149,7 @@ def default_of(parameter: Any) -> str:
     value = parameter.default
     if isinstance(value, bool) and parameter.secondary_opts:
         return code((parameter.opts if value else parameter.secondary_opts)[0])
-    return "" if value is None or value is False or value in ((), []) else code(value)
+    return "" if value is None or value is False or value in ((), [], "") else code(value)
 
 
 def result_identity() -> str:

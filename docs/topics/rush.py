@@ -56,7 +56,7 @@ def rush_specs() -> str:
             "observation",
             f"{code(easy.single_observation_space)} (`easy`), {code(hard.single_observation_space)} (`hard`)",
         ),
-        ("global state", f"`env.state()`, {code(hard.state_space)} (`hard`)"),
+        ("global state", f"`env.state()`, {code(f'float32 {hard.state_space.shape}')} (`hard`)"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32, the same number for every agent"),
         (

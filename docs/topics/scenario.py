@@ -17,6 +17,21 @@ from .writing import EXAMPLES, complaints, example
 BISTRO = EXAMPLES / "scenarios" / "bistro.yaml"
 
 
+def example_layout() -> str:
+    """Show the example layout of Overcooked."""
+    return example("layouts/pantry.yaml").replace("layouts/", "", 1)
+
+
+def example_craft_level() -> str:
+    """Show the example level of CraftKitchen."""
+    return example("layouts/orchard.yaml").replace("layouts/", "", 1)
+
+
+def example_map() -> str:
+    """Show the example map of the room games."""
+    return example("layouts/attic.yaml").replace("layouts/", "", 1)
+
+
 def example_scenario() -> str:
     """Show the example scenario file."""
     return example("scenarios/bistro.yaml").replace("scenarios/", "", 1)
@@ -72,6 +87,9 @@ def scenario_errors() -> str:
 
 
 FACTS: tuple[Callable[[], str], ...] = (
+    example_layout,
+    example_craft_level,
+    example_map,
     example_scenario,
     scenario_verified,
     scenario_open,

@@ -24,7 +24,7 @@ WRONG = [
     *((*PLAY, "--grace", number) for number in ("-1", "nan", "inf", "x")),
     *((*PLAY, option, "x") for option in ("--clock", "--show", "--menu", "--names", "--on-leave", "--port", "--seed")),
     *((*PLAY, "--port", number) for number in ("-1", "99999", "1e9", "")),
-    *(("test", "RUN", "RUN", "--metrics", ",,"), ("score", "RUN", "--metrics", ","), ("sheet", "FILE")),
+    *(("significance", "RUN", "RUN", "--metrics", ",,"), ("score", "RUN", "--metrics", ","), ("summarize", "FILE")),
     *(("evaluate", "collab-escape", "--maps", ",,"), ("evaluate", "collab-overcooked", "--tasks", ",,")),
     ("train", "ppo", "--config", "cramped_room", "--hyper", "batch_size=1", "--out", "NEW"),
     *((*PLAY, "--address", "0.0.0.0"), (*PLAY, "--base-url", "http://x"), (*PLAY, "--scenario", "nope")),
@@ -35,9 +35,9 @@ WRONG = [
     *(("study", what, "STUDY", *more) for what, more in (("export", ("--out", "NEW")), ("forget", ("p-1",)))),
     *(("study", "export", place, "--out", "NEW") for place in ("RUN", "FILE", "NEW")),
     *(("study", "forget", "RUN", "p-1"), ("study", "export", "STUDY", "--out", "NEW", "--format", "nope")),
-    *(("test",), ("test", "RUN"), ("test", "RUN", "RUN"), ("test", "RUN", "NEW"), ("test", "STUDY")),
-    *(("test", "RUN", "ODD"), ("test", "RUN", "FILE"), ("test", "RUN", "RUN", "--format", "nope")),
-    *(("sheet",), ("sheet", "RUN", "RUN"), ("sheet", "NEW"), ("sheet", "ODD"), ("sheet", "RUN", "--format", "x")),
+    *(("significance", *rest) for rest in ((), ("RUN",), ("RUN", "RUN"), ("RUN", "NEW"), ("STUDY",), ("RUN", "ODD"))),
+    *(("significance", "RUN", "FILE"), ("significance", "RUN", "RUN", "--format", "nope")),
+    *(("summarize", *rest) for rest in ((), ("RUN", "RUN"), ("NEW",), ("ODD",), ("RUN", "--format", "x"))),
     *(
         ("show-plan", "RUN", "--episode", "9"),
         ("show-plan", "ODD"),
@@ -106,7 +106,9 @@ def test_wrong_invocations_are_one_line(words, places, monkeypatch, tmp_path):
     is_refused(run([part for word in words for part in (word.split() if "=" in word else [word])], places))
 
 
-@pytest.mark.parametrize("command", ["evaluate", "play", "study", "test", "check", "questions", "score", "describe"])
+@pytest.mark.parametrize(
+    "command", ["evaluate", "play", "study", "significance", "check", "questions", "score", "describe"]
+)
 def test_hostile_words_are_no_commands(command, places, attack_seed, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     texts = [value for value in VALUES if isinstance(value, str) and "\x00" not in value and "\ud800" not in value]

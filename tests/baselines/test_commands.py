@@ -45,11 +45,27 @@ def test_train_fills_a_folder_and_says_how_it_went(trained):
 def test_a_folder_with_a_training_is_not_overwritten(trained):
     folder, _ = trained
     words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
+    before = (folder / "cuisine-0" / "checkpoint.pt").read_bytes()
     done = run(*words, "--steps", 320)
-    assert done.exit_code == 2 and "--resume" in done.stderr
-    assert run(*words, "--steps", 320, "--resume").exit_code == 0
-    done = run(*words, "--steps", 640, "--resume")
-    assert done.exit_code == 2 and "steps was 320, now 640" in done.stderr
+    assert done.exit_code == 0 and "320 of 320 steps are there, it is finished" in done.stderr
+    assert run(*words, "--steps", 320, "--resume").exit_code == 0  # of older scripts
+    done = run(*words, "--steps", 160)
+    assert done.exit_code == 2 and "steps was 320, now 160; it can only be extended" in done.stderr
+    done = run(*words, "--steps", 320, "--seed", 5)
+    assert done.exit_code == 2 and "seed was 0, now 5" in done.stderr
+    assert (folder / "cuisine-0" / "checkpoint.pt").read_bytes() == before
+
+
+def test_a_finished_training_is_extended(trained, tmp_path):
+    folder, _ = trained
+    shutil.copytree(folder / "cuisine-0", tmp_path / "longer-0")
+    words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
+    done = run(*words, "--steps", 640)
+    assert done.exit_code == 0 and "320 of 640 steps are there, continuing" in done.stderr
+    steps = [json.loads(line)["steps"] for line in (tmp_path / "longer-0" / "log.jsonl").read_text().splitlines()]
+    assert steps[-1] == 640 and steps == sorted(set(steps)) and 320 in steps
+    done = run(*words, "--steps", 640)
+    assert "640 of 640 steps are there, it is finished" in done.stderr
 
 
 def test_a_trained_policy_is_evaluated_like_any_other(trained, tmp_path):
@@ -67,7 +83,14 @@ def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
     done = run("crossplay", *pool, *words, "--out", tmp_path / "x")
     assert done.exit_code == 0, done.output
     assert "| seat 0, others | greedy | mine |" in done.stdout
-    assert {path.name for path in (tmp_path / "x").iterdir()} == {"crossplay.json", "crossplay.md", "crossplay.png"}
+    assert {path.name for path in (tmp_path / "x").iterdir()} == {
+        "config.json",
+        "returns.jsonl",
+        ".lock",
+        "crossplay.json",
+        "crossplay.md",
+        "crossplay.png",
+    }
 
 
 def test_cloning_by_command(tmp_path):

@@ -195,6 +195,23 @@ def test_published_lines_have_their_place() -> None:
     assert board.absent() is None
 
 
+def test_specialists_of_one_method_are_one_row(tmp_path: Path) -> None:
+    names = ("ppo:cramped_room", "ppo:coordination_ring")
+    short = {"overcooked": {"max_cycles": 20}}
+    plan = plans.make_plan(("random", *names), ("overcooked",), episodes=1, crossplay=False, options=short)
+    play(plan.evaluations(), tmp_path, workers=1, note=lambda _: None)
+    (board,) = boards.read_comparison(plan, tmp_path).leaderboards
+    ranking = {row[0]: row for row in board.ranking().rows}
+    assert set(ranking) == {"random", "ppo, one per layout"}
+    layouts = [column.name for column in board.ranking().columns]
+    known = [name for name, cell in zip(layouts, ranking["ppo, one per layout"], strict=True) if cell is not None]
+    assert {"cramped_room", "coordination_ring"} <= set(known)
+    assert {row[0]: row[-1] for row in board.process().rows}["ppo, one per layout"] == 2
+    assert [one["policy"] for one in board.to_dict()["policies"] if "ppo" in one["policy"]], "files name each policy"
+    absent = board.absent()
+    assert absent is not None and all("cramped_room" not in str(row[1]) for row in absent.rows)
+
+
 def test_the_matrix_holds_every_pair(comparison: boards.Comparison) -> None:
     matrix = comparison.leaderboards[1].matrix
     assert matrix is not None and matrix.names == ("random", "greedy", "selfish")

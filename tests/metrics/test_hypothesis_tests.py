@@ -153,7 +153,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 def cards(*words: str) -> list[dict[str, Any]]:
-    done = CliRunner().invoke(app, ["test", *words, "--format", "json"])
+    done = CliRunner().invoke(app, ["significance", *words, "--format", "json"])
     assert done.exit_code == 0, done.output
     found: list[dict[str, Any]] = json.loads(done.stdout)
     return found
@@ -180,5 +180,5 @@ def test_what_cannot_be_tested_is_refused(runs: list[str], tmp_path: Path) -> No
         ([*runs[:2], "--metrics", "retrun"], "did you mean return"),
         ([runs[0], str(tmp_path)], "cannot be read"),
     ):
-        done = CliRunner().invoke(app, ["test", *words])
+        done = CliRunner().invoke(app, ["significance", *words])
         assert done.exit_code == 2 and complaint in done.output, done.output

@@ -66,7 +66,7 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
         done = run(app, ["evaluate", "rush", "--team", f"all={team}", *words, "--out", str(tmp_path / team)])
         assert done.exit_code == 0, done.output
     folders = [str(tmp_path / "greedy"), str(tmp_path / "random")]
-    done = run(app, ["sheet", *folders, "--format", "json"])
+    done = run(app, ["summarize", *folders, "--format", "json"])
     assert done.exit_code == 0, done.output
     (card,) = json.loads(done.stdout)
     means, pairs, kinds, differences = card["tables"]
@@ -78,7 +78,7 @@ def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     assert [row["Team"] for row in means["rows"]] == ["all=greedy", "all=random"]
     (row,) = differences["rows"]
     assert row["episodes"] == 3 and row["difference"]["value"] > 0 and row["higher"] == 3
-    assert run(app, ["sheet", folders[0], folders[0]]).exit_code == 2
-    assert run(app, ["sheet", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
+    assert run(app, ["summarize", folders[0], folders[0]]).exit_code == 2
+    assert run(app, ["summarize", *folders, "--page", str(tmp_path / "sheet.html")]).exit_code == 0
     page = (tmp_path / "sheet.html").read_text()
     assert "Content-Security-Policy" in page and page.count("<svg") == 1 and "CR of pairs" in page

@@ -59,8 +59,8 @@ def test_commands_read_what_people_played(played, clock) -> None:
     run("report", one)
     page = (one / "report.html").read_text("utf-8")
     assert "person" in page and 'id="player"' in page
-    assert run("sheet", one, other)
-    assert "2 runs" in run("test", one, other)
+    assert run("summarize", one, other)
+    assert "2 runs" in run("significance", one, other)
 
 
 @pytest.mark.parametrize("clock", GAMES)

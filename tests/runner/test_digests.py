@@ -84,7 +84,13 @@ def test_edits_are_noticed_by_all_who_read_and_are_used_unverified_on_request(ru
         write_lines(run, lines)
     with pytest.raises(RecordError, match=r"records\.jsonl, line 2: differs from what the run wrote; .*delete recor"):
         read_records(run)
-    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["sheet", run], ["test", run, run]):
+    for words in (
+        ["score", run],
+        ["report", run],
+        ["replay", run, "--check"],
+        ["summarize", run],
+        ["significance", run, run],
+    ):
         found = CliRunner().invoke(app, list(map(str, words)))
         assert found.exit_code == 2, words
     (run / DIGESTS).unlink()
@@ -240,7 +246,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
     write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
     with pytest.raises(RecordError, match=r"line 4: holds the episode of .*line 1 once more, but otherwise"):
         read_records(run)
-    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["sheet", run]):
+    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["summarize", run]):
         found = CliRunner().invoke(app, list(map(str, words)))
         assert found.exit_code == 2 and "once more" in found.output, words
     with pytest.raises(RecordError, match="once more"):

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.cli.sheet import sheet_cards
 from collab_overcooked.cli.significance import measured_in
+from collab_overcooked.cli.summarize import sheet_cards
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.compare import leaderboard
 from collab_overcooked.evaluation.compare.plan import Entry, make_plan

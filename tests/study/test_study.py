@@ -641,7 +641,7 @@ def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Pat
 
 def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
     pytest.importorskip("scipy", reason="the extra 'stats' is not installed")
-    done = CliRunner().invoke(app, ["test", str(rehearsed[0]), "--format", "json"])
+    done = CliRunner().invoke(app, ["significance", str(rehearsed[0]), "--format", "json"])
     assert done.exit_code == 0, done.output
     rows = {row["Measure"]: row for card in json.loads(done.stdout)[1:] for row in card["tables"][0]["rows"]}
     assert rows["liked.fun"]["pairs"] == rows["completed"]["pairs"] == 4
@@ -649,7 +649,7 @@ def test_conditions_of_a_study_are_tested(rehearsed: tuple[Path, Any]) -> None:
 
 
 def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None:
-    """Twelve people answer under three conditions; what `test` prints follows from `answers.csv` alone."""
+    """Twelve people answer under three conditions; what `significance` prints follows from `answers.csv` alone."""
     stats = pytest.importorskip("scipy.stats", reason="the extra 'stats' is not installed")
     content = changed("participants", to={"id": "PID", "keep": ["STUDY"], "limit": 20})
     content["conditions"]["third"] = content["conditions"]["helped"] | {"label": "C"}
@@ -670,7 +670,7 @@ def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None
         assert done.exit_code == 0, done.output
         return str(done.stdout)
 
-    cards = json.loads(run("test", str(tmp_path / "run"), "--format", "json"))
+    cards = json.loads(run("significance", str(tmp_path / "run"), "--format", "json"))
     rows = [row for card in cards for table in card["tables"] for row in table["rows"]]
     run("study", "export", str(tmp_path / "run"), "--out", str(tmp_path / "out"), "--anonymous")
     with (tmp_path / "out" / "answers.csv").open() as file:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from collab_overcooked.runner.teams import team_words
 
 Record = Mapping[str, Any]
 _POLICY, _KIND = Column("Policy"), Column("kind")
+LEARNED = "RL"  # kind of trained policies
 _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 
@@ -88,13 +89,16 @@ class Leaderboard:
     skipped: tuple[Skipped, ...]
     remarks: tuple[str, ...]
 
-    def ordered(self) -> list[Line | Reference]:
+    def ordered(self, lines: Sequence[Line] | None = None) -> list[Line | Reference]:
         """Return policies and published ones, the best first.
+
+        Args:
+            lines: Policies, those of the board if None.
 
         A policy's place is the mean, over the settings that it played, of its score as a share of the best one there,
         or of the best one as a share of its score where less is better.
         """
-        everybody: list[Line | Reference] = [*self.lines, *self.references]
+        everybody: list[Line | Reference] = [*(self.lines if lines is None else lines), *self.references]
         lower = self.benchmark.lower_is_better
         best: dict[str, float] = {}
         for one in everybody:
@@ -108,6 +112,37 @@ class Leaderboard:
 
         return sorted(everybody, key=share, reverse=True)
 
+    def specialists(self) -> dict[str, list[Line]]:
+        """Return the trained policies of one method that share the settings among them, by the name of their row."""
+        axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
+        methods: dict[str, list[Line]] = {}
+        for line in self.lines:
+            method, colon, _ = line.policy.partition(":")
+            if colon and line.kind == LEARNED and line.scores:
+                methods.setdefault(method, []).append(line)
+        return {
+            f"{method}, one per {axes[next(iter(own[0].scores))]}": own
+            for method, own in methods.items()
+            if len(own) > 1 and len(_names(own)) == sum(len(line.scores) for line in own)
+        }
+
+    def merged(self) -> list[Line]:
+        """Return the policies of the tables: the specialists of one method are one of them."""
+        names = {line.policy: name for name, own in self.specialists().items() for line in own}
+        found: dict[str, list[Line]] = {}
+        for line in self.lines:
+            found.setdefault(names.get(line.policy, line.policy), []).append(line)
+        return [own[0] if len(own) == 1 else self._merge(name, own) for name, own in found.items()]
+
+    def _merge(self, name: str, lines: Sequence[Line]) -> Line:
+        method = lines[0].policy.partition(":")[0]  # one team, for the summary
+        records = [
+            {**record, "team": dict.fromkeys(record["team"], method)} for line in lines for record in line.records
+        ]
+        scores = {setting: score for line in lines for setting, score in line.scores.items()}
+        summary = registry.load_suite(self.game).summary(records)
+        return Line(name, lines[0].kind, scores, summary, [record for line in lines for record in line.records])
+
     # ---------------------------------------------------------------------------------------- tables
 
     def ranking(self) -> ResultTable:
@@ -115,7 +150,7 @@ class Leaderboard:
         settings = [setting.name for setting in self.benchmark.settings]
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
-        for i, one in enumerate(self.ordered()):
+        for i, one in enumerate(self.ordered(self.merged())):
             mine = isinstance(one, Line)
             marks[i] = one.kind.lower() if mine else "published"
             name, time = (one.policy, one.milliseconds) if isinstance(one, Line) else (f"{one.name}, published", None)
@@ -125,7 +160,7 @@ class Leaderboard:
 
     def process(self) -> ResultTable:
         """Return what else was measured, over all settings that a policy played."""
-        lines = [one for one in self.ordered() if isinstance(one, Line)]
+        lines = [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
         heads = list(dict.fromkeys(column for line in lines for column in line.whole.process))
         rows = tuple((line.policy, *map(line.whole.process.get, heads), len(line.records)) for line in lines)
         marks = {i: line.kind.lower() for i, line in enumerate(lines)}
@@ -135,7 +170,10 @@ class Leaderboard:
     def absent(self) -> ResultTable | None:
         """Return who did not play what; None if everybody played everything."""
         grouped: dict[tuple[str, str], list[str]] = {}
+        covered = {(line.policy, name) for own in self.specialists().values() for line in own for name in _names(own)}
         for skip in self.skipped:
+            if (skip.policy, skip.setting) in covered:
+                continue
             grouped.setdefault((skip.policy, skip.reason), []).append(skip.setting)
         every = len(self.benchmark.settings)
         rows = tuple(
@@ -154,7 +192,7 @@ class Leaderboard:
 
     def differences(self) -> ResultTable | None:
         """Return how much more the best policy reached on episodes that others played, too; None if there are none."""
-        lines = {one.policy: one.records for one in self.ordered() if isinstance(one, Line)}
+        lines = {one.policy: one.records for one in self.ordered(self.merged()) if isinstance(one, Line)}
         return difference_table(lines) if len(lines) > 1 else None
 
     def tables(self) -> list[ResultTable]:
@@ -250,6 +288,10 @@ class Comparison:
             "games": [board.to_dict() for board in self.leaderboards],
             "costs": self.costs and self.costs.to_dict(),
         }
+
+
+def _names(lines: Iterable[Line]) -> set[str]:
+    return {name for line in lines for name in line.scores}
 
 
 def _values(one: Line | Reference) -> dict[str, float]:

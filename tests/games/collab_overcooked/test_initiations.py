@@ -74,8 +74,8 @@ def test_what_the_chef_asks_for_is_told_apart(tmp_path, wish, kinds):
 
 def test_the_papers_level_is_usual():
     plan = plan_evaluation("initiations", ["agent_0=greedy"])
-    assert len(plan.tasks) == 5 and set(plan.tasks.values()) == {3} and plan.samples == 20
-    assert plan.team == ("greedy", "reference")
+    assert len({group.task for group in plan.groups}) == 5 and plan.episodes == 20
+    assert {(group.level, group.team) for group in plan.groups} == {(3, ("greedy", "reference"))}
 
 
 def test_the_chef_is_always_asked():

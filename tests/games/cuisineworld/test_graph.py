@@ -1,18 +1,20 @@
-"""Task graphs: what is in them, how they are laid out, and the files."""
+"""Task graphs: what is in them, their texts, and the files."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import os
+import shutil
 
 import pytest
 
 from collab_overcooked.games.cuisineworld.engine.spec import levels, load_level
 from collab_overcooked.games.cuisineworld.text.graph import (
-    _crossings,
-    _spread,
+    Node,
+    TaskGraph,
+    dot_text,
     draw_graph,
     find_graph,
-    layout,
+    mermaid_text,
     task_graph,
 )
 
@@ -49,69 +51,65 @@ def test_a_missing_tool_is_marked_in_the_level_only():
 
 
 @pytest.mark.parametrize("name", [*levels(), *COOKBOOK])
-def test_layouts_run_from_left_to_right_without_overlap(name):
+def test_texts_have_a_line_for_every_node_and_edge(name):
     graph = find_graph(name)
-    placed = layout(graph)
-    assert set(placed.places) == set(graph.nodes) and set(placed.routes) == set(graph.edges)
-    for start, end in graph.edges:
-        assert placed.places[start][0] < placed.places[end][0]
-        route = placed.routes[start, end]
-        assert route[0] == placed.places[start] and route[-1] == placed.places[end]
-        assert all(after[0] - before[0] == 1 for before, after in pairwise(route))
-    columns: dict[float, list[float]] = {}
-    for x, y in {*placed.places.values(), *(point for route in placed.routes.values() for point in route)}:
-        columns.setdefault(x, []).append(y)
-    for rows in columns.values():
-        assert all(after - before > 0.999 for before, after in pairwise(sorted(rows)))
+    dot, mermaid = dot_text(graph), mermaid_text(graph)
+    assert dot.count(" -> ") == mermaid.count(" --> ") == len(graph.edges)
+    for node in graph.nodes.values():
+        assert f'[label="{node.label}"' in dot and f'"{node.label}"' in mermaid
+    assert dot.startswith("digraph ") and dot.endswith("}\n") and mermaid.startswith("flowchart LR\n")
 
 
-def test_ingredients_stand_directly_before_their_first_use():
-    graph = find_graph("level_9")
-    places = layout(graph).places
-    for key, node in graph.nodes.items():
-        if node.kind == "ingredient":
-            assert min(places[end][0] for start, end in graph.edges if start == key) == places[key][0] + 1
+def test_quotes_in_names_stay_inside_their_labels():
+    graph = TaskGraph('a"b', {"x": Node("x", 'say "hi"\\', "dish")}, ())
+    assert 'label="say \\"hi\\"\\\\"' in dot_text(graph) and 'digraph "a\\"b" {' in dot_text(graph)
+    assert "say &quot;hi&quot;" in mermaid_text(graph)
 
 
-def test_crossings_are_counted():
-    assert _crossings([["a", "b"], ["c", "d"]], [("a", "d"), ("b", "c")]) == 1
-    assert _crossings([["a", "b"], ["d", "c"]], [("a", "d"), ("b", "c")]) == 0
-
-
-@pytest.mark.parametrize(
-    ("targets", "places"),
-    [([0.0, 5.0], [0.0, 5.0]), ([1.0, 1.0], [0.5, 1.5]), ([3.0, 0.0, 0.0], [0.0, 1.0, 2.0]), ([], [])],
-)
-def test_rows_are_spread_as_little_as_possible(targets, places):
-    assert _spread(targets) == pytest.approx(places)
-
-
-@pytest.mark.parametrize("ending", ["svg", "png", "pdf"])
-def test_files_are_written(tmp_path, ending):
+@pytest.mark.parametrize(("ending", "text"), [("dot", dot_text), ("mmd", mermaid_text)])
+def test_texts_are_written_to_files(tmp_path, ending, text):
     draw_graph("level_5", tmp_path / f"graph.{ending}")
-    assert (tmp_path / f"graph.{ending}").stat().st_size > 1000
-
-
-def test_an_svg_holds_every_name_and_is_the_same_each_time(tmp_path):
-    draw_graph("level_12", tmp_path / "one.svg")
-    draw_graph(load_level("level_12"), tmp_path / "two.svg")
-    text = (tmp_path / "one.svg").read_text()
-    assert text == (tmp_path / "two.svg").read_text()
-    for node in find_graph("level_12").nodes.values():
-        assert f">{node.label}<" in text
+    assert (tmp_path / f"graph.{ending}").read_text() == text(find_graph("level_5"))
 
 
 def test_a_level_file_can_be_drawn(tmp_path):
     file = tmp_path / "mine.yaml"
     file.write_text("extends: cookbook\nname: mine\nkitchen: [storage, servingtable, pan]\norders: [sauteedPork]\n")
-    draw_graph(file, tmp_path / "mine.svg")
-    assert ">sauteedPork<" in (tmp_path / "mine.svg").read_text()
+    draw_graph(file, tmp_path / "mine.mmd")
+    assert '"sauteedPork"' in (tmp_path / "mine.mmd").read_text()
+
+
+def test_pictures_are_drawn_by_graphviz(tmp_path, monkeypatch):
+    program = tmp_path / "dot"  # a stand-in that writes its option and what it reads
+    program.write_text("#!/bin/sh\necho option $1\ncat\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    draw_graph("level_5", tmp_path / "graph.svg")
+    assert (tmp_path / "graph.svg").read_text() == "option -Tsvg\n" + dot_text(find_graph("level_5"))
+    program.write_text("#!/bin/sh\necho no fonts >&2\nexit 1\n")
+    with pytest.raises(ValueError, match=r"dot cannot draw .*: no fonts"):
+        draw_graph("level_5", tmp_path / "other.svg")
+    assert not (tmp_path / "other.svg").exists()
+
+
+def test_pictures_without_graphviz_name_the_remedy(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ValueError, match=r"apt install graphviz.*write \.dot or \.mmd"):
+        draw_graph("level_5", tmp_path / "graph.svg")
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("name", ["level_9", "level_12"])
+def test_graphviz_draws_every_name(tmp_path, name):
+    draw_graph(name, tmp_path / "graph.svg")
+    for node in find_graph(name).nodes.values():
+        assert f">{node.label}<" in (tmp_path / "graph.svg").read_text()
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path):
     with pytest.raises(ValueError, match="did you mean level_9"):
-        draw_graph("levl_9", tmp_path / "out.svg")
-    with pytest.raises(ValueError, match=r"should end in \.svg, \.png, \.pdf"):
+        draw_graph("levl_9", tmp_path / "out.dot")
+    with pytest.raises(ValueError, match=r"should end in \.dot, \.mmd, \.svg, \.png, \.pdf"):
         draw_graph("level_9", tmp_path / "out.gif")
     with pytest.raises(ValueError, match="unknown dish 'pizza'"):
         task_graph(load_level("level_9"), ["pizza"])

@@ -10,11 +10,10 @@ import pytest
 from endpoints import serving
 from typer.testing import CliRunner
 
+from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.compare.plan import make_plan
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.overcooked.suite import scoring
-from collab_overcooked.games.overcooked.suite.tables import scorecard
 
 LLM = "llm:m?agent=choose"
 
@@ -33,13 +32,13 @@ def test_seats_that_speak_give_directives_unless_told_otherwise() -> None:
 
 def test_published_numbers_stand_beside_language_teams() -> None:
     step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
-    record = {"env_id": "Overcooked-v0", "task": "cramped_room", "max_cycles": 400, "steps": [step]}
+    record = {"env_id": "Overcooked-v0", "task": "cramped_room", "max_cycles": 400, "steps": [step], "success": True}
     record["team"] = {"agent_0": LLM, "agent_1": LLM}
     tables = {}
     for level in ("medium", "primitive"):
         record["env_kwargs"] = {"layout": "cramped_room", "action_level": level}
-        (result,) = scoring.score_records([record])
-        tables[result.title] = [column.name for column in scorecard("overcooked", result).tables[0].columns]
+        (card,) = registry.load_suite("overcooked").score([record], None)
+        tables[card.title] = [column.name for column in card.tables[0].columns]
     assert tables["Overcooked-v0"][-3:] == ["PPO_SP", "PBT", "LLM-Co"]
     assert "LLM-Co" not in tables["Overcooked-v0, action_level primitive"]
 

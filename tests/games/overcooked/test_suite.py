@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
+from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.overcooked.suite import scoring
 from collab_overcooked.games.overcooked.suite import suite as overcooked
-from collab_overcooked.games.overcooked.suite.tables import scorecard
 from collab_overcooked.reporting.report import build_report
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
 
 HORIZON = 60
+SUITE = registry.load_suite("overcooked")
 
 
 @pytest.fixture(scope="module")
@@ -61,11 +62,11 @@ def test_a_record_without_payments_is_refused() -> None:
 
 
 def test_published_numbers_stand_in_the_rows_of_their_own_maps(usual: list[dict[str, Any]]) -> None:
-    (result,) = scoring.score_records(usual)
-    (table,) = scorecard("overcooked", result).tables
+    (card,) = SUITE.score(usual, None)
+    (table,) = card.tables
     assert [column.name for column in table.columns if column.published] == ["PPO_SP", "PBT", "LLM-Co"]
     assert [row[4:] for row in table.rows] == [("198.8 ± 4.06", "216.9 ± 1.31", "220"), (None, None, "280")]
-    assert any("9x5" in note for note in scorecard("overcooked", result).notes)
+    assert any("9x5" in note for note in card.notes)
 
 
 @pytest.mark.parametrize("change", ["steps", "dynamics", "team"])
@@ -77,15 +78,15 @@ def test_published_numbers_stand_beside_equal_games_only(usual: list[dict[str, A
         record["env_kwargs"] = {**record["env_kwargs"], "dynamics": "explicit"}
     else:
         record["team"] = {"agent_0": "greedy", "agent_1": "random"}
-    (result,) = scoring.score_records([record])
-    assert not any(column.published for column in scorecard("overcooked", result).tables[0].columns)
+    (card,) = SUITE.score([record], None)
+    assert not any(column.published for column in card.tables[0].columns)
 
 
 def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> None:
-    (result,) = scoring.score_records(mixed)
-    assert result.team == "agent_0=greedy agent_1=random"
-    assert result.title == "Overcooked-v0, max_cycles 60"
-    assert [(row.task, len(row.scores)) for row in result.rows] == [
+    (card,) = SUITE.score(mixed, None)
+    assert card.team == "agent_0=greedy agent_1=random"
+    assert card.title == "Overcooked-v0, max_cycles 60"
+    assert [(row.task, len(row.records)) for row in SUITE.rows(mixed)] == [
         ("cramped_room", 2),
         ("cramped_room, seats swapped", 2),
     ]
@@ -93,7 +94,7 @@ def test_both_orders_of_seats_are_one_result(mixed: list[dict[str, Any]]) -> Non
 
 def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
     cards = score_records(usual)
-    score = f"{scoring.score_records(usual)[0].rows[0].score.value:.1f}"
+    score = f"{SUITE.rows(usual)[0].mean('score').value:.1f}"
     assert score in markdown(cards) and "PPO_SP (published)" in markdown(cards)
     assert csv_text(cards).startswith("title,layout,swapped,agent_0,agent_1,episodes,score,score_low,score_high,soups")
     (document,) = json.loads(json_text(cards))
@@ -143,15 +144,15 @@ def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usu
     """The row of a policy in seat 1 shows what the paper's agents reached in seat 1."""
     first = {**usual[0], "team": {"agent_0": "greedy", "agent_1": "proxy:bc"}}
     swapped = {**usual[0], "task": "cramped_room, seats swapped", "team": {"agent_0": "proxy:bc", "agent_1": "greedy"}}
-    (result,) = scoring.score_records([first, swapped])
-    (table,) = scorecard("overcooked", result).tables
+    (card,) = SUITE.score([first, swapped], None)
+    (table,) = card.tables
     heads = [column.name for column in table.columns if column.published]
     assert heads == ["BC + proxy", "PPO_BC + proxy", "LLM-Co + proxy"]
     assert [row[4:] for row in table.rows] == [
         ("103.5 ± 3.38", "156.4 ± 1.48", "160"),
         ("110 ± 3.39", "163.9 ± 1.61", "180"),
     ]
-    assert any("clone of people's games" in note for note in scorecard("overcooked", result).notes)
+    assert any("clone of people's games" in note for note in card.notes)
 
 
 @pytest.mark.parametrize(("switches", "name", "score"), [("", "without", 160.0), ("?helper=on", "with", 240.0)])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from games.overcooked.world import open_world
 
+from collab_overcooked import make
 from collab_overcooked.games.overcooked.engine.constants import Clock, Event
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.text import text
@@ -139,8 +142,8 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
 def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:
     film = open_world(WORLD)
     lines = film.game.describe(film.state, 0, 1).split("\n")
-    assert lines[1:4] == ["Alice is 1 at (2, 1), facing north. You are 2 at (4, 2), facing east.", "Map:", "XXPXXPXX"]
-    assert lines[4:6] == ["O 1    O", "X   2  X"]
+    assert lines[1:4] == ["Alice is 1 at (2, 1), facing north. You are 2 at (4, 2), facing east.", "Map:", "kkckkckk"]
+    assert lines[4:6] == ["o 1    o", "k   2  k"]
     manual = Overcooked("locked").manual(seat=1)
     for words in (
         "You are Bob",
@@ -148,11 +151,25 @@ def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> No
         "cooks for 20 steps",
         "c0 (",
         "interact works",
-        "P pot",
-        "blank floor",
+        "c pots",
+        "Blank cells are floor",
     ):
         assert words in manual
     assert "directive" not in manual
+
+
+@pytest.mark.parametrize("layout", ["locked", "forced_coordination", "counter_circuit"])
+def test_names_of_objects_map_and_legend_use_the_same_letters(layout: str) -> None:
+    env = make("Overcooked-v0", layout=layout)
+    env.reset(seed=0)
+    rows = env.describe("agent_0").partition("Map:\n")[2].split("\n")
+    manual = env.game.manual(seat=0)
+    objects = re.findall(r"([a-z])\d+ \((\d+), (\d+)\)", manual)
+    assert objects and all(rows[int(y)][int(x)] == letter for letter, x, y in objects)
+    legend = dict(re.findall(r"([a-zW]) ([a-z ]+)", manual.partition("names of objects: ")[2].partition(".")[0]))
+    assert set(legend) >= {letter for letter, *_ in objects}
+    for title, letter in re.findall(r"^- ([a-z ]+): ([a-z])0", manual, re.MULTILINE):
+        assert legend[letter] == title
 
 
 def test_the_manual_is_that_of_the_layout_that_is_played() -> None:

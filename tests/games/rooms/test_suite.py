@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import pytest
 
+from collab_overcooked.evaluation.episode_suite import SettingRow
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.rooms.suite.scoring import SettingRow
+from collab_overcooked.games.rooms.suite.scoring import as_published, rate
 
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
-    return SettingRow("code2024", ("greedy", "greedy"), turns, successes, (0,) * len(turns), 30)
+    records = [
+        {"env_id": "CollabCapture-v0", "team": {}, "steps": [], "timesteps": own, "success": success, "max_cycles": 30}
+        for own, success in zip(turns, successes, strict=True)
+    ]
+    return SettingRow("CollabCapture-v0", "code2024", records)
 
 
 def test_failures_are_printed_as_the_original_does() -> None:
     own = row((4, 6, 30), (True, True, False))
-    assert own.as_published() == "13.33 ± 6.82"
-    assert own.as_published(35) == "15.00 ± 8.18"
-    assert own.rate.value == pytest.approx(2 / 3) and own.success_turns.value == 5
+    assert as_published(own) == "13.33 ± 6.82"
+    assert as_published(own, 35) == "15.00 ± 8.18"
+    assert rate(own).value == pytest.approx(2 / 3) and own.mean("success_turns").value == 5
 
 
 def test_different_policies_play_every_setting_from_both_seats() -> None:

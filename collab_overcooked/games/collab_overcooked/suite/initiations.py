@@ -8,23 +8,23 @@ responses are scored and told apart as usual.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.evaluation.suites import Listing
+from collab_overcooked.envs.shells import split_options
+from collab_overcooked.evaluation.plans import EpisodePlan, JobGroup
 from collab_overcooked.games.collab_overcooked.engine.constants import Task
 from collab_overcooked.games.collab_overcooked.policies.reference import reference_play
 from collab_overcooked.games.collab_overcooked.suite.due_tables import REFERENCE
-from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions, plan_tasks
-from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, task_references
+from collab_overcooked.games.collab_overcooked.suite.suite import CollabOvercookedSuite, TaskOptions
+from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID
 from collab_overcooked.io.options import option
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, ReportsUsage, Seen
-from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+from collab_overcooked.runner.jobs import EpisodeJob
 from collab_overcooked.runner.teams import ALL, Team
 
 NAME = "initiations"
@@ -165,41 +165,10 @@ class Sample(EpisodeJob):
         return record | {"due": stage.action, "due_number": self.stage + 1}
 
 
-@dataclass(frozen=True, kw_only=True)
-class InitiationPlan(Evaluation):
-    """All samples of all states of some tasks.
+class InitiationPlan(EpisodePlan):
+    """All samples of all states of some tasks."""
 
-    Attributes:
-        team: Policy texts in seat order; that of the chef is asked, and others than the reference answer.
-        tasks: Tasks and their levels.
-        samples: Of each state.
-        actions: Before which actions of the assistant, ``"all"`` or ``"paper"``.
-    """
-
-    suite: str = NAME
-    team: tuple[str, ...]
-    tasks: Mapping[str, int]
-    samples: int
-    actions: str
-
-    def make_jobs(self) -> list[Sample]:
-        """Return all samples in the order of the record file."""
-        return [
-            Sample(
-                env_id=ENV_ID,
-                env_kwargs={**self.options, "task": task},
-                team=self.team,
-                task=task,
-                level=level,
-                stage=stage,
-                episode=stage * self.samples + sample,
-                seed=episode_seed(self.seed, task, stage * self.samples + sample),
-                limits=self.limits,
-            )
-            for task, level in self.tasks.items()
-            for stage in range(len(chosen_stages(registry.load_game(ENV_ID, **self.options, task=task), self.actions)))
-            for sample in range(self.samples)
-        ]
+    job = Sample
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,37 +189,24 @@ class InitiationSuite(CollabOvercookedSuite):
 
     suite_options = SampleOptions
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> InitiationPlan:
-        """Plan samples of all states of some tasks; seats that the team does not name follow the reference."""
+    plan_class = InitiationPlan
+    listed: ClassVar = {}
+
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return all states of some tasks; seats that the team does not name follow the reference."""
         named = [word.partition("=")[0] for word in team]
         if f"agent_{CHEF}" not in named and ALL not in named:
             raise ValueError(
                 f"team: in the suite {NAME} agent_{CHEF} is asked; write for example agent_{CHEF}=greedy, and "
                 "agent_1=greedy if it shall answer"
             )
-        if suite_options.levels is None and not suite_options.tasks:
-            suite_options = replace(suite_options, levels=LEVELS)
+        if own.levels is None and not own.tasks:
+            own = replace(own, levels=LEVELS)
         seats = [*team, *([] if ALL in named else [f"{ALL}={REFERENCE}"])]
-        plan = plan_tasks(seats, suite_options, seed=seed, options=options, limits=limits)
-        found = task_references(plan.options).tasks
-        if suite_options.actions == PAPER_ACTIONS:
-            for task in plan.tasks:  # refuses tasks with others
-                paper_stages(registry.load_game(ENV_ID, **plan.options, task=task))
-        return InitiationPlan(
-            team=plan.team,
-            tasks={task: found[task].level for task in plan.tasks},
-            samples=plan.episodes,
-            actions=suite_options.actions,
-            seed=plan.seed,
-            options=plan.options,
-            limits=plan.limits,
-        )
-
-    def listings(self) -> Mapping[str, Listing]:
-        """Return nothing of its own."""
-        return {}
+        for group in super().groups(seats, own, options):
+            game = registry.load_game(ENV_ID, **split_options(group.env_kwargs)[1])
+            for stage in range(len(chosen_stages(game, own.actions))):
+                yield replace(group, first=stage * own.episodes, fields={"stage": stage})
 
     def described(self, kitchen: str) -> list[str]:
         """Return nothing of its own."""

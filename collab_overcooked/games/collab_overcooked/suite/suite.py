@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
+from collab_overcooked.evaluation.episode_suite import EpisodeSuite, load_checked
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record
 from collab_overcooked.games.collab_overcooked.engine.config import CollabOvercookedConfig
 from collab_overcooked.games.collab_overcooked.engine.options import steps_allowed
 from collab_overcooked.games.collab_overcooked.suite import by_gamma
 from collab_overcooked.games.collab_overcooked.suite.by_gamma import gamma_card
 from collab_overcooked.games.collab_overcooked.suite.due_tables import due_cards
 from collab_overcooked.games.collab_overcooked.suite.scoring import (
-    NAME,
     RECORD_FIELDS,
     CollabScoring,
     LogOptions,
@@ -25,60 +27,17 @@ from collab_overcooked.games.collab_overcooked.suite.scoring import (
     score_records,
 )
 from collab_overcooked.games.collab_overcooked.suite.tables import scorecard
-from collab_overcooked.games.collab_overcooked.suite.task_references import ENV_ID, choose_tasks, task_references
-from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.games.collab_overcooked.suite.task_references import (
+    ENV_ID,
+    TaskInfo,
+    choose_tasks,
+    task_references,
+)
 from collab_overcooked.io.documents import builtin_names
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
 from collab_overcooked.runner.teams import parse_seats
-
-_SET_ELSEWHERE = {
-    "task": "--tasks",
-    "level": "--levels",
-    "kitchen": "--kitchen",
-    "gamma": "--gamma",
-    "orders": "reset options; a suite plays one order at a time",
-    "obs": "the policies",
-}
-
-# ------------------------------------------------------------------------------------------- playing
-
-
-@dataclass(frozen=True, kw_only=True)
-class CollabPlan(Evaluation):
-    """Tasks, each some times.
-
-    Attributes:
-        team: Policy texts in seat order.
-        tasks: Tasks in the order of the table.
-        episodes: Episodes of each task.
-    """
-
-    suite: str = NAME
-    team: tuple[str, ...]
-    tasks: tuple[str, ...]
-    episodes: int
-
-    def make_jobs(self) -> list[EpisodeJob]:
-        """Return all episodes in the order of the record file."""
-        levels = {task.name: task.level for task in task_references(self.options).tasks.values()}
-        return [
-            EpisodeJob(
-                env_id=ENV_ID,
-                env_kwargs={**self.options, "task": task},
-                team=self.team,
-                task=task,
-                level=levels[task],
-                episode=episode,
-                seed=episode_seed(self.seed, task, episode),
-                limits=self.limits,
-            )
-            for task in self.tasks
-            for episode in range(self.episodes)
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,28 +51,7 @@ class TaskOptions:
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
 
 
-def plan_tasks(
-    team: Sequence[str], chosen: TaskOptions, *, seed: int, options: Mapping[str, Any], limits: Limits
-) -> CollabPlan:
-    """Check everything that a user can get wrong before anything is played; see ``Suite.plan``.
-
-    Raises:
-        ValueError: For an unknown seat, policy, level, task, kitchen or option, or a bad number.
-    """
-    episodes, seed = parse_integer("episodes", chosen.episodes, 1), parse_integer("seed", seed, 0)
-    own = check_env_options(ENV_ID, options, _SET_ELSEWHERE)
-    every = {"kitchen": chosen.kitchen, "gamma": chosen.gamma, **own}
-    known = task_references(every)
-    tasks = choose_tasks(known, chosen.levels, chosen.tasks)
-    registry.load_game(ENV_ID, **every, task=tasks[0])  # refuses bad option values
-    specs = parse_seats(team, len(known.display_names))
-    return CollabPlan(team=specs, tasks=tuple(tasks), episodes=episodes, seed=seed, options=every, limits=limits)
-
-
-# ------------------------------------------------------------------------------------------- the suite
-
-
-class CollabOvercookedSuite(Suite):
+class CollabOvercookedSuite(EpisodeSuite):
     """Orders one at a time; process metrics against reference trajectories."""
 
     suite_options: ClassVar[type] = TaskOptions
@@ -125,11 +63,43 @@ class CollabOvercookedSuite(Suite):
     score_metric = "success"
     axes = ("task",)
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> Evaluation:
-        """Plan tasks of a kitchen."""
-        return plan_tasks(team, suite_options, seed=seed, options=options, limits=limits)
+    set_elsewhere: ClassVar = {
+        "task": "--tasks",
+        "level": "--levels",
+        "kitchen": "--kitchen",
+        "gamma": "--gamma",
+        "orders": "reset options; a suite plays one order at a time",
+        "obs": "the policies",
+    }
+    leaderboard_notes = (
+        "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
+        "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
+        "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
+    )
+    listed: ClassVar = {
+        "tasks": lambda kitchen: [
+            (task.name, f"level {task.level}, reference time {task.reference_time}") for task in _by_level(kitchen)
+        ],
+        "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
+        "levels": lambda kitchen: [
+            (str(level), ", ".join(task.name for task in tasks))
+            for level, tasks in groupby(_by_level(kitchen), lambda task: task.level)
+        ],
+    }
+
+    def env_options(self, own: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the environment that all tasks have."""
+        return {"kitchen": own.kitchen, "gamma": own.gamma, **super().env_options(own, options)}
+
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return tasks of a kitchen in the order of the table."""
+        known = task_references(options)
+        tasks = choose_tasks(known, own.levels, own.tasks)
+        load_checked(ENV_ID, **options, task=tasks[0])  # refuses bad option values
+        specs = parse_seats(team, len(known.display_names))
+        for task in tasks:
+            kwargs, level = {**options, "task": task}, known.tasks[task].level
+            yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's table of every team and variant, and what chefs answered when actions were due."""
@@ -193,22 +163,6 @@ class CollabOvercookedSuite(Suite):
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
-    def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the metrics."""
-        return [
-            "SR: orders delivered in time; PC and TES: how much of the references was done, by all and by each agent; "
-            "IC and RC: requests that were right, and that were followed; timesteps: of successful episodes.",
-            "Teams that never speak have IC and RC 0 by definition: these two measure conversations.",
-        ]
-
-    def listings(self) -> Mapping[str, Listing]:
-        """Return tasks, kitchens and levels."""
-        return {
-            "tasks": _tasks,
-            "kitchens": lambda _: [(name, "") for name in builtin_names("collab_overcooked")],
-            "levels": _levels,
-        }
-
     def described(self, kitchen: str) -> list[str]:
         """Return kitchens and the tasks of one."""
         return [*builtin_names("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
@@ -222,18 +176,9 @@ class CollabOvercookedSuite(Suite):
         return None
 
 
-def _tasks(kitchen: str) -> list[tuple[str, str]]:
-    """Return task names with level and reference time."""
-    tasks = sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
-    return [(task.name, f"level {task.level}, reference time {task.reference_time}") for task in tasks]
-
-
-def _levels(kitchen: str) -> list[tuple[str, str]]:
-    """Return levels with their tasks."""
-    levels: dict[int, list[str]] = {}
-    for task in task_references({"kitchen": kitchen}).tasks.values():
-        levels.setdefault(task.level, []).append(task.name)
-    return [(str(level), ", ".join(levels[level])) for level in sorted(levels)]
+def _by_level(kitchen: str) -> list[TaskInfo]:
+    """Return the tasks of a kitchen by level, those of a level in the order of the file."""
+    return sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
 
 
 def describe_task(env_kwargs: Mapping[str, Any]) -> str:

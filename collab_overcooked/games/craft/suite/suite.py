@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
-from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
+from collab_overcooked.evaluation.episode_suite import OrderSuite, load_checked
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.craft.engine.config import PACES
 from collab_overcooked.games.craft.engine.spec import levels, load_level
 from collab_overcooked.games.craft.suite.documents import LevelOptions, check_levels
@@ -26,10 +26,9 @@ from collab_overcooked.games.craft.suite.scoring import (
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.teams import seats_by_size, size_words
+from collab_overcooked.runner.teams import size_words
 
 NAME = "craft"
 EPISODES = 3  # of one run
@@ -39,30 +38,6 @@ REMARK = (
     "inferred from rounded numbers. Walking, timing and failures of the real game are absent here: compare policies "
     "with each other, not with that row."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class CraftPlan(OrderPlan):
-    """Levels at paces from 1 to 5."""
-
-    suite: str = NAME
-
-    def level_name(self, level: str) -> str:
-        """Return the name that a level's file says."""
-        return load_level(level).name
-
-    def setting(self, level: str, name: str, agents: int, pace: int) -> dict[str, Any]:
-        """Return what is played."""
-        return {
-            "env_id": CRAFT,
-            "env_kwargs": {**self.options, "level": level, "agents": agents, "pace": pace},
-            "task": task_name(name, agents, pace),
-        }
-
-
-def task_name(level: str, agents: int, pace: int) -> str:
-    """Return what a record's episode is called, for example ``"house, 2 agents, pace 1"``."""
-    return f"{level}, {size_words(agents)}, pace {pace}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,38 +59,37 @@ class CraftSuite(OrderSuite):
     axes = AXES
     record_fields = RECORD_FIELDS
 
+    set_elsewhere: ClassVar = {"level": "--levels", "pace": "--paces", "agents": "--agents"}
+    pace = "pace"
+    leaderboard_notes = ("Two agents.",)
+    listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
+
     def derived(self, record: Record) -> Mapping[str, Any]:
         """Return what a level at a pace is called."""
         options = record["env_kwargs"]
         if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
             return {}
-        return {"task": task_name(load_level(options["level"]).name, len(record["team"]), options["pace"])}
+        return {"task": self.task_name(self.level_name(options["level"]), len(record["team"]), options["pace"])}
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> CraftPlan:
-        """Plan levels, numbers of agents and paces."""
-        own = check_env_options(
-            CRAFT, options, {name: f"--{name}s" for name in ("level", "pace")} | {"agents": "--agents"}
-        )
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
-        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
-        if not agents or not paces or not suite_options.levels:
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def task_name(self, level: str, agents: int, pace: int) -> str:
+        """Return the task of a level's records, for example ``"house, 2 agents, pace 1"``."""
+        return f"{level}, {size_words(agents)}, pace {pace}"
+
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return levels, numbers of agents and paces."""
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
+        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in own.paces))
+        if not agents or not paces or not own.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
-        check_names("levels", suite_options.levels, lambda level: load_level(level).name)
-        for level in suite_options.levels:
+        check_names("levels", own.levels, self.level_name)
+        for level in own.levels:
             for count in agents:  # refuses bad option values
-                registry.load_game(CRAFT, **own, level=level, agents=count, pace=paces[0])
-        return CraftPlan(
-            levels=tuple(dict.fromkeys(suite_options.levels)),
-            specs=seats_by_size(team, agents),
-            paces=paces,
-            runs=parse_integer("runs", suite_options.runs, 1),
-            episodes=parse_integer("episodes", suite_options.episodes, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=own,
-            limits=limits,
-        )
+                load_checked(CRAFT, **options, level=level, agents=count, pace=paces[0])
+        return self.order_groups(team, own.levels, agents, paces, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return a table for every team and variant, with the published row and what no team can exceed."""
@@ -155,17 +129,9 @@ class CraftSuite(OrderSuite):
             Reference(BOUND, "search", limits),
         ]
 
-    def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Say who plays."""
-        return ["Two agents."]
-
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say what the published score is not."""
         return [REMARK]
-
-    def listings(self) -> Mapping[str, Listing]:
-        """Return the levels with what they are like."""
-        return {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a level."""
@@ -178,28 +144,35 @@ def _card(result: CraftResult) -> Scorecard:
     marks: dict[int, str] = {}
     for level, agents in result.settings:
         marks |= {len(rows): "summary"} if rows else {}
-        cells = (result.cell(level, agents, pace) for pace in PACES)
+        cells = [result.cell(level, agents, pace) for pace in PACES]
         shown = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
         rows.append((f"{level}, {size_words(agents)}", *shown, result.cos(level, agents)))
         limits = result.limits(level, agents)
-        played = [limit for pace, limit in zip(PACES, limits, strict=True) if result.cell(level, agents, pace)]
+        played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
         if result.usual and agents == published()["agents"]:
             marks[len(rows)] = "published"
             shares = (f"{share:.3f}" for share in published()["shares"])
             rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))
     table = ResultTable(tuple(columns), tuple(rows), "Orders completed of those completed or failed", marks)
-    notes = (
-        "Orders still open at the end are in no ratio, as in the paper.",
-        *([REMARK] if "published" in marks.values() else []),
-    )
-    return Scorecard(NAME, result.title, (table,), result.team, notes, data=table_of_mappings(_settings(result)))
+    remarks = (REMARK,) if "published" in marks.values() else ()
+    notes = ("Orders still open at the end are in no ratio, as in the paper.", *remarks)
+    settings = ((result, level, agents, pace) for level, agents, pace in result.runs)
+    return Scorecard(NAME, result.title, (table,), result.team, notes, data=table_of(DATA, settings))
 
 
-def _settings(result: CraftResult) -> Iterator[dict[str, Cell]]:
-    """Yield the counts of each setting."""
-    for level, agents, pace in result.runs:
-        cell = result.cell(level, agents, pace)
-        counts = (cell.completed, cell.resolved, cell.ratio) if cell else (None, None, None)
-        setting: dict[str, Cell] = {"title": result.title, "team": result.team, "level": level, "agents": agents}
-        yield setting | dict(zip(("pace", "completed", "resolved", "ratio"), (pace, *counts), strict=True))
+def _counts(setting: tuple[CraftResult, str, int, int]) -> Any:
+    """Return the orders of a setting that was played."""
+    return setting[0].cell(*setting[1:])
+
+
+DATA = (
+    Column("title", value=lambda setting: setting[0].title),
+    Column("team", value=lambda setting: setting[0].team),
+    Column("level", value=lambda setting: setting[1]),
+    Column("agents", "number", value=lambda setting: setting[2]),
+    Column("pace", "number", value=lambda setting: setting[3]),
+    Column("completed", "number", value=lambda setting: _counts(setting).completed),
+    Column("resolved", "number", value=lambda setting: _counts(setting).resolved),
+    Column("ratio", "number", value=lambda setting: _counts(setting).ratio),
+)

@@ -7,15 +7,15 @@ once and goes on from episode to episode. Seed 0 gives the order sequences of th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.order_suite import OrderPlan, OrderSuite
-from collab_overcooked.evaluation.suites import Listing, Record, check_env_options, check_names
-from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels, load_level
+from collab_overcooked.evaluation.episode_suite import OrderSuite, load_checked
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record, check_names
+from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, Level, levels, load_level
 from collab_overcooked.games.cuisineworld.suite import sheet, tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
@@ -32,41 +32,11 @@ from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.teams import seats_by_size, size_words
+from collab_overcooked.runner.teams import size_words
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
 EPISODES = 3  # of one run
-_SET_ELSEWHERE = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
-
-# ------------------------------------------------------------------------------------------- playing
-
-
-def task_name(level: str, agents: int, alpha: float | None) -> str:
-    """Return what a record's episode is called, for example ``"level_3, 2 agents, alpha 1.5"``."""
-    pace = "times of the level file" if alpha is None else f"alpha {alpha:g}"
-    return f"{level}, {size_words(agents)}, {pace}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class CuisineWorldPlan(OrderPlan):
-    """Levels at paces alpha; a larger one gives more time."""
-
-    suite: str = NAME
-
-    def level_name(self, level: str) -> str:
-        """Return the name that a level's file says."""
-        return load_level(level).name
-
-    def setting(self, level: str, name: str, agents: int, pace: float) -> dict[str, Any]:
-        """Return what is played."""
-        return {
-            "env_id": CUISINEWORLD,
-            "env_kwargs": {**self.options, "level": level, "agents": agents, "alpha": pace},
-            "task": task_name(name, agents, pace),
-            "level": level_number(name),
-        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,37 +92,42 @@ class CuisineWorldSuite(OrderSuite):
     record_fields = RECORD_FIELDS
     axes = AXES
 
+    set_elsewhere: ClassVar = {"level": "--levels", "agents": "--agents", "alpha": "--alphas", "obs": "the policies"}
+    pace = "alpha"
+    leaderboard_notes = ("Two agents. Failures are all expired orders.",)
+    listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
+
     def derived(self, record: Record) -> Mapping[str, Any]:
         """Return what a level at a pace is called, and the number of the level."""
         options = record["env_kwargs"]
         if "level" not in options or record["task"].count(", ") < 2:
             return {}
-        name = load_level(options["level"]).name
-        return {"task": task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
+        name = self.level_name(options["level"])
+        return {"task": self.task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> CuisineWorldPlan:
-        """Plan levels, numbers of agents and paces."""
-        agents = [parse_integer("agents", count, 1) for count in suite_options.agents]
-        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
+    def level_name(self, level: str) -> str:
+        """Return the name that a level's file says."""
+        return load_level(level).name
+
+    def level_number(self, name: str) -> int | None:
+        """Return the number at the end of a level's name."""
+        return level_number(name)
+
+    def task_name(self, level: str, agents: int, pace: float | None) -> str:
+        """Return the task of a level's records, for example ``"level_3, 2 agents, alpha 1.5"``."""
+        return f"{level}, {size_words(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
+
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return levels, numbers of agents and paces."""
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
+        alphas = tuple(dict.fromkeys(map(float, own.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")
-        levels = parse_level_names(suite_options.levels)
-        plan = CuisineWorldPlan(
-            levels=levels,
-            specs=seats_by_size(team, dict.fromkeys(agents)),
-            paces=alphas,
-            runs=parse_integer("runs", suite_options.runs, 1),
-            episodes=parse_integer("episodes", suite_options.episodes, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=check_env_options(CUISINEWORLD, options, _SET_ELSEWHERE),
-            limits=limits,
-        )
-        check_names("levels", levels, lambda level: load_level(level).name)
-        for count in plan.specs:  # refuses bad option values
-            registry.load_game(CUISINEWORLD, **plan.options, level=levels[0], agents=count, alpha=alphas[0])
-        return plan
+        chosen = parse_level_names(own.levels)
+        check_names("levels", chosen, self.level_name)
+        for count in agents:  # refuses bad option values
+            load_checked(CUISINEWORLD, **options, level=chosen[0], agents=count, alpha=alphas[0])
+        return self.order_groups(team, chosen, agents, alphas, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the paper's tables of every team and variant."""
@@ -203,10 +178,6 @@ class CuisineWorldSuite(OrderSuite):
             scores[setting.name] = cos(runs)
         return [Reference(published().model, "language", scores)]
 
-    def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the metrics."""
-        return ["Two agents. Failures are all expired orders."]
-
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say how published scores were counted, and add a published number of another measure."""
         settings = [setting.name for setting in benchmark.settings]
@@ -225,10 +196,6 @@ class CuisineWorldSuite(OrderSuite):
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
 
-    def listings(self) -> Mapping[str, Listing]:
-        """Return the levels with class and orders."""
-        return {"levels": _list_levels}
-
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a level."""
         from collab_overcooked.games.cuisineworld.engine.solvability import level_text
@@ -236,6 +203,5 @@ class CuisineWorldSuite(OrderSuite):
         return level_text(load_level(name)) if name in levels() else None
 
 
-def _list_levels(kitchen: str) -> list[tuple[str, str]]:
-    read = [load_level(name) for name in levels()]
-    return [(level.name, f"{level.paper_class}: {', '.join(level.order_names)}") for level in read]
+def _class_and_orders(level: Level) -> tuple[str, str]:
+    return level.name, f"{level.paper_class}: {', '.join(level.order_names)}"

@@ -6,10 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
-from collab_overcooked.evaluation.suites import Record, Suite, check_env_options
+from collab_overcooked.evaluation.episode_suite import (
+    EpisodeSuite,
+    SettingRow,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record
 from collab_overcooked.games.house.engine.config import LOADS, TASKS
 from collab_overcooked.games.house.suite.scoring import (
     FRAMES,
@@ -21,17 +29,20 @@ from collab_overcooked.games.house.suite.scoring import (
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
-from collab_overcooked.metrics.intervals import Estimate, mean_ci
-from collab_overcooked.reporting.result_table import Column, ResultTable
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
-from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.teams import parse_seats, team_words
 
 ELSEWHERE = "measured in other simulators"
 ALONE = ", one agent"
 TRAINED_ON = {"task": None}  # policies that were trained on one kind of task alone are left out of comparisons
+
+
+def metric_columns(**scales: float) -> tuple[Column, ...]:
+    """Return columns with the means of metrics by name, each with what it is multiplied by."""
+    return tuple(Column(name, "estimate", 1, scale=scale, value=mean_of(name)) for name, scale in scales.items())
 
 
 class GoalLogger:
@@ -55,40 +66,7 @@ class GoalLogger:
         return self.facts
 
 
-@dataclass(frozen=True, kw_only=True)
-class HousePlan(Evaluation):
-    """Episodes of all variants.
-
-    Attributes:
-        env_id: Registered id.
-        team: Policy texts in seat order.
-        variants: Name and options of the game of each.
-        episodes: Episodes of each.
-    """
-
-    env_id: str
-    team: tuple[str, ...]
-    variants: tuple[tuple[str, Mapping[str, Any]], ...]
-    episodes: int
-
-    def make_jobs(self) -> list[EpisodeJob]:
-        """Return all episodes in the order of the record file."""
-        return [
-            EpisodeJob(
-                env_id=self.env_id,
-                env_kwargs={**self.options, "agents": len(self.team), **own},
-                team=self.team,
-                task=name,
-                episode=episode,
-                seed=episode_seed(self.seed, name, episode),
-                limits=self.limits,
-            )
-            for name, own in self.variants
-            for episode in range(self.episodes)
-        ]
-
-
-class HouseSuite(Suite):
+class HouseSuite(EpisodeSuite):
     """Episodes in generated homes; subclasses say which, and what counts.
 
     Attributes:
@@ -96,10 +74,10 @@ class HouseSuite(Suite):
         env_id: Registered id.
         measure: Metric of the leaderboard, and its heading.
         scale: What the metric is multiplied by.
-        columns: Further metrics with their scale.
         columns_of_papers: Options of the suite by what the papers print a number for.
         budgets: Episodes of each task in comparisons.
         trained: Configuration of the policy that comes with the package.
+        set_elsewhere: Options of the suite that are options of the environment, too.
     """
 
     has_success = True
@@ -108,7 +86,6 @@ class HouseSuite(Suite):
     env_id: str
     measure: ClassVar[tuple[str, str]]
     scale: ClassVar[float] = 1.0
-    columns: ClassVar[Mapping[str, float]]
     columns_of_papers: ClassVar[Mapping[str, Mapping[str, Any]]]
     budgets: ClassVar[Mapping[str, int]]
     trained: ClassVar[str]
@@ -118,55 +95,27 @@ class HouseSuite(Suite):
         """Return name and options of what is played."""
         raise NotImplementedError
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> HousePlan:
-        """Plan episodes; the number of agents is that of the team."""
-        fixed = {name: f"--{name}" for name, _ in self._fixed()} | {"task": "--tasks"}
-        own = check_env_options(self.env_id, options, fixed)
-        agents = parse_integer("agents", suite_options.agents, 1)
-        for task in suite_options.tasks:
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return all variants; the number of agents is that of the team."""
+        agents = parse_integer("agents", own.agents, 1)
+        for task in own.tasks:
             if task not in self.families:
                 raise ValueError(near_matches("task", task, self.families))
-        variants = tuple(self.variants(suite_options))
+        variants = list(self.variants(own))
         for _, variant in variants:
-            registry.load_game(self.env_id, **{**own, "agents": agents, **variant})  # refuses bad option values
-        return HousePlan(
-            suite=self.name,
-            env_id=self.env_id,
-            team=parse_seats(team, agents),
-            variants=variants,
-            episodes=parse_integer("episodes", suite_options.episodes, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=own,
-            limits=limits,
-        )
+            load_checked(self.env_id, **{**options, "agents": agents, **variant})  # refuses bad option values
+        specs = parse_seats(team, agents)
+        for name, variant in variants:
+            kwargs = {**options, "agents": agents, **variant}
+            yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
-    def _fixed(self) -> tuple[tuple[str, Any], ...]:
-        return (("agents", 2),)
-
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return a table for each team and variant: every kind of task, and all of them."""
-        return [self._card(own) for own in by_variant(records)]
-
-    def _card(self, records: Sequence[Record]) -> Scorecard:
-        variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
-        names = setting_names(records, self.axes, lambda record: str(record["task"]))
-        by_task: dict[str, list[dict[str, Any]]] = {}
-        for name, record in zip(names, records, strict=True):
-            values = score_record(record) | {"success": float(record["success"])}
-            by_task.setdefault(name, []).append(values)
-        everything = [values for own in by_task.values() for values in own]
-        rows = [(task, len(own), *self._means(own)) for task, own in by_task.items()]
-        rows.append(("all", len(everything), *self._means(everything)))
-        heads = [Column("Task"), Column("episodes", "number")]
-        heads += [Column(name, "estimate", 1, scale=scale) for name, scale in self.columns.items()]
-        table = ResultTable(tuple(heads), tuple(rows))
-        theirs = self._published() if variant.changed.keys() <= {"agents"} else ()  # they print single agents, too
-        return Scorecard(self.name, f"{variant.title}: {team}", (table, *theirs), data=table)
-
-    def _means(self, values: Sequence[Mapping[str, Any]]) -> list[Estimate | None]:
-        return [mean_ci([float(own[name]) for own in values]) for name in self.columns]
+    def card(self, records: Sequence[Record]) -> Scorecard:
+        """Return a table with every kind of task, and all of them."""
+        rows = self.rows(records)
+        team, whole = team_words(rows[0].team), SettingRow(rows[0].title, "all", records)
+        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, whole])
+        theirs = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # alone, too
+        return Scorecard(self.name, f"{whole.title}: {team}", (table, *theirs), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
         """Return the papers' numbers."""
@@ -200,17 +149,16 @@ class HouseSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the means of all columns, and the improvement over one agent alone where both have played."""
-        values = [score_record(record) | {"success": float(record["success"])} for record in records]
-        means = dict(zip(self.columns, self._means(values), strict=True))
-        process = {Column(name, "estimate", 1, scale=scale): means[name] for name, scale in self.columns.items()}
-        process[Column("improvement over one agent %", "estimate", 1, scale=100.0)] = self._improvement(records, values)
-        return Summary(means[self.measure[0]], process)
+        row = SettingRow("", "all", records)
+        process: dict[Column, Estimate | None] = {column: row.mean(column.name) for column in self.columns}
+        process[Column("improvement over one agent %", "estimate", 1, scale=100.0)] = self._improvement(row)
+        return Summary(row.mean(self.measure[0]), process)
 
-    def _improvement(self, records: Sequence[Record], values: Sequence[Mapping[str, Any]]) -> Estimate | None:
+    def _improvement(self, row: SettingRow) -> Estimate | None:
         """Return the papers' efficiency improvement, over the homes that one agent and a team have both played."""
         found: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
-        for record, own in zip(records, values, strict=True):
-            found[len(record["team"]) == 1][record["task"], record["seed"]] = float(own[self.measure[0]])
+        for record, own in zip(row.records, row.values(self.measure[0]), strict=True):
+            found[len(record["team"]) == 1][record["task"], record["seed"]] = float(own)
         pairs = [(one, found[False][key]) for key, one in found[True].items() if key in found[False]]
         if not pairs:
             return None
@@ -262,7 +210,8 @@ class HouseworkSuite(HouseSuite):
     suite_options = HouseworkOptions
     name, env_id, measure = "housework", "Housework-v0", ("ticks", "average steps")
     axes = ("task",)
-    columns: ClassVar = {"ticks": 1.0, "success": 100.0, "rate": 100.0, "words": 1.0, "characters": 1.0}
+    set_elsewhere: ClassVar = {"agents": "--agents", "task": "--tasks"}
+    columns = metric_columns(ticks=1.0, success=100.0, rate=100.0, words=1.0, characters=1.0)
     columns_of_papers: ClassVar = {"all tasks": {}}
     budgets: ClassVar = {"small": 2, "full": 10}
     trained = "housework_set_table"
@@ -291,20 +240,14 @@ class TransportSuite(HouseSuite):
     suite_options = TransportOptions
     name, env_id, measure, scale = "transport", "Transport-v0", ("rate", "transport rate, per cent"), 100.0
     axes = ("task", "rooms", "containers")
-    columns: ClassVar = {
-        "rate": 100.0,
-        **{f"rate_{frame}": 100.0 for frame in (500, 1000, 2000)},
-        "ticks": 1.0,
-        "words": 1.0,
-        "characters": 1.0,
-    }
+    set_elsewhere: ClassVar = HouseworkSuite.set_elsewhere | {"rooms": "--rooms", "containers": "--containers"}
+    columns = metric_columns(
+        rate=100.0, rate_500=100.0, rate_1000=100.0, rate_2000=100.0, ticks=1.0, words=1.0, characters=1.0
+    )
     columns_of_papers: ClassVar = {task: {"tasks": (task,)} for task in reversed(LOADS)}
     budgets: ClassVar = {"small": 1, "full": 6}
     trained = "transport_small"
     families = LOADS
-
-    def _fixed(self) -> tuple[tuple[str, Any], ...]:
-        return (("agents", 2), ("rooms", 6), ("containers", 5))
 
     def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         """Return tasks in houses of all sizes with few and many containers."""

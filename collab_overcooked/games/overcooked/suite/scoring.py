@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
 import yaml
 
-from collab_overcooked.games.overcooked.engine import spec
+from collab_overcooked.evaluation.episode_suite import SettingRow
 from collab_overcooked.io import schema
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
-from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
 from collab_overcooked.policies.registry import is_language
-from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
+from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
-from collab_overcooked.runner.teams import SWAPPED, specs_as_given
 
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
@@ -95,52 +93,6 @@ def published() -> Published:
 # ------------------------------------------------------------------------------------------- scoring
 
 
-@dataclass(frozen=True)
-class KitchenRow:
-    """Scores on one layout with one order of seats.
-
-    Attributes:
-        task: Layout, and whether seats are swapped.
-        layout: Its name.
-        team: Policy texts in seat order.
-        scores: Of the episodes.
-        soups: Delivered in the episodes.
-        theirs: Published numbers that were measured in the same way, by agent.
-    """
-
-    task: str
-    layout: str
-    team: tuple[str, ...]
-    scores: tuple[float, ...]
-    soups: tuple[int, ...]
-    theirs: Mapping[str, Printed]
-
-    @property
-    def score(self) -> Estimate:
-        """Mean score with its 95 % interval."""
-        return mean_ci(self.scores) or Estimate(0.0)
-
-    @property
-    def mean_soups(self) -> float:
-        """Mean number of deliveries."""
-        return sum(self.soups) / len(self.soups)
-
-
-@dataclass(frozen=True)
-class KitchenResult:
-    """Scores of one team on one variant of the game.
-
-    Attributes:
-        title: Game and variant.
-        team: Policies by seat.
-        rows: By layout and order of seats.
-    """
-
-    title: str
-    team: str
-    rows: tuple[KitchenRow, ...]
-
-
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
@@ -170,29 +122,22 @@ METRICS = MetricSet(
 )
 
 
-def score_records(records: Iterable[Mapping[str, Any]]) -> list[KitchenResult]:
-    """Score records of this game, one result for every team and variant among them."""
-    return [_result(group) for group in by_variant(records, specs_as_given)]
+class KitchenRow(SettingRow):
+    """Scores on one layout with one order of seats."""
 
+    @cached_property
+    def theirs(self) -> Mapping[str, Printed]:
+        """Published numbers that were measured in the same way, by agent."""
+        changed = variant_of(self.records[0]).changed
+        # Published scores of language models were measured by the public code's rules, others without directives.
+        speaks = default_level(self.team) != PRIMITIVE
+        usual = not [name for name in changed if name != "text_rules" or not speaks]
+        shipped = self.records[0]["env_kwargs"].get("layout") == self.setting  # no custom file of the same name
+        return published().beside(self.team, self.setting) if usual and shipped else {}
 
-def _result(records: Sequence[Mapping[str, Any]]) -> KitchenResult:
-    layouts = setting_names(records, AXES, lambda record: str(record["task"]).removesuffix(SWAPPED), spec.layouts())
-    tasks: dict[tuple[str, bool], list[Mapping[str, Any]]] = {}
-    for layout, record in zip(layouts, records, strict=True):
-        tasks.setdefault((layout, record["task"].endswith(SWAPPED)), []).append(record)
-    variant = variant_of(records[0])
-    # Published scores of language models were measured by the public code's rules, those of others without directives.
-    speaks = default_level(list(records[0]["team"].values())) != PRIMITIVE
-    usual = not [name for name in variant.changed if name != "text_rules" or not speaks]
-    rows = tuple(_row(layout, swapped, played, usual) for (layout, swapped), played in tasks.items())
-    first = min(rows, key=lambda row: row.task.endswith(SWAPPED))
-    return KitchenResult(variant.title, " ".join(f"agent_{i}={spec}" for i, spec in enumerate(first.team)), rows)
-
-
-def _row(layout: str, swapped: bool, played: Sequence[Mapping[str, Any]], usual: bool) -> KitchenRow:
-    team = tuple(played[0]["team"].values())
-    numbers = [score_record(record) for record in played]
-    scores, soups = tuple(own["score"] for own in numbers), tuple(own["soups"] for own in numbers)
-    shipped = played[0]["env_kwargs"].get("layout") == layout  # not a file of somebody's that is called alike
-    theirs = published().beside(team, layout) if usual and shipped else {}
-    return KitchenRow(layout + SWAPPED * swapped, layout, team, scores, soups, theirs)
+    def printed(self, agent: str) -> str | None:
+        """Return a published number as it is printed; None if there is none."""
+        if agent not in self.theirs:
+            return None
+        mean, error = self.theirs[agent]
+        return f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"

@@ -6,81 +6,45 @@ twice, the second time with the policies in reverse order, as seats are unequal 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import methodcaller
+from statistics import fmean
+from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
+from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Setting, Summary
+from collab_overcooked.evaluation.episode_suite import EpisodeSuite, count_column, load_checked, mean_of, setting_column
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
-from collab_overcooked.games.overcooked.suite import tables
 from collab_overcooked.games.overcooked.suite.scoring import (
     AXES,
     HORIZON,
     OVERCOOKED,
     RECORD_FIELDS,
+    KitchenRow,
     default_level,
     published,
     score_record,
-    score_records,
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
-from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.teams import SWAPPED, both_orders, parse_seats
 
-NAME = "overcooked"
-_SET_ELSEWHERE = {"layout": "--layouts", "obs": "the policies", "reward": "the score, which is never shaped"}
-
-
-# ------------------------------------------------------------------------------------------- playing
-
-
-@dataclass(frozen=True, kw_only=True)
-class KitchenPlan(Evaluation):
-    """Layouts, with both orders of seats where these differ.
-
-    Attributes:
-        layouts: Shipped names or paths.
-        specs: Policy texts in seat order, by layout.
-        episodes: Episodes of each layout and order of seats.
-        horizon: Steps of an episode.
-    """
-
-    suite: str = NAME
-    layouts: tuple[str, ...]
-    specs: Mapping[str, tuple[str, ...]]
-    episodes: int
-    horizon: int
-
-    def make_jobs(self) -> list[EpisodeJob]:
-        """Return all episodes in the order of the record file."""
-        return [
-            EpisodeJob(
-                env_id=OVERCOOKED,
-                env_kwargs={**self._level(team), **self.options, "layout": layout, "max_cycles": self.horizon},
-                team=team,
-                task=task,
-                episode=episode,
-                seed=episode_seed(self.seed, name, episode),
-                limits=self.limits,
-            )
-            for layout in self.layouts
-            for name in [load_kitchen(layout).name]
-            for task, team in both_orders(name, self.specs[layout])
-            for episode in range(self.episodes)
-        ]
-
-    @staticmethod
-    def _level(team: tuple[str, ...]) -> dict[str, Any]:
-        level = default_level(team)
-        return {} if level == PRIMITIVE else {"action_level": level}
+PUBLISHED_NOTE = (
+    "Published numbers ({}) were not measured here: teams of equal agents, or (+ proxy) the named agent in our "
+    "policy's seat beside a stand-in for people; behind ± stands the standard error over 5 seeds, not a standard "
+    "deviation; LLM-Co (GPT-4) is one game."
+)
+LAYOUT_NOTES = {
+    ("asymmetric_advantages", "asymmetric_advantages_llmco"): "The paper compares learned agents on the 9x5 "
+    "asymmetric_advantages with LLM-Co on an 11x5 map; they stand in the rows of their own maps here.",
+    ("locked",): "LLM-Co with helper directive on Locked is 220 in the paper's table 4 and 240 in its table 3.",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +86,31 @@ def _first_of_kin(name: str, known: Sequence[str]) -> int:
 # ------------------------------------------------------------------------------------------- the suite
 
 
-class OvercookedSuite(Suite):
+class OvercookedSuite(EpisodeSuite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 
     suite_options = LayoutOptions
     score_metric = "score"
     record_fields = RECORD_FIELDS
     axes = AXES
+    set_elsewhere: ClassVar = {
+        "layout": "--layouts",
+        "obs": "the policies",
+        "reward": "the score, which is never shaped",
+    }
+    row_class = KitchenRow
+    table_title = "Score by layout"
+    columns = (
+        setting_column("Layout"),
+        Column("score", "estimate", 1, value=mean_of("score")),
+        Column("soups", "number", 1, value=lambda row: fmean(row.values("soups"))),
+        count_column(),
+    )
+    data_columns = columns[1:2]
+    leaderboard_notes = (
+        "Return and deliveries: means over the layouts played; they compare where these are the same.",
+    )
+    listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         """Return the name of the layout, with the mark of teams that changed seats."""
@@ -138,33 +120,55 @@ class OvercookedSuite(Suite):
             return {}
         return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> KitchenPlan:
-        """Plan layouts, both ways to seat a team."""
-        chosen = parse_layouts(suite_options.layouts)
-        own = check_env_options(OVERCOOKED, options, _SET_ELSEWHERE)
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return layouts, both ways to seat a team."""
+        chosen = parse_layouts(own.layouts)
         check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
-        specs = {}
+        length = {"max_cycles": parse_integer("horizon", own.horizon, 1), **options}
         for layout in chosen:
-            game = registry.load_game(OVERCOOKED, layout=layout, **own)  # refuses bad option values
+            seats = load_checked(OVERCOOKED, **{"layout": layout, **length}).n_agents  # refuses bad option values
             try:
-                specs[layout] = parse_seats(team, game.n_agents)
+                specs = parse_seats(team, seats)
             except ValueError as error:
-                raise ValueError(f"{error} (layout {layout} has {game.n_agents} seats)") from None
-        return KitchenPlan(
-            layouts=chosen,
-            specs=specs,
-            episodes=parse_integer("episodes", suite_options.episodes, 1),
-            horizon=parse_integer("horizon", suite_options.horizon, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=own,
-            limits=limits,
-        )
+                raise ValueError(f"{error} (layout {layout} has {seats} seats)") from None
+            for task, seated in both_orders(load_kitchen(layout).name, specs):
+                level = default_level(seated)
+                kwargs = {} if level == PRIMITIVE else {"action_level": level}
+                kwargs |= {**options, "layout": layout, "max_cycles": length["max_cycles"]}
+                yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the table of every team and variant."""
-        return [tables.scorecard(NAME, result) for result in score_records(records)]
+    def shipped(self) -> list[str]:
+        """Return the shipped layouts."""
+        return layouts()
+
+    def columns_of(self, rows: Sequence[Any]) -> list[Column]:
+        """Return our columns, and those of published scores of like teams."""
+        theirs = dict.fromkeys(name for row in rows for name in row.theirs)
+        return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in theirs)]
+
+    def team_text(self, rows: Sequence[Any]) -> str:
+        """Return the policies of all seats, in the order in which the team was written."""
+        first = min(rows, key=lambda row: row.swapped)
+        return " ".join(f"{seat}={spec}" for seat, spec in first.seats.items())
+
+    def line(self, row: Any) -> dict[str, Cell]:
+        """Return the cells of a row in files."""
+        line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
+        line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
+        names = dict.fromkeys([*published().self_play, *row.theirs])
+        return line | {f"published_{name}": row.theirs[name][0] if name in row.theirs else None for name in names}
+
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
+        """Say what scores are, and what has to be known of published ones."""
+        theirs, names = {name for row in rows for name in row.theirs}, {row.setting for row in rows}
+        yield "Score: what the team's deliveries paid in an episode; shaped reward is not counted."
+        if any(row.swapped for row in rows):
+            yield "Seats swapped: the same policies in reverse order."
+        if theirs:
+            yield PUBLISHED_NOTE.format(published().source)
+            if any(name.endswith("+ proxy") for name in theirs):
+                yield "Their proxy is a clone of people's games, ours (proxy:bc) one of noisy and greedy play."
+            yield from (note for layouts, note in LAYOUT_NOTES.items() if names & set(layouts))
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return the five classic layouts, or all those with published numbers."""
@@ -181,12 +185,12 @@ class OvercookedSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return score and deliveries, means over layouts."""
-        result = only(score_records(records))
-        score = mean_of_groups([row.scores for row in result.rows])
+        rows = self.setting_rows(records)
+        score = mean_of_groups([row.values("score") for row in rows])
         process = {
             Column("return", "estimate", 1): score,
-            Column("deliveries", "estimate", 2): mean_of_groups([row.soups for row in result.rows]),
-            Column("layouts", "estimate", 0): Estimate(len(result.rows)),
+            Column("deliveries", "estimate", 2): mean_of_groups([row.values("soups") for row in rows]),
+            Column("layouts", "estimate", 0): Estimate(len(rows)),
         }
         return Summary(score, process)
 
@@ -200,10 +204,6 @@ class OvercookedSuite(Suite):
             )
             for who, own in published().self_play.items()
         ]
-
-    def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the metrics."""
-        return ["Return and deliveries: means over the layouts played; they compare where these are the same."]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         """Say whose numbers stand there."""
@@ -228,10 +228,6 @@ class OvercookedSuite(Suite):
                 if reference.kind == "RL" and figure is not None:
                     numbers.setdefault(layout, {"measure": "return"})[reference.name] = figure.value
         return numbers
-
-    def listings(self) -> Mapping[str, Listing]:
-        """Return the layouts, with what they are."""
-        return {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a layout."""

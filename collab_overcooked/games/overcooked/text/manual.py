@@ -17,21 +17,10 @@ from collab_overcooked.games.overcooked.engine.constants import (
 )
 from collab_overcooked.games.overcooked.engine.solvability import FLOOR, Cell, flood, neighbours
 from collab_overcooked.games.overcooked.engine.spec import Layout
-from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, object_name
+from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, draw_map, object_name
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 Array = np.ndarray
-SIGNS = {
-    "X": "counter",
-    "O": "onion dispenser",
-    "T": "tomato dispenser",
-    "D": "dish dispenser",
-    "P": "pot",
-    "S": "serving cell",
-    "G": "gate",
-    "W": "wall",
-    " ": "floor",
-}
 
 
 def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
@@ -53,7 +42,7 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
             lines.append(f"- {TITLES[kind]}: {places}")
     lines += _reach(layout, [(int(x), int(y)) for x, y in compiled.tables.starts[k]], objects, seat)
     strict = compiled.tables.params[Param.RULES] == Rules.STRICT
-    own = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(layout)
+    own = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(compiled, k)
     return "\n".join([*lines, "", *own])
 
 
@@ -97,16 +86,18 @@ def _directives(strict: bool) -> list[str]:
     ]
 
 
-def _primitives(layout: Layout) -> list[str]:
-    """Say what moves and interacts do, and how the map is read that every moment shows."""
-    used = sorted({symbol for row in layout.grid for symbol in row} - set("1234"))
-    legend = ", ".join(f"{symbol if symbol != ' ' else 'blank'} {SIGNS[symbol]}" for symbol in used)
+def _primitives(compiled: Compiled, k: int) -> list[str]:
+    """Return what moves and interacts do, and how to read the map."""
+    used = {symbol for row in draw_map(compiled, k) for symbol in row}
+    legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
+    legend += ["W walls"] if "W" in used else []
     return [
-        "You choose one action a step. north, south, east and west move by one cell, north being up on the map; who "
-        "cannot go there only turns to face it. stay does nothing.",
+        "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. If "
+        "the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
         "interact works on the cell that you face: it takes from a dispenser or a counter, puts what you hold on an "
         "empty counter or into a pot, loads ready soup on the dish in your hand, and delivers soup.",
-        f"Signs on the map: {legend}; digits are players in the order of seats, 1 the first.",
+        f"Letters on the map, as in the names of objects: {', '.join(legend)}. Blank cells are floor; digits are "
+        "players in seat order, starting with 1.",
     ]
 
 

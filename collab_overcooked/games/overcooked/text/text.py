@@ -382,9 +382,9 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
 
 
 def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
-    """Say where players stand and what they face, and draw the kitchen with them in it, for who walks by itself."""
+    """Return positions and facing of the players, and a map with them, for seats that take primitive actions."""
     players = state.players[i]
-    rows = [list(row) for row in compiled.layouts[state.clock[i, Clock.LAYOUT]].grid]
+    rows = draw_map(compiled, int(state.clock[i, Clock.LAYOUT]))
     lines = []
     for j, player in enumerate(players):
         x, y = int(player[Player.X]), int(player[Player.Y])
@@ -392,6 +392,15 @@ def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
         facing = Direction(int(player[Player.FACING])).name.lower()
         lines.append(f"{'You are' if j == seat else f'{NAMES[j]} is'} {j + 1} at ({x}, {y}), facing {facing}.")
     return [" ".join(lines), "Map:", *("".join(row) for row in rows)]
+
+
+def draw_map(compiled: Compiled, k: int) -> list[list[str]]:
+    """Return the cells of a layout: an object is the letter of its name, a wall ``W`` and the floor a blank."""
+    rows = [["W" if symbol == "W" else " " for symbol in row] for row in compiled.layouts[k].grid]
+    for thing in compiled.tables.objects[k]:
+        if thing[Object.X] != NOTHING:
+            rows[thing[Object.Y]][thing[Object.X]] = LETTERS[thing[Object.KIND]]
+    return rows
 
 
 def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:

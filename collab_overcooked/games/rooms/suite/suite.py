@@ -2,71 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.episode_suite import (
+    EpisodeSuite,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Listing, Record
 from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.spec import load_map, maps
 from collab_overcooked.games.rooms.suite.scoring import (
     AXES,
     FAILURE_PRINTED,
     RECORD_FIELDS,
-    RoomResult,
-    SettingRow,
+    as_published,
+    rate,
     score_record,
-    score_records,
 )
 from collab_overcooked.games.rooms.text.text import explain
-from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import NAMES, option, read_names
 from collab_overcooked.metrics.intervals import mean_of_groups, mean_of_shares
-from collab_overcooked.reporting.result_table import Column, ResultTable, table_of_mappings
-from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.episode import Limits, episode_seed
-from collab_overcooked.runner.jobs import EpisodeJob, Evaluation
+from collab_overcooked.reporting.result_table import Column
 from collab_overcooked.runner.teams import both_orders, parse_seats
 
-_SET_ELSEWHERE = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
 OWN = "own"  # map or adversary of the preset
-
-
-@dataclass(frozen=True, kw_only=True)
-class RoomPlan(Evaluation):
-    """Settings, with both orders of seats where these differ.
-
-    Attributes:
-        env_id: Registered id.
-        settings: Options of the environment by task.
-        specs: Policy texts in seat order, by task.
-        episodes: Episodes of each setting and order of seats.
-    """
-
-    env_id: str
-    settings: Mapping[str, Mapping[str, Any]]
-    specs: Mapping[str, tuple[str, ...]]
-    episodes: int
-
-    def make_jobs(self) -> list[EpisodeJob]:
-        """Return all episodes in the order of the record file."""
-        return [
-            EpisodeJob(
-                env_id=self.env_id,
-                env_kwargs={**self.options, **options},
-                team=team,
-                task=task,
-                episode=episode,
-                seed=episode_seed(self.seed, setting, episode),
-                limits=self.limits,
-            )
-            for setting, options in self.settings.items()
-            for task, team in both_orders(setting, self.specs[setting])
-            for episode in range(self.episodes)
-        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +48,7 @@ class RoomOptions:
     episodes: int = option(3, "Episodes of each setting and order of seats; the original plays 3.")
 
 
-class RoomSuite(Suite):
+class RoomSuite(EpisodeSuite):
     """Success and turns, means and standard errors as the original counts them, and 95 % intervals.
 
     Attributes:
@@ -89,81 +58,50 @@ class RoomSuite(Suite):
 
     suite_options = RoomOptions
     record_fields = RECORD_FIELDS
+    set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = AXES
     won: ClassVar[str]
     failure_turns: ClassVar[int | None] = None
     has_success = True
+    table_title = "Success and turns by setting"
+    data_columns = (Column("success", value=rate), Column("turns", value=mean_of("turns")))
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> RoomPlan:
-        """Plan settings, both ways to seat a team."""
-        own = check_env_options(self.env_id, options, _SET_ELSEWHERE)
-        words = {name: read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries")}
-        settings = {}
-        for preset, level, adversary in product(*words.values()):
+    def __init_subclass__(cls) -> None:
+        """Make the columns of a game, which name what success is called there."""
+        failure = cls.failure_turns
+        cls.columns = (
+            setting_column(),
+            Column(f"{cls.won} %", "estimate", 0, scale=100.0, value=rate),
+            Column("turns", "estimate", 1, value=mean_of("turns")),
+            Column(f"turns if {cls.won}", "estimate", 1, value=mean_of("success_turns")),
+            Column("turns ± SE", value=as_published),
+            *((Column(f"with {failure} for a failure", value=lambda row: as_published(row, failure)),) * bool(failure)),
+            count_column(),
+        )
+
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return settings, both ways to seat a team."""
+        words = (read_names(name, getattr(own, name)) for name in ("presets", "maps", "adversaries"))
+        settings: dict[str, dict[str, Any]] = {}
+        for preset, level, adversary in product(*words):
             if preset not in PRESETS:
                 raise ValueError(f"presets: {near_matches('preset', preset, PRESETS)}")
             chosen = {"map": level, "adversary": adversary}
             chosen = {name: value for name, value in chosen.items() if value != OWN}
-            name = ", ".join([preset, *(_short(value) for value in chosen.values())])
-            settings[name] = {"preset": preset, **chosen}
-        specs = {}
-        for name, chosen in settings.items():
-            game = registry.load_game(self.env_id, **own, **chosen)  # refuses bad option values
-            specs[name] = parse_seats(team, game.n_agents)
-        return RoomPlan(
-            suite=self.name,
-            env_id=self.env_id,
-            settings=settings,
-            specs=specs,
-            episodes=parse_integer("episodes", suite_options.episodes, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=own,
-            limits=limits,
-        )
+            settings[", ".join([preset, *map(_short, chosen.values())])] = {**options, "preset": preset, **chosen}
+        for setting, kwargs in settings.items():
+            specs = parse_seats(team, load_checked(self.env_id, **kwargs).n_agents)
+            for task, seated in both_orders(setting, specs):
+                yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
 
-    def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the table of every team and variant."""
-        return [self._card(result) for result in score_records(records)]
-
-    def _card(self, result: RoomResult) -> Scorecard:
-        failure = self.failure_turns
-        columns = (
-            Column("Setting"),
-            Column(f"{self.won} %", "estimate", 0, scale=100.0),
-            Column("turns", "estimate", 1),
-            Column(f"turns if {self.won}", "estimate", 1),
-            Column("turns ± SE"),
-            *((Column(f"with {failure} for a failure"),) if failure else ()),
-            Column("episodes", "number"),
-        )
-        rows = tuple((*self._cells(row), len(row.turns)) for row in result.rows)
-        notes = [
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
+        """Say how turns are counted."""
+        yield (
             "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where an"
             " episode that was cut off counts its horizon. Intervals are of 95 %."
-        ]
-        if failure:
-            notes.append(f"The original prints a failure as {failure} turns and averages it as the horizon.")
-        data = table_of_mappings(self._lines(result), ("success", "turns"))
-        return Scorecard(
-            self.name,
-            result.title,
-            (ResultTable(columns, rows, "Success and turns by setting"),),
-            result.team,
-            tuple(notes),
-            data=data,
         )
-
-    def _cells(self, row: SettingRow) -> tuple[Any, ...]:
-        printed = [row.as_published(), *([row.as_published(self.failure_turns)] if self.failure_turns else [])]
-        return row.task, row.rate, row.mean_turns, row.success_turns, *printed
-
-    def _lines(self, result: RoomResult) -> Any:
-        for row in result.rows:
-            line: dict[str, Any] = {"title": result.title, "setting": row.task}
-            line |= {f"agent_{i}": spec for i, spec in enumerate(row.team)}
-            yield line | {"episodes": len(row.turns), "success": row.rate, "turns": row.mean_turns}
+        if self.failure_turns:
+            yield f"The original prints a failure as {self.failure_turns} turns and averages it as the horizon."
 
     def outcome(self, record: Record) -> str:
         """Say how an episode ended."""
@@ -183,15 +121,13 @@ class RoomSuite(Suite):
 
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return turns left, success and turns, means over settings."""
-        rows = only(score_records(records)).rows
-        score = mean_of_groups([row.turns_left for row in rows])
+        rows = self.setting_rows(records)
+        won = mean_of_shares([row.values("success").count(1.0) for row in rows], [len(row.records) for row in rows])
         process = {
-            Column(f"{self.won} %", "estimate", 0, scale=100.0): mean_of_shares(
-                [sum(row.successes) for row in rows], [len(row.successes) for row in rows]
-            ),
-            Column("turns", "estimate", 1): mean_of_groups([row.turns for row in rows]),
+            Column(f"{self.won} %", "estimate", 0, scale=100.0): won,
+            Column("turns", "estimate", 1): mean_of_groups([row.values("turns") for row in rows]),
         }
-        return Summary(score, process)
+        return Summary(mean_of_groups([row.values("turns_left") for row in rows]), process)
 
     def training_references(self) -> dict[str, dict[str, Any]]:
         """Say what the trained policies are measured by; nobody has published any."""

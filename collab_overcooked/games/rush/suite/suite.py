@@ -6,15 +6,17 @@ from each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import product
+from typing import Any, ClassVar
 
-from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary, only
-from collab_overcooked.evaluation.suites import Listing, Record, Suite, check_env_options, check_names
+from collab_overcooked.evaluation.episode_suite import EpisodeSuite, load_checked
+from collab_overcooked.evaluation.plans import JobGroup, SeriesPlan
+from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
 from collab_overcooked.games.rush.suite import sheet, tables
 from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
@@ -23,20 +25,13 @@ from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.episode import Limits
-from collab_overcooked.runner.jobs import Evaluation, Series
+from collab_overcooked.runner.jobs import Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
 from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
-_SET_ELSEWHERE = {
-    "scenario": "--scenario",
-    "agents": "--agents",
-    "lexicon": "--domain",
-    "episode": "the suite; a run plays the episodes in turn",
-}
 
 # ------------------------------------------------------------------------------------------- what records need
 
@@ -98,55 +93,10 @@ class ScenarioRun(Series):
         return make_teaching(self.teacher, make)
 
 
-@dataclass(frozen=True, kw_only=True)
-class RushPlan(Evaluation):
-    """Scenarios in the words of some domains, with some teachers, for teams of several sizes.
+class RushPlan(SeriesPlan):
+    """Runs of scenarios."""
 
-    Attributes:
-        scenarios: Shipped names or paths of YAML files.
-        domains: ``"kitchen"``, or lexicons.
-        specs: Policy texts in seat order, by number of agents.
-        sizes: Numbers of agents by scenario.
-        teachers: Who speaks between the episodes.
-        runs: Runs of each setting, with the seeds ``seed``, ``seed + 1``, ...
-        episodes: Episodes of a run; as many as the scenario has if None.
-    """
-
-    suite: str = NAME
-    scenarios: tuple[str, ...]
-    domains: tuple[str, ...]
-    specs: Mapping[int, tuple[str, ...]]
-    sizes: Mapping[str, tuple[int, ...]]
-    teachers: tuple[str, ...]
-    runs: int
-    episodes: int | None
-
-    def make_jobs(self) -> list[ScenarioRun]:
-        """Return all runs in the order of the record file."""
-        loaded = {scenario: load_scenario(scenario) for scenario in self.scenarios}
-        return [
-            ScenarioRun(
-                env_id=DOMAINS.get(domain, DOMAINS[PLAIN]),
-                env_kwargs=_env_kwargs(scenario, domain, agents, self.options),
-                team=self.specs[agents],
-                task=task_name(loaded[scenario].name, domain, agents, teacher),
-                teacher=teacher,
-                number=number,
-                seed=self.seed + number,
-                episodes=self.episodes or len(loaded[scenario].episodes),
-                limits=self.limits,
-            )
-            for scenario in self.scenarios
-            for domain in self.domains
-            for agents in self.sizes[scenario]
-            for teacher in self.teachers
-            for number in range(self.runs)
-        ]
-
-
-def _env_kwargs(scenario: str, domain: str, agents: int, options: Mapping[str, Any]) -> dict[str, Any]:
-    words = {} if domain in DOMAINS else {"lexicon": domain}
-    return {**options, "scenario": scenario, "agents": agents, **words}
+    job = ScenarioRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +123,7 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
 # ------------------------------------------------------------------------------------------- the suite
 
 
-class RushSuite(Suite):
+class RushSuite(EpisodeSuite):
     """Episodes of scenarios in turn, in several languages; group and individual metrics."""
 
     suite_options = ScenarioOptions
@@ -181,6 +131,17 @@ class RushSuite(Suite):
     score_metric = "completed"
     axes = AXES
     record_fields = RECORD_FIELDS
+    plan_class = RushPlan
+    set_elsewhere: ClassVar = {
+        "scenario": "--scenario",
+        "agents": "--agents",
+        "lexicon": "--domain",
+        "episode": "the suite; a run plays the episodes in turn",
+    }
+    leaderboard_notes = (
+        "CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed.",
+    )
+    listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
         """Return what a scenario with some agents is called."""
@@ -191,37 +152,29 @@ class RushSuite(Suite):
         scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
         return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
 
-    def plan(
-        self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
-    ) -> RushPlan:
-        """Plan scenarios, domains and teachers."""
-        given = {name: getattr(suite_options, name) for name in ("scenario", "domain")}
-        given["teacher"] = join_specs(suite_options.teacher)
-        lists = {name: tuple(dict.fromkeys(own)) for name, own in given.items()}
-        for name, own in lists.items():
-            if not own:
+    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return scenarios in the words of all domains, with all teachers."""
+        lists = {"scenario": own.scenario, "domain": own.domain, "teacher": join_specs(own.teacher)}
+        lists = {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
+        for name, values in lists.items():
+            if not values:
                 raise ValueError(f"{name} must name at least one")
         for teacher in lists["teacher"]:
             make_teaching(teacher)  # refuses unknown teachers
-        agents, episodes = suite_options.agents, suite_options.episodes
-        agents = None if agents is None else [parse_integer("agents", size, 1) for size in agents]
+        agents = None if own.agents is None else [parse_integer("agents", size, 1) for size in own.agents]
         sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
         check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
-        plan = RushPlan(
-            scenarios=lists["scenario"],
-            domains=lists["domain"],
-            specs=seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own)),
-            sizes=sizes,
-            teachers=lists["teacher"],
-            runs=parse_integer("runs", suite_options.runs, 1),
-            episodes=None if episodes is None else parse_integer("episodes", episodes, 1),
-            seed=parse_integer("seed", seed, 0),
-            options=check_env_options(DOMAINS[PLAIN], options, _SET_ELSEWHERE),
-            limits=limits,
-        )
-        for env_id, kwargs in {repr(job.env_kwargs): (job.env_id, job.env_kwargs) for job in plan.jobs}.values():
-            registry.load_game(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
-        return plan
+        specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
+        for scenario, domain in product(lists["scenario"], lists["domain"]):
+            loaded, env_id = load_scenario(scenario), DOMAINS.get(domain, DOMAINS[PLAIN])
+            for size in sizes[scenario]:
+                kwargs = {**options, "scenario": scenario, "agents": size}
+                kwargs |= {} if domain in DOMAINS else {"lexicon": domain}
+                load_checked(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
+                for teacher in lists["teacher"]:
+                    task = task_name(loaded.name, domain, size, teacher)
+                    fields = {"teacher": teacher, "episodes": own.episodes or len(loaded.episodes)}
+                    yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return the tables of every team and variant."""
@@ -264,10 +217,6 @@ class RushSuite(Suite):
             process[Column("balance", "estimate")] = mean("balance")
         return Summary(completed, process)
 
-    def remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the metrics."""
-        return ["CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed."]
-
     def outcome(self, record: Record) -> str:
         """Say what became of the orders."""
         metrics = score_record(record)
@@ -280,10 +229,6 @@ class RushSuite(Suite):
     def fully_succeeded(self, record: Record) -> bool:
         """Tell whether every order was finished."""
         return all(order["finished"] for order in record["orders"])
-
-    def listings(self) -> Mapping[str, Listing]:
-        """Return the scenarios with what they are like."""
-        return {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a scenario."""

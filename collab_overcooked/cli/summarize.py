@@ -1,4 +1,4 @@
-"""The command ``sheet``: metrics of several runs side by side, with paired differences."""
+"""The command ``summarize``: metrics of several runs side by side, with paired differences."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.io.checks import near_matches
 
 
-@app.command("sheet")
-def sheet(
+@app.command("summarize")
+@app.command("sheet", hidden=True)  # its former name
+def summarize(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; the others are compared with the first.")],
     form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
     page: Annotated[Path | None, typer.Option(help="Also write an HTML page with charts.")] = None,
@@ -29,7 +30,7 @@ def sheet(
         raise ValueError(near_matches("format", form, ("table", *writers)))
     names = [str(run) for run in runs]
     if len(set(names)) < len(names):
-        raise ValueError(f"sheet: {next(name for name in names if names.count(name) > 1)} is given twice")
+        raise ValueError(f"summarize: {next(name for name in names if names.count(name) > 1)} is given twice")
     cards = sheet_cards({name: read_records(Path(name), say) for name in names})
     if page is not None:
         write_page(page, cards)

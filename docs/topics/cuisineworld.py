@@ -270,9 +270,9 @@ def cuisineworld_levels() -> str:
 
 
 def _note(level: Level) -> str:
-    from collab_overcooked.games.cuisineworld.engine.solvability import verify_level
+    from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability
 
-    problems = verify_level(level).problems
+    problems = prove_solvability(level).problems
     return f" `check` reports: {'; '.join(problems)}." if problems else ""
 
 

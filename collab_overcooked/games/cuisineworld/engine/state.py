@@ -1,4 +1,4 @@
-"""The arrays of a batch of kitchens, and readable pictures of one of them.
+"""The arrays of a batch of environments, and scenes: readable states of one environment.
 
 Shape letters: B environments, N agents, L locations, T serving tables, I items (base ingredients first, then the
 products, one a recipe), R recipes, M orders of the level, Q order slots, A actions.
@@ -41,7 +41,7 @@ COUNTERS = {
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled level: read-only int32 arrays."""
 
     params: Array  # (7,) see Param
     places: Array  # (L, 12) see Place
@@ -57,7 +57,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     agents: Array = array_of("N", Agent)
     tools: Array = array_of("L", "tool")  # see Tool
@@ -72,7 +72,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)  # float64 for the original's numbers
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -117,7 +117,7 @@ def decode(names: Any, tables: Tables, state: State, i: int) -> dict[str, Any]:
     Returns:
         Mapping with the counters, ``orders`` (name and remaining time, None for no end), ``agents``, ``tools`` by
         location, ``accomplished`` (orders completed, in turn), ``wanted`` (what still earns shaped reward), and what
-        nobody knows: ``forced`` (orders of a reset, and how many of them came) and ``chance``.
+        no agent knows: ``forced`` (orders of a reset, and how many of them came) and ``chance``.
     """
     clock = state.clock[i]
     n_items = int(tables.params[Param.N_ITEMS])

@@ -19,7 +19,7 @@ TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency
 
 
 class CuisineLook:
-    """How cooks see what could be done; all of them see the whole kitchen."""
+    """Provider of jobs as sub-plans; all cooks see the whole state."""
 
     study: ClassVar[Mapping[str, Study]] = {
         "CuisineWorld-v0": Study(

@@ -1,4 +1,4 @@
-"""Layouts in words: a frozen dataclass read from YAML, from the public ``.layout`` format, or a mapping."""
+"""Layouts: a frozen dataclass read from YAML, from the public ``.layout`` format, or from a mapping."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SOUPS: tuple[Soup, ...] = tuple(
 
 @dataclass(frozen=True)
 class Layout:
-    """All that a file says of a kitchen; ``compile_layouts`` turns it into arrays.
+    """Contents of a layout file; ``compile_layouts`` turns it into arrays.
 
     Attributes:
         document: Where it was read.
@@ -96,7 +96,7 @@ class Layout:
 
     @property
     def cooks_by_itself(self) -> bool:
-        """Whether pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
+        """True if pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
         # No list of orders at all means whatever can be made.
         return self.orders == SOUPS or all(sum(soup) == MAX_INGREDIENTS for soup in self.orders)
 
@@ -106,7 +106,7 @@ class Layout:
 
 
 def layouts() -> list[str]:
-    """Return the names of the shipped layouts."""
+    """Return the names of the built-in layouts."""
     return builtin_names(FOLDER)
 
 

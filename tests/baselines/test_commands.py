@@ -8,8 +8,10 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from collab_overcooked.baselines.results import curve, published, table
+from collab_overcooked.baselines.results import _variant, curve, published, table
+from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
+from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
 
 LITTLE = [
     *["--set", "level=level_1", "agents=2"],
@@ -110,7 +112,8 @@ def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
     assert done.exit_code == 0, done.output
     (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
     assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
-    assert "| cuisine | return | 1 | 320 |" in done.stdout
+    row = "| cuisine | CuisineWorld-v0, level level_1, agents 2 | return | 1 | 320 |"
+    assert row in " ".join(done.stdout.split())
 
 
 def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
@@ -157,10 +160,26 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
         "mine": {"0": a_run(1.0)},
     }
     lines = table(results).splitlines()
-    assert lines[2].startswith("| cramped_room | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
+    assert lines[2].startswith("| cramped_room | Overcooked-v0 | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
     assert lines[4].endswith("| none |  |")
+
+
+def test_every_option_that_differs_is_named_and_has_a_row_without_published_numbers():
+    plain = {"env_id": "Overcooked-v0", "env_kwargs": {"layout": "cramped_room"}}
+    other = {"env_id": "Overcooked-v0", "env_kwargs": {"layout": "cramped_room", "lexicon": "alien"}}
+    results = {"cramped_room": {"0": a_run(200.0), "1": a_run(210.0) | plain, "2": a_run(900.0) | other}}
+    rows = [row.split(" | ") for row in table(results).splitlines()[2:]]
+    assert [row[1] for row in rows] == ["Overcooked-v0", "Overcooked-v0, lexicon alien"]
+    assert [row[3] for row in rows] == ["2", "1"] and rows[0][5].startswith("205.0")
+    assert "PPO_SP" in rows[0][7] and rows[1][7] == "none"
+
+
+def test_shipped_policies_were_trained_with_the_options_of_their_configurations():
+    for name in {*shipped_policies()} & {*shipped_configs()}:
+        meta = read_policy(find_policy(name)).meta
+        assert _variant(name, meta) == _variant(name, {}), name
 
 
 def test_published_numbers_are_those_of_the_papers():

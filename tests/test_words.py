@@ -19,7 +19,6 @@ LANGUAGE_AGENTS = (
 )
 CHECKED: tuple[str, ...] = (
     "adapters",
-    "games",
     "cli",
     "game_record.py",
     "kernels",

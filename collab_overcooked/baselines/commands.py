@@ -15,7 +15,7 @@ from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 Say = Callable[[str], None]
 ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc")
@@ -97,8 +97,8 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     copy = clone_policy(settings, command, say)
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
-    write_whole(folder / "settings.json", _settings_line(values))
-    write_whole(folder / LOG, b"".join(map(log_line, copy.log)))
+    write_atomic(folder / "settings.json", _settings_line(values))
+    write_atomic(folder / LOG, b"".join(map(log_line, copy.log)))
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
     part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
     share = best[f"{part}_agreement"]

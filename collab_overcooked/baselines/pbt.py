@@ -28,7 +28,7 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
@@ -250,9 +250,9 @@ def run_pbt(
     with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
             state = next_generation(state, pbt, settings, folder, pool, game)
-            write_whole(path, schema.json_line(state, state_check(pbt.population), indent=1))
+            write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
             last = state["history"][-1]
-            write_whole(folder / LOG, b"".join(map(log_line, state["history"])))
+            write_atomic(folder / LOG, b"".join(map(log_line, state["history"])))
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)

@@ -17,7 +17,7 @@ from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.io import schema
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.env_variants import Variant, changed_options
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
@@ -181,4 +181,4 @@ def write(results: Mapping[str, Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=1)
     flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
-    write_whole(path, flat.encode() + b"\n")
+    write_atomic(path, flat.encode() + b"\n")

@@ -21,7 +21,7 @@ from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
 
@@ -168,7 +168,7 @@ class Training:
         }
         file = io.BytesIO()
         torch.save(content, file)
-        write_whole(path, file.getvalue())
+        write_atomic(path, file.getvalue())
 
     def load(self, path: Path, same: bool = True) -> None:
         """Go back to a checkpoint.
@@ -302,7 +302,7 @@ def train(
         more = "it is finished, more --steps extend it" if training.over else "continuing"
         note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+    write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
     with TrainLogger(folder, settings.steps, training.updates, bar=bar) as logger:
         while not training.over:
             logger.write(training.update())

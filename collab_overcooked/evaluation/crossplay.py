@@ -23,7 +23,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, plugins_of
-from collab_overcooked.runner.records import CONFIG, LOCK, append_line, drop_partial_line, use_config, write_whole
+from collab_overcooked.runner.records import CONFIG, LOCK, append_line, drop_partial_line, use_config, write_atomic
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -214,8 +214,8 @@ class CrossPlay:
         from collab_overcooked.reporting.plots import PLAIN_TEXT
 
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
-        write_whole(folder / "crossplay.md", self.markdown().encode())
+        write_atomic(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
+        write_atomic(folder / "crossplay.md", self.markdown().encode())
         with rc_context(PLAIN_TEXT):
             self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
 

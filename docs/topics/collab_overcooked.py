@@ -272,7 +272,7 @@ def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
 
 
 def kitchen_pictures() -> str:
-    """Show the shipped kitchens."""
+    """Show the built-in kitchens."""
     parts = []
     for name in kitchens():
         spec = load_kitchen(name)

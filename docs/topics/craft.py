@@ -106,7 +106,7 @@ def craft_features() -> str:
 
 
 def craft_bounds() -> str:
-    """List the proven bounds of the shipped levels."""
+    """List the proven bounds of the built-in levels."""
     found = {(level, agents): upper_bounds(level, agents, {}) for level in levels() for agents in (1, 2, 3, 4)}
     rows = [
         (code(level), agents, *(f"{ratio:.3f}" for ratio in own), f"{sum(own) / len(own):.3f}")

@@ -123,7 +123,7 @@ def cuisineworld_items() -> str:
     base = len(game().level.base_ingredients)
     return (
         f"Items are numbered 0 to {len(names.items) - 1} in `level_3` (`env.game.compiled.names.items`): 0 to "
-        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all shipped "
+        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all built-in "
         f"levels), the rest the products that the level's orders lead to ({', '.join(names.items[base:])}). Orders are "
         f"numbered as in the level file ({', '.join(names.orders)})."
     )

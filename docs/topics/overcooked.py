@@ -182,7 +182,7 @@ def measure(teams: Iterable[str]) -> None:
 
 
 def measure_proxies() -> None:
-    """Play the shipped stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
+    """Play the built-in stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
     scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in STAND_INS}
     for layout in proxy_layouts(STAND_INS[0]):
         people = read_policy(find_policy(f"bc_{layout}"))
@@ -194,7 +194,7 @@ def measure_proxies() -> None:
 
 
 def overcooked_proxies() -> str:
-    """Show what the shipped stand-ins for people earn beside the clone among them."""
+    """Show what the built-in stand-ins for people earn beside the clone among them."""
     scores = _measured()["proxies"]
     layouts = [name for name in ordered_layouts() if name in scores["bc"]]
     rows = [

@@ -56,7 +56,7 @@ def rooms_rules() -> str:
 
 
 def rooms_maps() -> str:
-    """List the shipped maps with what best play reaches on them."""
+    """List the built-in maps with what best play reaches on them."""
     rows: list[tuple[Any, ...]] = []
     for name in maps():
         found = prove_solvability(name)

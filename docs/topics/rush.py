@@ -178,7 +178,7 @@ def rush_order_of_play() -> str:
 
 
 def rush_scenarios() -> str:
-    """Show the shipped scenarios."""
+    """Show the built-in scenarios."""
     parts = []
     for name in scenarios():
         scenario = load_scenario(name)
@@ -202,7 +202,7 @@ def rush_scenarios() -> str:
 
 
 def rush_proofs() -> str:
-    """Prove what the shipped scenarios claim."""
+    """Prove what the built-in scenarios claim."""
     return "\n\n".join(scenario_page.run("check", name) for name in scenarios())
 
 
@@ -234,7 +234,7 @@ def _pair(agents: list[dict[str, float]]) -> str:
 
 
 def measure() -> None:
-    """Play the baselines on the shipped scenarios through the suite, and keep their metrics."""
+    """Play the baselines on the built-in scenarios through the suite, and keep their metrics."""
     teams = {}
     for team, runs in BASELINES.items():
         plan = plan_evaluation("rush", [f"all={team}"], scenario=scenarios(), domain=["kitchen"], runs=runs)

@@ -348,11 +348,11 @@ class RoomReader:
             new = [self.rooms.actions(own, self.doors)[text] for own, text in zip(self.players, joint, strict=True)]
             goes = self.rooms.thief_goes(self.adversary, new, self.doors)
             return [i for i, choice in enumerate(choices) if choice.split()[-1] == goes]
-        assert "Whom does the killer chase in the turn after it" in question
+        assert "Whom does the killer go for in the turn after it" in question
         ends = self.rooms.escape(self.state, joint)
         if len(ends) != 1 or isinstance(ends[0], bool):
             raise Unclear(f"{ends} can follow")
-        whom = {None: "no player", self.me: "you", 1 - self.me: self.other}[ends[0][3]]
+        whom = {None: "nobody", self.me: "you", 1 - self.me: self.other}[ends[0][3]]
         return [choices.index(whom)]
 
     def _place(self, question: str) -> str:
@@ -375,7 +375,7 @@ class RoomReader:
             return nearest(moves[self.me], moves[1 - self.me], choices, self.other)
         who = find(r"how many moves (do you|does agent_\d) need", question.lower())[1]
         count = moves[self.me if who == "do you" else 1 - self.me]
-        return [choices.index("there is currently no way" if count == FAR else str(count))]
+        return [choices.index("there is no way now" if count == FAR else str(count))]
 
 
 # ------------------------------------------------------------------------------------------- kitchens

@@ -1,4 +1,4 @@
-"""Certified scenarios: the shipped ones, claims that are wrong or open, and files of all kinds."""
+"""Certified scenarios: the built-in ones, claims that are wrong or open, and files of all kinds."""
 
 from __future__ import annotations
 

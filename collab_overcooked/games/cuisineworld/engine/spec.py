@@ -281,7 +281,7 @@ def _tools(doc: Document) -> dict[str, Tool]:
         role = doc.choice(ROLES, *path, "role", default="cook")
         capacity = doc.integer(*path, "capacity", default=5, low=1) if role == "cook" else None
         busy = doc.integer(*path, "busy", default=0, low=0)
-        tools[kind] = Tool(kind, role, capacity, busy, doc.flag(*path, "busy_agent"), doc.flag(*path, "open"))
+        tools[kind] = Tool(kind, role, capacity, busy, doc.boolean(*path, "busy_agent"), doc.boolean(*path, "open"))
     return tools
 
 

@@ -56,7 +56,7 @@ class CuisineLook:
             travel=lambda here, there: float(here != there),
             scale=SCALE,
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
-            tell=lambda: seen.text,
+            describe=lambda: seen.text,
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:

@@ -121,7 +121,7 @@ class HouseLook:
             scale=SCALE * self.cost[Verb.WALK],
             findings=self._findings(seen),
             notes=NOTES[self.is_transport],
-            tell=lambda: describe(seen.scene, ""),
+            describe=lambda: describe(seen.scene, ""),
         )
 
     def _findings(self, seen: Seen) -> Findings:

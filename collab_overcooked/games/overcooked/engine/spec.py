@@ -114,8 +114,8 @@ def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Lay
     """Read a layout.
 
     Args:
-        source: A shipped name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
-            extend a shipped layout.
+        source: A built-in name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
+            extend a built-in layout.
 
     Raises:
         LayoutError: If the layout cannot work; the message names file, line or cell, and a remedy.
@@ -155,7 +155,7 @@ def read_layout(doc: Document) -> Layout:
         shaping=check_shaping(doc.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
         gate_limit=doc.integer("gate_limit", default=DEFAULT_GATE_LIMIT, low=1),
         shared_counters=_shared_counters(doc, grid),
-        share_soup=doc.flag("share_soup"),
+        share_soup=doc.boolean("share_soup"),
         par=doc.integer("par", default=None),
     )
 

@@ -176,7 +176,7 @@ def _doors(doc: Document, names: Sequence[str], neighbours: Sequence[Sequence[in
         button = _room(doc, names, doc.at("doors", i, "button"), "doors", i, "button")
         if any(button == door.button for door in doors):
             raise doc.error("the room has the button of another door; a room has one button", "doors", i, "button")
-        doors.append(Door((rooms[0], rooms[1]), button, doc.flag("doors", i, "open", default=True)))
+        doors.append(Door((rooms[0], rooms[1]), button, doc.boolean("doors", i, "open", default=True)))
     return tuple(doors)
 
 
@@ -212,7 +212,7 @@ def _check(doc: Document, level: RoomLayout) -> None:
     if level.adversary in level.players:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in level.one_way:
-        if not doc.flag("one_way", default=False):
+        if not doc.boolean("one_way", default=False):
             ends = level.title(room), level.title(other)
             message = f"{ends[0]} leads to {ends[1]}, but not back; write one_way: true if this is intended"
             raise doc.error(message, "rooms")

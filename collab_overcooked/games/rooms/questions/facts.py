@@ -15,7 +15,7 @@ from collab_overcooked.questions.facts import Fact, numbers_around
 
 Scene = Mapping[str, Any]
 MIN_MOVES = 2  # shorter distances are too easy to ask about
-NO_WAY = "there is currently no way"
+NO_WAY = "there is no way now"
 
 
 def facts(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> list[Fact]:
@@ -97,7 +97,7 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
         nearer = 0 if mine < other_moves else 1 if other_moves < mine else 2
         question = f"{now}who needs fewer moves to the room of the {what}?"
         question = question[0].upper() + question[1:]
-        choices = ("you", other, f"neither: both need the same number{' or have no way' if now else ''}")
+        choices = ("you", other, f"neither: both need equally many{' or have no way' if now else ''}")
         yield Fact(f"nearer {what}", question, choices, nearer, "distance")
 
 
@@ -127,5 +127,5 @@ def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fac
         elif not out.terminated[0]:
             target = int(after.clock[0, Clock.TARGET])
             correct = {seat: 0, 1 - seat: 1}.get(target, 2)
-            question = f"{start} Whom does the {name} chase in the turn after it?"
-            yield Fact(f"target {mine} {others}", question, ("you", other, "no player"), correct, "adversary")
+            question = f"{start} Whom does the {name} go for in the turn after it?"
+            yield Fact(f"target {mine} {others}", question, ("you", other, "nobody"), correct, "adversary")

@@ -30,9 +30,9 @@ METHOD = "exact values of all joint actions"
 GOALS = {
     CAPTURE: "catch the thief in as few turns as possible",
     ESCAPE: "make an escape as likely as possible and then, if several ways are equally safe, escape in as few turns "
-    "as possible on average; ignore the limit of turns",
+    "as possible on average; the limit of turns does not count",
 }
-PARTNERS = "plays as well as possible and expects the same of you"
+PARTNERS = "plays as well as possible, and counts on the same of you"
 
 
 class Rooms(NamedTuple):

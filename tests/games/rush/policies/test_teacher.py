@@ -207,7 +207,7 @@ def test_teachers_must_speak_to_everybody():
         def teach_individual(self, lesson: Lesson) -> list[str]:
             return ["Well."]
 
-    with pytest.raises(ValueError, match="teacher 'shy' spoke to 1 agents; there are 2"):
+    with pytest.raises(ValueError, match="teacher 'shy' gave feedback to 1 agents; there are 2"):
         play(Teaching("teacher_individual", "teacher_individual", Shy()), *scripts())
 
 

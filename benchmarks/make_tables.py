@@ -22,7 +22,7 @@ PEERS = RESULTS.with_name("peers.json")
 SCORES = RESULTS.with_name("time_to_score.json")
 PEER_NAMES = {"jaxmarl_cpu": "JaxMARL on CPU, all cores", "overcooked_ai": "overcooked_ai (numpy-2 fork `overcooked`)"}
 SIDES = {  # of the time to a score: who learns, from what
-    "ours": ("PPO, shipped configuration", "96 features"),
+    "ours": ("PPO, built-in configuration", "96 features"),
     "ours_lossless": ("PPO, the same with pictures", "lossless pictures"),
     "jaxmarl": ("JaxMARL's IPPO, its own configuration", "lossless pictures"),
 }

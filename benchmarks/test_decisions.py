@@ -58,7 +58,7 @@ def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
     env = collab_overcooked.make(env_id, **studied(env_id).scenes[0][1])
     seconds: list[float] = []
     plans: list[int] = []
-    look = cots.Team.look_at_plan
+    look = cots.Team.update_plan
 
     def timed(self: cots.Team, *moment: Any) -> None:
         start = time.perf_counter()
@@ -67,7 +67,7 @@ def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
             seconds.append(time.perf_counter() - start)
             plans.append(len(self.updates[-1].nodes))
 
-    monkeypatch.setattr(cots.Team, "look_at_plan", timed)
+    monkeypatch.setattr(cots.Team, "update_plan", timed)
     team = make_team(["cots"] * len(env.possible_agents))
     play_episode(env, team, 0)  # compiles
     seconds.clear()

@@ -1,4 +1,4 @@
-"""Time of the proofs about shipped scenarios of Rush and maps of rooms; off by default, run by `make bench`.
+"""Time of the proofs about built-in scenarios of Rush and maps of rooms; off by default, run by `make bench`.
 
 Each round starts with an empty memory of states; reading the scenario or map and compiling are not timed.
 """

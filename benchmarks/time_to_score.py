@@ -34,7 +34,7 @@ SETTINGS = SCRIPT.parent / "config" / "ippo_ff_overcooked.yaml"
 
 
 def ours(seed: int, lossless: bool, steps: int | None) -> dict[str, Any]:
-    """Train by the shipped configuration of the layout until the target is reached.
+    """Train by the built-in configuration of the layout until the target is reached.
 
     Args:
         seed: Of the training.

@@ -1,4 +1,4 @@
-"""What is known of a game without importing it: its record, of which the registry keeps one for every game."""
+"""Records of games for the registry: everything that is available without importing a game."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 
 class SuiteRecord(NamedTuple):
-    """What is known of a suite without importing it.
+    """Description of a suite, available without importing it.
 
     Attributes:
         entry: ``"package.module:class"``, an ``evaluation.suites.Suite``.
@@ -20,10 +20,10 @@ class SuiteRecord(NamedTuple):
 
 
 class TeacherRecord(NamedTuple):
-    """What is known of a teacher without importing it.
+    """Description of a teacher, available without importing it.
 
     Attributes:
-        entry: ``"package.module:function"``, called with the text behind the name and with what makes policies.
+        entry: ``"package.module:function"``, called with the text after the name and the factory of policies.
         kind: See ``policies.registry.PolicyRecord``.
         summary: One line for listings.
     """
@@ -34,16 +34,16 @@ class TeacherRecord(NamedTuple):
 
 
 class PresetRecord(NamedTuple):
-    """How a paper evaluated its language agents.
+    """Settings with which a paper evaluated its language agents.
 
     Attributes:
-        words: Of the agents, as in their specs.
-        options: Of the environment.
-        scoring: Options of how the suite counts.
+        switches: Switches of the agents, as in their specs.
+        options: Options of the environment.
+        scoring: Scoring options of the suite.
         summary: One line for listings.
     """
 
-    words: Mapping[str, Any]
+    switches: Mapping[str, Any]
     options: Mapping[str, Any]
     scoring: Mapping[str, Any]
     summary: str
@@ -51,34 +51,33 @@ class PresetRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class GameRecord:
-    """What is known of a game without importing it. Every module and class is named by a string.
+    """Description of a game, available without importing it. Modules and classes are named by strings.
 
     Attributes:
         id: Public id.
-        game: ``"package.module:class"`` of the compiled game behind it.
+        game: ``"package.module:class"`` of the game.
         summary: One line for listings.
-        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; empty if these are to
-            be made, see ``pettingzoo_module``.
-        suites: Suites that are played with it, by name; the first one scores its records and is compared.
-        policies: What makes policies of its own, by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or
-            a function of the text of a spec; see ``policies.specs.load_factory``.
-        prompts: ``"package:folder"`` of its prompt templates; empty if the common ones are enough.
-        language_agents: ``"package.module:class"`` of the game's side of the language agents that are made for it, by
-            kind (``"partner"``, ``"dispatch"``); the first kind plays unless another is asked for.
-        presets: ``"package.module:object"`` of how a paper evaluated its language agents, a ``PresetRecord``, by the
-            name that stands behind ``preset`` in their specs.
-        teachers: Those who know the game and speak between its episodes, by name.
+        module: Module in PettingZoo's form, with ``env``, ``raw_env`` and ``parallel_env``; if empty, it is created,
+            see ``pettingzoo_module``.
+        suites: Suites of the game by name; the first one scores its records and is used by 'compare'.
+        policies: Factories of its policies by role (``"greedy"``, ``"planner"``): ``"package.module:class"``, or a
+            function of the text of a spec; see ``policies.specs.load_factory``.
+        prompts: ``"package:folder"`` of its prompt templates; empty if it uses only the common ones.
+        language_agents: ``"package.module:class"`` of the game's part of language agents by kind (``"partner"``,
+            ``"dispatch"``); the first kind is the default.
+        presets: ``"package.module:object"`` of a ``PresetRecord`` by name, the value of ``preset`` in specs.
+        teachers: Teachers that are specific to the game, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``io.document_kinds.DocumentKind``.
-        generator: ``"package.module:class"`` that makes such files, a ``io.document_kinds.Generator``; empty if none.
-        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if there is none.
-        metrics: ``"package.module:object"`` of its own metrics, a ``metrics.registry.MetricSet``; empty if it has none.
-        human_games: Module that reads games of people in a public format; empty if there is none.
-        questions: ``"package.module:object"`` that makes and words questions about its moments, a
-            ``questions.source.QuestionSource``; empty if there is none.
-        recap: ``"package.module:function"`` that tells a teacher an episode in plain words, from game and record; empty
-            where the actions of the steps say enough.
+        generator: ``"package.module:class"`` that writes such files, a ``io.document_kinds.Generator``; empty if none.
+        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if none.
+        metrics: ``"package.module:object"`` of its metrics, a ``metrics.registry.MetricSet``; empty if none.
+        human_games: Module that reads games of people in a public format; empty if none.
+        questions: ``"package.module:object"`` that generates questions about its states, a
+            ``questions.source.QuestionSource``; empty if none.
+        recap: ``"package.module:function"`` that summarises an episode for a teacher, from game and record; empty if
+            the actions of the steps suffice.
         subplans: ``"package.module:class"`` that is called with the compiled game and returns a
-            ``policies.search.subplans.SubplanProvider``, from which teams plan together; empty if there is none.
+            ``policies.search.subplans.SubplanProvider`` for joint planning; empty if none.
     """
 
     id: str

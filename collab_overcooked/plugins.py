@@ -1,8 +1,8 @@
-"""Plug-ins: games, policies and metrics of other distributions and of users' own modules and files.
+"""Plug-ins: games, policies and metrics of other distributions and of users' modules and files.
 
-Installed distributions offer them by entry points of three groups, which are loaded when a name is looked up that the
-package does not have, or when everything is listed. Modules and files are imported by `--import` and by the specs of
-policies. Worker processes import the same modules and files before they play.
+Installed distributions provide them by entry points of three groups, which are loaded when an unknown name is looked
+up or everything is listed. Modules and files are imported by `--import` and by the specs of policies. Worker processes
+import the same modules and files before they run jobs.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ GAMES, POLICIES, METRICS = (f"{NAMESPACE}.{kind}" for kind in ("games", "policie
 
 
 class PluginWarning(UserWarning):
-    """An installed plug-in cannot be used; everything else can."""
+    """Warning about an installed plug-in that cannot be used."""
 
 
-_lock = threading.RLock()  # reentrant: a plug-in that is being imported may look up names itself
+_lock = threading.RLock()  # reentrant: a plug-in may look up names while it is imported
 _loaded: set[str] = set()  # groups
 _origins: dict[tuple[str, str], str] = {}  # group and name -> distribution and version
-_imports: dict[str, str] = {}  # name of a module -> module or file as workers import it
-_state = {"quiet": False}  # in worker processes, whose parent has warned
+_imports: dict[str, str] = {}  # module name -> module or file for workers to import
+_state = {"quiet": False}  # in worker processes, whose parent has already warned
 
 
 def load(group: str, register: Callable[[str, Any], None]) -> None:
-    """Load all entry points of a group, once in a process.
+    """Load all entry points of a group, once per process.
 
     A plug-in that cannot be loaded or registered gives one `PluginWarning` that names its distribution.
 
     Args:
         group: One of `GAMES`, `POLICIES`, `METRICS`.
-        register: Called with the name and the object of each entry point; raises ValueError if it cannot use it.
+        register: Called with the name and the object of each entry point; raises ValueError for an invalid one.
     """
-    from importlib.metadata import entry_points  # slow to import, and seldom needed
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
 
     with _lock:
         if group in _loaded:
@@ -61,7 +61,7 @@ def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None
         if other == distribution(entry):  # the same distribution, found twice on the path
             return
         if other is not None:
-            raise ValueError(f"{other} has a plug-in of this name, which is used instead")
+            raise ValueError(f"{other} has a plug-in of the same name, which is used instead")
         register(entry.name, entry.load())
         _origins[group, entry.name] = distribution(entry)
     except (Exception, SystemExit) as error:
@@ -83,7 +83,7 @@ def distribution(entry: EntryPoint) -> str:
 
 
 def import_plugin(name: str) -> ModuleType:
-    """Import a module or file that registers games, policies or metrics, here and in later worker processes.
+    """Import a module or file that registers games, policies or metrics, here and in worker processes started later.
 
     Args:
         name: `package.module`, or the path of a `.py` file.
@@ -102,14 +102,14 @@ def imported() -> tuple[str, ...]:
 
 
 def begin_worker(names: Iterable[str]) -> None:
-    """Import what the parent process has imported; it has warned of broken plug-ins already."""
+    """Import the parent process's modules and files, without repeating its warnings about broken plug-ins."""
     _state["quiet"] = True
     for name in names:
         import_plugin(name)
 
 
 def is_file(name: str) -> bool:
-    """Tell whether a name is the path of a Python file rather than a module."""
+    """Return whether a name is the path of a Python file rather than a module."""
     return name.endswith(".py")
 
 
@@ -131,7 +131,7 @@ def _load_file(path: Path) -> ModuleType:
     """Return the module of a file, imported once.
 
     Raises:
-        ValueError: If there is no such file, or its stem is the name of another module.
+        ValueError: If the file is missing, or its stem is the name of another module.
     """
     path = path.resolve()
     if not path.is_file():
@@ -146,8 +146,8 @@ def _load_file(path: Path) -> ModuleType:
         if name in sys.modules or (spec is not None and Path(spec.origin or "").resolve() != path):
             raise ValueError(f"another module is called {name!r}; rename the file")
         if str(path.parent) not in sys.path:
-            sys.path.append(str(path.parent))  # at the end: its neighbours must not hide installed modules
-        importlib.invalidate_caches()  # the file may have been written a moment ago
+            sys.path.append(str(path.parent))  # at the end, so that files beside it cannot shadow installed modules
+        importlib.invalidate_caches()  # the file may have been written just before
         return importlib.import_module(name)
 
 
@@ -163,24 +163,24 @@ def source_of(module: ModuleType) -> Path | None:
 def identity(
     used: Iterable[tuple[str, str]] = (), modules: Iterable[str] = (), weights: Iterable[str] = ()
 ) -> dict[str, str]:
-    """Return what identifies the plug-ins of a run.
+    """Return the identity of the plug-ins of a run.
 
     Args:
-        used: Group and name of the games and policies that take part.
-        modules: Modules or files whose classes take part.
-        weights: Files of networks that take part.
+        used: Group and name of the run's games and policies.
+        modules: Modules or files whose classes the run uses.
+        weights: Files of the run's networks.
 
     Returns:
-        For imported modules and files, and for weights, their digest, for distributions their version, by name.
+        By name, the digest for imported modules and files and for weights, and the version for distributions.
     """
-    found = {module.__name__: _digest(module) for module in map(load_module, modules)}
-    found |= {name: _digest(sys.modules[name]) for name in _imports}
-    found |= {path: _digest_file(Path(path)) for path in weights}
+    versions = {module.__name__: _digest(module) for module in map(load_module, modules)}
+    versions |= {name: _digest(sys.modules[name]) for name in _imports}
+    versions |= {path: _digest_file(Path(path)) for path in weights}
     for key in used:
         if key in _origins:
             name, _, version = _origins[key].rpartition(" ")
-            found[name] = version
-    return dict(sorted(found.items()))
+            versions[name] = version
+    return dict(sorted(versions.items()))
 
 
 def _digest(module: ModuleType) -> str:

@@ -1,4 +1,4 @@
-"""The one table of environment ids; PettingZoo's and Gymnasium's registries are filled from it."""
+"""Registry of games; PettingZoo's and Gymnasium's registries are filled from it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from collab_overcooked.plugins import GAMES as GAME_PLUGINS
 from collab_overcooked.plugins import NAMESPACE, load
 
 EnvMaker = Callable[..., Any]
-LEXICON = "lexicon"  # option of every game: the language it speaks, see ``envs.lexicon``
+LEXICON = "lexicon"  # option of every game: the language of its texts, see ``envs.lexicon``
 
 
 GAMES: list[GameRecord] = [
@@ -39,24 +39,24 @@ GAMES: list[GameRecord] = [
 COMMON_SUITES: Mapping[str, SuiteRecord] = {
     "questions": SuiteRecord(
         "collab_overcooked.questions.suite:QuestionSuite",
-        "Questions with proven answers about moments of games: facts, a partner's next action, one's own best one.",
+        "Questions with proven answers about game states: facts, a partner's next action, the agent's own best action.",
     )
 }
-"""Suites that are not of one game; their records name them in the field ``suite``."""
+"""Suites of several games; their records name them in the field ``suite``."""
 
 
 def register_game(record: GameRecord) -> None:
-    """Add a game of one's own, so that everything that takes an id takes it; registering it again replaces it.
+    """Add a custom game, so that its id is accepted everywhere; registering it again replaces it.
 
-    A game without a suite gets one that plays episodes, see ``evaluation.episode_suite``.
+    A game without a suite gets the default one, which plays episodes; see ``evaluation.episode_suite``.
 
-    Processes that play it, workers for example, must import the module that calls this, too: `--import` and
-    `plugins.import_plugin` see to it, and so does an entry point of the group ``collab_overcooked.games``.
+    Worker processes must import the module that calls this, too: use `--import`, `plugins.import_plugin`, or an entry
+    point of the group ``collab_overcooked.games``.
 
     Raises:
-        ValueError: If the package has a game of this id.
+        ValueError: If the id is that of a built-in game.
     """
-    if record.id in OWN_IDS:
+    if record.id in BUILTIN_IDS:
         raise ValueError(f"id: {record.id!r} is a game of this package; choose another")
     if not record.suites:
         entry = "collab_overcooked.evaluation.episode_suite:EpisodeSuite"
@@ -67,28 +67,28 @@ def register_game(record: GameRecord) -> None:
     register_everywhere()
 
 
-OWN_IDS = frozenset(record.id for record in GAMES)
+BUILTIN_IDS = frozenset(record.id for record in GAMES)
 
 
 def games() -> Sequence[GameRecord]:
-    """Return the records of all games, those of installed plug-ins too."""
+    """Return the records of all games, including those of installed plug-ins."""
     load(GAME_PLUGINS, _register_plugin)
     return GAMES
 
 
-def _register_plugin(env_id: str, found: Any) -> None:
-    """Register the game of an entry point, unless somebody registered this id before.
+def _register_plugin(env_id: str, record: Any) -> None:
+    """Register the game of an entry point, unless its id is already registered.
 
     Raises:
-        ValueError: If it is no game of this id, or the package has a game of this id.
+        ValueError: If the object is not a game of this id, or the id is that of a built-in game.
     """
-    if isinstance(found, GameRecord) and found.id != env_id:
-        raise ValueError(f"the entry point must be called {found.id!r}, as the game")
-    if env_id not in OWN_IDS and _named(env_id, GAMES):  # importing it may have done so
+    if isinstance(record, GameRecord) and record.id != env_id:
+        raise ValueError(f"the entry point must be called {record.id!r}, as the game")
+    if env_id not in BUILTIN_IDS and _named(env_id, GAMES):  # its import may have registered it
         return
-    if not isinstance(found, GameRecord):
-        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {quote_value(found)}")
-    register_game(found)
+    if not isinstance(record, GameRecord):
+        raise ValueError(f"must be a GameRecord, or a module that registers {env_id!r}, not {quote_value(record)}")
+    register_game(record)
 
 
 def registered() -> list[str]:
@@ -97,7 +97,7 @@ def registered() -> list[str]:
 
 
 def find(env_id: str) -> GameRecord:
-    """Return the record of an id, with or without the namespace.
+    """Return the record of an id, with or without namespace.
 
     Raises:
         ValueError: If the id is unknown; the message lists near matches.
@@ -119,12 +119,12 @@ def suites() -> dict[str, SuiteRecord]:
 
 
 def first_suites() -> dict[str, tuple[str, ...]]:
-    """Return the suite that scores the records of each game, with the ids of the games that it scores."""
+    """Return the suites that score records, with the ids of the games that each one scores."""
     ids: dict[str, list[str]] = {}
     for record in games():
         for name in list(record.suites)[:1]:
             ids.setdefault(name, []).append(record.id)
-    return {name: tuple(own) for name, own in ids.items()}
+    return {name: tuple(game_ids) for name, game_ids in ids.items()}
 
 
 def presets() -> dict[str, PresetRecord]:
@@ -136,12 +136,12 @@ def load_suite(name: str) -> Any:
     """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores.
 
     Raises:
-        ValueError: If it is unknown; the message lists near matches.
+        ValueError: For an unknown name; the message lists near matches.
     """
-    found = [suite for suite, ids in first_suites().items() if name in ids] or [name]
-    if found[0] not in suites():
+    matches = [suite for suite, ids in first_suites().items() if name in ids] or [name]
+    if matches[0] not in suites():
         raise ValueError(near_matches("suite", name, suites()))
-    return _suite(found[0])
+    return _suite(matches[0])
 
 
 def suite_of(record: Mapping[str, Any]) -> Any:
@@ -155,24 +155,24 @@ def suite_of(record: Mapping[str, Any]) -> Any:
 
 @cache
 def _suite(name: str) -> Any:
-    made = load_entry(suites()[name].entry)()
-    made.name, made.env_id = name, next((r.id for r in games() if name in r.suites), "")
-    return made
+    suite = load_entry(suites()[name].entry)()
+    suite.name, suite.env_id = name, next((r.id for r in games() if name in r.suites), "")
+    return suite
 
 
 def load_entry(entry: str) -> Any:
-    """Return what ``"package.module:name"`` stands for."""
+    """Import and return the object of ``"package.module:name"``."""
     module, _, name = entry.partition(":")
     return getattr(importlib.import_module(module), name)
 
 
 def game_class(env_id: str) -> Any:
-    """Return the class behind an id, not yet compiled."""
+    """Return the class of a game."""
     return load_entry(find(env_id).game)
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:
-    """Compile the game behind an id (a ``collab_overcooked.envs.api.Game``).
+    """Compile a game (a ``collab_overcooked.envs.api.Game``).
 
     Raises:
         ValueError: For an unknown id, option or option value.
@@ -182,16 +182,16 @@ def load_game(env_id: str, **kwargs: Any) -> Any:
 
 
 def game_options(env_id: str) -> list[str]:
-    """Return the names of all options of a game: its own, and the lexicon that every game takes."""
+    """Return the names of all options of a game, including the lexicon."""
     return [*game_class(env_id).config_class.names(), LEXICON]
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
-    """Compile a game in the language that is asked for; the only place that does."""
+    """Compile a game and apply its lexicon. All games are compiled here."""
     from collab_overcooked.envs.lexicon import translate_game
 
-    own = {name: value for name, value in options.items() if name != LEXICON}
-    return translate_game(game_class(env_id)(**own), options.get(LEXICON))
+    game_kwargs = {name: value for name, value in options.items() if name != LEXICON}
+    return translate_game(game_class(env_id)(**game_kwargs), options.get(LEXICON))
 
 
 def make(env_id: str, **kwargs: Any) -> Any:
@@ -199,7 +199,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
 
     Args:
         env_id: One of ``registered``.
-        **kwargs: Options of the environment and of the shell (``render_mode``, ``max_cycles``, ``mask_in``,
+        **kwargs: Options of the game and of ``ParallelEnv`` (``render_mode``, ``max_cycles``, ``mask_in``,
             ``text_info``).
 
     Raises:
@@ -209,7 +209,7 @@ def make(env_id: str, **kwargs: Any) -> Any:
 
 
 def pettingzoo_module(env_id: str) -> Any:
-    """Return what has ``env``, ``raw_env`` and ``parallel_env`` of a game: its module, or one that is made here."""
+    """Return the game's module with ``env``, ``raw_env`` and ``parallel_env``, created if it has none."""
     record = find(env_id)
     if record.module:
         return importlib.import_module(record.module)
@@ -218,11 +218,11 @@ def pettingzoo_module(env_id: str) -> Any:
 
 
 def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMaker, EnvMaker]:
-    """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, as PettingZoo's modules have them.
+    """Return ``env``, ``raw_env`` and ``parallel_env`` of a game, in the form of PettingZoo's modules.
 
     Args:
         env_id: Registered id.
-        shell_class: A game's own extension of ParallelEnv; ParallelEnv itself if None.
+        shell_class: Subclass of ParallelEnv for the game; ParallelEnv itself if None.
     """
     from collab_overcooked.envs.aec import to_aec
     from collab_overcooked.envs.parallel import ParallelEnv
@@ -245,13 +245,13 @@ def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMake
 def make_vec(
     env_id: str, num_envs: int = 1, kind: str = "native", *, vectorization_mode: Any = None, **kwargs: Any
 ) -> Any:
-    """Make a batch of environments that one kernel call steps.
+    """Make a batch of environments that are stepped by one kernel call.
 
     Args:
         env_id: One of ``registered``.
         num_envs: Number of environments E.
         kind: ``"native"`` for arrays ``[E, A, ...]``, ``"gymnasium"`` or ``"sb3"`` for vector environments with the
-            agents flattened into the environment axis (E * A rows). Upper and lower case are alike.
+            agents flattened into the environment axis (E * A rows). Case is ignored.
         vectorization_mode: As in ``gymnasium.make_vec``, which implies the kind ``"gymnasium"``:
             ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
             environments of single ones with central control, which are slower.
@@ -272,12 +272,12 @@ def make_vec(
 
 
 def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> Any:
-    """Make the ParallelEnv of a registered game; the only place that does.
+    """Make the ParallelEnv of a registered game. All ParallelEnvs are created here.
 
     Args:
         env_id: Registered id.
-        kwargs: Options of the game and of the shell.
-        shell_class: ParallelEnv, or a game's own extension of it.
+        kwargs: Options of the game and of ``ParallelEnv``.
+        shell_class: ParallelEnv or a subclass for the game.
 
     Raises:
         ValueError: For an unknown id, option or option value.
@@ -292,7 +292,7 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
 def make_central_control(
     env_id: str, render_mode: str | None = None, max_cycles: int | None = None, **kwargs: Any
 ) -> Any:
-    """Make a CentralControlEnv by id; what ``gymnasium.make`` calls.
+    """Make a CentralControlEnv by id; entry point of ``gymnasium.make``.
 
     Raises:
         ValueError: For an unknown id, option or option value.
@@ -303,7 +303,7 @@ def make_central_control(
 
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
-    """Make a VectorEnv of ``num_envs`` environments; what ``gymnasium.make_vec`` calls.
+    """Make a VectorEnv of ``num_envs`` environments; entry point of ``gymnasium.make_vec``.
 
     Raises:
         ValueError: For an unknown id, option or option value.
@@ -312,7 +312,7 @@ def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", *
 
 
 def register_everywhere() -> None:
-    """Register all ids with Gymnasium and, where it has a registry, with PettingZoo."""
+    """Register all ids with Gymnasium and, if it has a registry, with PettingZoo."""
     import gymnasium
     import pettingzoo
 

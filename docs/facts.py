@@ -42,6 +42,7 @@ from topics import (
     parity,
     plans,
     questions,
+    reference,
     rooms,
     rush,
     scenario,
@@ -68,6 +69,7 @@ TOPICS = (
     overcooked,
     language,
     questions,
+    reference,
 )
 FACTS: dict[str, Callable[[], str]] = {make.__name__: make for topic in TOPICS for make in topic.FACTS}
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)

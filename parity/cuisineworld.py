@@ -70,7 +70,7 @@ def _time(remaining: int | None) -> int:
 
 
 def _level_of(header: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the shipped level of a recording, or the values of one that is made for it."""
+    """Return the values of the built-in level of a recording, or the values of one that is made for it."""
     steps = {"max_steps": header["max_steps"]} if "max_steps" in header else {}
     if header["level"] in levels() and (header["oracle"] or set(header["lifetimes"].values()) == {10}):
         return {"extends": header["level"], **steps}

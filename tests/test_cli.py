@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app
-from collab_overcooked.runner.digests import DIGESTS, whole_file
+from collab_overcooked.runner.digests import DIGESTS, digests_file
 
 
 def run(*words):
@@ -268,7 +268,7 @@ def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
     (run_folder / "records.jsonl").write_text(line + "\n")
     config = (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
     (run_folder / "config.json").write_text(config)
-    (run_folder / DIGESTS).write_bytes(whole_file(config.encode(), [f"{line}\n".encode()]))
+    (run_folder / DIGESTS).write_bytes(digests_file(config.encode(), [f"{line}\n".encode()]))
     (tmp_path / "cut.jsonl").write_text(line + "\n" + line[:200])
     (tmp_path / "file.txt").write_text("here")
     places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}
@@ -361,7 +361,7 @@ def test_check_recognises_every_kind_of_file(tmp_path):
 
 def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
     assert run("check", "level_12", "--alphas", "1.0").exit_code == 1  # a dish that cannot be made
-    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the shipped set holds on purpose
+    assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the built-in set holds on purpose
     found = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
     assert found["name"] == "level_1" and list(found["times"]) == ["2.0"] and found["ok"]
     assert [one["name"] for one in json.loads(run("check", "level_1", "level_2", "--json").stdout)] == [

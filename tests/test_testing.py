@@ -129,14 +129,14 @@ def test_what_cannot_be_seen_is_skipped_with_a_reason():
     sentences = [result.sentence for result in report.having("skipped")]
     assert sentences == [
         "the environment's metadata declares no render_modes",
-        "the environment's maker takes no max_cycles",
+        "the environment does not accept the option max_cycles",
         "neither observations nor infos have an action_mask",
         "there are no action masks over Discrete action spaces",
-        "the environment offers no state()",
+        "the environment has no state()",
     ]
     (result,) = check_game(Tally, checks=["masks"]).results
     assert result.status == "skipped"
-    assert "is_rejected was not given" in result.sentence
+    assert "is_rejected is not set" in result.sentence
 
 
 def test_modules_in_pettingzoos_form_can_be_checked():
@@ -313,7 +313,7 @@ class StepsRaise(Tally):
         (SharedInfos, "fresh", r"reaches step 1: infos has keys|later steps change what step 0 returned: infos"),
         (ReusedBuffer, "fresh", r"later steps change what step \d+ returned: observations\['left'\] differs"),
         (ArraysSharedByAgents, "fresh", "right and left share memory in observations at step 0"),
-        (ForgetsItsSeed, "determinism", "two environments with seed 0 and the same actions part"),
+        (ForgetsItsSeed, "determinism", "two environments with seed 0 and the same actions diverge"),
         (RemembersEarlierEpisodes, "determinism", r"differs|is .* in one and .* in the other"),
         (OutOfSpace, "observations", r"the observation of left at step \d+ of seed 0 is outside its space Box"),
         (OtherDtype, "observations", "the observation of left at step 0 of seed 0 has dtype float32, its space uint8"),
@@ -325,8 +325,8 @@ class StepsRaise(Tally):
         (NewSpacesAfterReset, "spaces", "left has a new observation space at step 0"),
         (Revives, "after_end", "a step after the end returns observations of left, right"),
         (HoldsAFunction, "pickle", "raised .*lambda"),
-        (CopiesShareTheirCounts, "deepcopy", "a deep-copied environment does not go on like the original"),
-        (PicklesForget, "pickle", "a pickled environment does not go on like the original"),
+        (CopiesShareTheirCounts, "deepcopy", "a deep-copied environment does not continue like the original"),
+        (PicklesForget, "pickle", "a pickled environment does not continue like the original"),
         (SnapshotsAreAlive, "clone", "after restore_state in the same environment, 1 steps on, observations"),
         (IgnoresMaxCycles, "max_cycles", "PettingZoo's max_cycles_test fails at `assert max_cycles == pstep`"),
         (DrawsNumbers, "render", "PettingZoo's render_test fails at `assert isinstance"),
@@ -389,7 +389,7 @@ class CompiledTwice(Game):
     ("game", "check", "sentence"),
     [
         (Game, "batch", None),
-        (LeakyMasks, "all_masks", r"the mask of agent_0 allows action \d+, .*, and the game does otherwise, at step 5"),
+        (LeakyMasks, "all_masks", r"the mask of agent_0 allows action \d+, .*, but the game disagrees, at step 5"),
         (LeakyMasks, "masks", "the mask of agent_0 allows action"),
         (DependsOnTheBatch, "batch", "batch of 4 with 1 threads, call 0: agent_0 in environment 0 gets"),
         pytest.param(

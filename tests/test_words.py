@@ -13,12 +13,42 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
-CHECKED: tuple[str, ...] = ("adapters", "cli", "kernels", "questions", "reporting")
+LANGUAGE_AGENTS = (
+    "agents answers budget central_agent choose client coela connection cots_agent discussion endpoint local modules "
+    "partner prompts questions session settings spend store teacher team_agent"
+)
+CHECKED: tuple[str, ...] = (
+    "adapters",
+    "cli",
+    "game_record.py",
+    "kernels",
+    "metrics",
+    *(f"policies/llm/{name}.py" for name in LANGUAGE_AGENTS.split()),
+    *(
+        f"policies/{name}.py"
+        for name in "api noisy observation per_game policy_file random registry specs trained".split()
+    ),
+    *(f"policies/search/{name}.py" for name in "beam cots deliberation plan_search plan_tree plan_voices".split()),
+    "plugins.py",
+    "questions",
+    "registry.py",
+    "render",
+    "reporting",
+    "runner",
+    "testing",
+)
+PARTS = ("engine", "policies", "questions", "text", "env.py", "record.py")
+GAMES = {"craft": PARTS, "cuisineworld": PARTS, "house": PARTS[1:], "rooms": PARTS, "rush": PARTS}
+"""Checked parts of each game, if it has them."""
+PLACES = [PACKAGE / part for part in CHECKED]
+PLACES += [PACKAGE / "games" / game / part for game, parts in GAMES.items() for part in parts]
+LATER = ("text/scene.py", "text/scene_form.py")
+"""Ends of paths below checked folders that are not checked yet."""
 FILES = sorted(
     path
-    for checked in map(PACKAGE.joinpath, CHECKED)
-    for path in ([checked] if checked.is_file() else checked.rglob("*"))
-    if path.suffix in (".py", ".j2")
+    for place in PLACES
+    for path in ([place] if place.is_file() else place.rglob("*"))
+    if path.suffix in (".py", ".j2") and not path.as_posix().endswith(LATER)
 )
 
 BANNED_NAMES = {
@@ -57,7 +87,24 @@ BANNED_PHRASES = {
 INVERTED = re.compile(r"(What|Who|Whose|Whom|Those|One|How|Whether|Where|Whatever)\b")
 """A summary line starts with a verb or names the thing; it is not a relative clause."""
 
-ALLOWED: dict[tuple[str, str], str] = {}
+ALLOWED: dict[tuple[str, str], str] = (
+    {
+        ("policies/llm/store.py", "moment"): "key of stored exchanges, which stay readable",
+        ("io/options.py", "flag"): "argparse's and click's term for a name such as --steps",
+    }
+    | {
+        (
+            f"games/cuisineworld/engine/{name}.py",
+            "wanted",
+        ): "an array of State: shaped rewards that items can still earn"
+        for name in ("rules", "state", "step")
+    }
+    | {
+        (f"games/house/{name}.py", "home"): "a place in the game"
+        for name in ("policies/mhp", "policies/planner", "text/text")
+    }
+)
+ALLOWED["games/rooms/questions/facts.py", "nobody"] = "a choice of the built-in question items"
 """(file below the package, word) -> why it stays."""
 
 
@@ -132,4 +179,4 @@ def test_summary_lines_name_the_thing(path):
 
 
 def test_the_words_are_checked_somewhere():
-    assert BANNED_NAMES and all((PACKAGE / checked).exists() for checked in CHECKED)
+    assert BANNED_NAMES and FILES and all((PACKAGE / checked).exists() for checked in CHECKED)

@@ -15,7 +15,7 @@ from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 Say = Callable[[str], None]
 ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc")
@@ -39,7 +39,7 @@ def train(
         given: Settings of the training.
         options: Options of the environment.
         out: Folder of the run.
-        resume: Go on from its checkpoint.
+        resume: Whether ``--resume`` was given; trainings are continued anyway.
         command: Kept with the result.
         say: Called with how it went.
 
@@ -55,7 +55,7 @@ def train(
         run_cloning(values, folder, resume, command, say)
         return
     if algorithm == "pbt":
-        path = run_pbt(*read_pbt_settings(values), folder, resume=resume, command=command, say=say)
+        path = run_pbt(*read_pbt_settings(values), folder, command=command, say=say)
         say(f"written: {path}")
         return
     if algorithm == "ppo-bc":
@@ -65,7 +65,7 @@ def train(
             )
         algorithm = values.get("learner", "ppo")
     outcome = train_ppo(
-        settings_from(TrainingSettings, values.replace({"learner": algorithm})), folder, resume=resume, command=command
+        settings_from(TrainingSettings, values.replace({"learner": algorithm})), folder, command=command, note=say
     )
     for line in report(outcome):
         say(line)
@@ -93,11 +93,12 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     settings = settings_from(Cloning, values)
+    _claim(folder, values)
     copy = clone_policy(settings, command, say)
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
-    write_whole(folder / "settings.json", json.dumps(dict(values), indent=1).encode() + b"\n")
-    write_whole(folder / LOG, b"".join(map(log_line, copy.log)))
+    write_atomic(folder / "settings.json", _settings_line(values))
+    write_atomic(folder / LOG, b"".join(map(log_line, copy.log)))
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
     part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
     share = best[f"{part}_agreement"]
@@ -105,3 +106,19 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {words}")
     say(f"mean return over {found['games']} games with itself: {found['return']}")
     say(f"written: {folder}/policy.npz")
+
+
+def _claim(folder: Path, values: Mapping[str, Any]) -> None:
+    """Refuse to write a clone over another policy.
+
+    Raises:
+        ValueError: If the folder holds a policy of other settings.
+    """
+    path = folder / "settings.json"
+    there = path.read_bytes() if path.exists() else b""
+    if (folder / "policy.npz").exists() and there != _settings_line(values):
+        raise ValueError(f"{folder}: holds a policy of other settings; choose another folder")
+
+
+def _settings_line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(dict(values), indent=1).encode() + b"\n"

@@ -22,13 +22,13 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_number, check_numbers, settings_from
 from collab_overcooked.baselines.train_logger import LOG, log_line
-from collab_overcooked.baselines.training import Training
+from collab_overcooked.baselines.training import Training, check_extension
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
@@ -210,17 +210,17 @@ def run_pbt(
     settings: TrainingSettings,
     folder: Path,
     *,
-    resume: bool = False,
     command: str = "",
     say: Callable[[str], None] = print,
 ) -> Path:
     """Train a population in a folder: ``population.json``, ``log.jsonl``, ``member_*/`` and ``policy.npz``, its best.
 
+    A population that is there is continued from its last generation, with more steps beyond its end.
+
     Args:
         pbt: Population, selection and change.
         settings: What members start with; ``steps`` are those of each member.
         folder: Made if it does not exist.
-        resume: Go on from the folder's last generation, where there is one.
         command: Kept in the policy file.
         say: Called for each generation.
 
@@ -228,18 +228,20 @@ def run_pbt(
         The policy file.
 
     Raises:
-        ValueError: If the folder holds a population and ``resume`` is not set, or one of other settings.
+        ValueError: If the folder holds a population of other settings, or of more steps.
     """
     state = json.loads(json.dumps(start(pbt, settings)))
     path = folder / STATE
     if path.exists():
-        if not resume:
-            raise ValueError(f"{folder}: holds a population; go on with --resume, or choose another folder")
         there = read_state(path, pbt.population)
+        check_extension(path, there["settings"].get("steps"), settings.steps)
         for name in ("settings", "breeding"):
-            if there[name] != state[name]:
+            was, now = ({**found[name], "steps": None} for found in (there, state))
+            if was != now:
                 raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
-        state = there
+        members = [{**member, "steps": settings.steps} for member in there["members"]]
+        state = {**there, "settings": state["settings"], "members": members}
+        say(f"{folder}: {state['generation']} generations are there, continuing")
     folder.mkdir(parents=True, exist_ok=True)
     game = registry.load_game(settings.env, **settings.options)
     if not state["generation"]:
@@ -248,9 +250,9 @@ def run_pbt(
     with pool_of(pbt) as pool:
         while state["generation"] * pbt.generation_steps < settings.steps:
             state = next_generation(state, pbt, settings, folder, pool, game)
-            write_whole(path, schema.json_line(state, state_check(pbt.population), indent=1))
+            write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
             last = state["history"][-1]
-            write_whole(folder / LOG, b"".join(map(log_line, state["history"])))
+            write_atomic(folder / LOG, b"".join(map(log_line, state["history"])))
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)

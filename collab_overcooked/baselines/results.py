@@ -12,10 +12,12 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import GAMES, score
+from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.io import schema
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.env_variants import Variant, changed_options
+from collab_overcooked.runner.records import write_atomic
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
@@ -77,7 +79,7 @@ def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
     meta = files[0].meta
     game = registry.load_game(meta["env_id"], **meta["env_kwargs"])
     team = files if len(files) == game.n_agents else [files[0]] * game.n_agents
-    origin = {name: meta[name] for name in ("env_id", "algorithm", "command", "seed", "steps")}
+    origin = {name: meta[name] for name in ("env_id", "env_kwargs", "algorithm", "command", "seed", "steps")}
     return origin | {mode: score(game, team, games, seed=1000, mode=mode) for mode in MODES}
 
 
@@ -89,29 +91,52 @@ def curve(log: Sequence[Mapping[str, Any]]) -> list[list[float]]:
 
 
 def table(results: Mapping[str, Any]) -> str:
-    """Return results as a Markdown table."""
+    """Return results as a Markdown table.
+
+    Every option that differs from its default is named. Policies trained with other options than their configuration's
+    have rows of their own, without published numbers.
+    """
     numbers = published()
-    head = "| configuration | measure | seeds | steps | sampled | greedy | published | reached |"
-    lines = [head, "|---|---|---:|---:|---:|---:|---|---|"]
+    head = "| configuration | game | measure | seeds | steps | sampled | greedy | published | reached |"
+    lines = [head, "|---|---|---|---:|---:|---:|---:|---|---|"]
     order = [*(name for name in numbers if name in results), *(name for name in results if name not in numbers)]
     for name in order:
-        runs, known = list(results[name].values()), numbers.get(name, {"measure": "return"})
-        what = known["measure"]
-        values = {mode: [run[mode][what] for run in runs] for mode in MODES}
-        others = {who: value for who, value in known.items() if who != "measure"}
-        mean = float(np.mean(values["sample"]))  # as those who published played
-        reached = ", ".join(f"{who}: {'yes' if mean >= value else 'no'}" for who, value in others.items())
-        cells = [
-            name,
-            what,
-            str(len(runs)),
-            f"{max(run['steps'] for run in runs):,}",
-            *(_spread(values[mode], what) for mode in MODES),
-            ", ".join(f"{who} {value}" for who, value in others.items()) or "none",
-            reached or "",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+        variants: dict[str, list[Mapping[str, Any]]] = {}
+        for run in results[name].values():
+            variants.setdefault(_variant(name, run), []).append(run)
+        for variant, runs in variants.items():
+            known = numbers.get(name, {"measure": "return"})
+            if variant != _variant(name, {}):
+                known = {"measure": known["measure"]}
+            lines.append(f"| {' | '.join(_row(name, variant, runs, known))} |")
     return "\n".join(lines) + "\n"
+
+
+def _variant(name: str, run: Mapping[str, Any]) -> str:
+    """Return the game of a run with its changed options; those of its configuration where the run says nothing."""
+    config = read_config(name) if name in shipped_configs() else {"env": run.get("env_id", ""), "options": {}}
+    env_id = run.get("env_id", config["env"])
+    if not env_id:
+        return ""
+    return Variant(env_id, changed_options(env_id, run.get("env_kwargs", config["options"]))).title
+
+
+def _row(name: str, variant: str, runs: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> list[str]:
+    """Return the cells of the runs of one configuration on one variant."""
+    measure = known["measure"]
+    values = {mode: [run[mode][measure] for run in runs] for mode in MODES}
+    others = {who: value for who, value in known.items() if who != "measure"}
+    mean = float(np.mean(values["sample"]))  # as those who published played
+    return [
+        name,
+        variant,
+        measure,
+        str(len(runs)),
+        f"{max(run['steps'] for run in runs):,}",
+        *(_spread(values[mode], measure) for mode in MODES),
+        ", ".join(f"{who} {value}" for who, value in others.items()) or "none",
+        ", ".join(f"{who}: {'yes' if mean >= value else 'no'}" for who, value in others.items()),
+    ]
 
 
 def _spread(values: Sequence[float], what: str) -> str:
@@ -156,4 +181,4 @@ def write(results: Mapping[str, Any], path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=1)
     flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
-    write_whole(path, flat.encode() + b"\n")
+    write_atomic(path, flat.encode() + b"\n")

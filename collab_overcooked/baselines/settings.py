@@ -197,7 +197,7 @@ def shipped_configs() -> list[str]:
 
 
 def read_config(text: str) -> Document:
-    """Read a configuration: a shipped name or the path of a YAML file.
+    """Read a configuration: a built-in name or the path of a YAML file.
 
     Raises:
         LayoutError: If there is no such file, or it is no mapping.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from collab_overcooked.baselines.scores import score
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
 
@@ -168,7 +168,7 @@ class Training:
         }
         file = io.BytesIO()
         torch.save(content, file)
-        write_whole(path, file.getvalue())
+        write_atomic(path, file.getvalue())
 
     def load(self, path: Path, same: bool = True) -> None:
         """Go back to a checkpoint.
@@ -233,37 +233,76 @@ def _damaged(path: Path) -> Iterator[None]:
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with other settings; only the target and how often is kept may change."""
+    """Refuse to go on with other settings; the target, how often is kept, and more steps may change."""
     now = json.loads(json.dumps(now))
-    for name in sorted({*was, *now} - {"target_return", "checkpoint_every"}):
+    for name in sorted({*was, *now} - {"target_return", "checkpoint_every", "steps"}):
         if was.get(name) != now.get(name):
-            raise ValueError(f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same")
+            raise ValueError(
+                f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose another "
+                "folder"
+            )
+    check_extension(path, was.get("steps"), now["steps"])
+
+
+def check_extension(path: Path, was: Any, now: int) -> None:
+    """Refuse fewer steps than a training in a folder was begun with; it may be extended.
+
+    Raises:
+        ValueError: If they are fewer, or the file does not say how many there were.
+    """
+    if not isinstance(was, int) or now < was:
+        raise ValueError(f"{path}: steps was {was!r}, now {now}; it can only be extended")
+
+
+def _claim(settings: TrainingSettings, folder: Path) -> bool:
+    """Return whether a folder holds a checkpoint of this training; refuse what another command has written there.
+
+    Raises:
+        ValueError: If the folder holds another training.
+    """
+    path = folder / SETTINGS
+    if (folder / CHECKPOINT).exists():
+        return True  # its own settings are compared when it is loaded
+    if path.exists():  # stopped before the first checkpoint, or a training of another kind
+        with _damaged(path):
+            was = dict(json.loads(path.read_text("utf-8")))
+        _compare(path, was, settings.as_dict())
+    elif found := sorted(path.name for path in folder.glob("policy*.npz")):
+        raise ValueError(f"{folder}: holds {found[0]} of something else; choose another folder")
+    return False
 
 
 def train(
-    settings: TrainingSettings, folder: Path, *, resume: bool = False, command: str = "", bar: bool = True
+    settings: TrainingSettings,
+    folder: Path,
+    *,
+    command: str = "",
+    bar: bool = True,
+    note: Callable[[str], None] = lambda words: None,
 ) -> Outcome:
     """Train in a folder: ``settings.json``, ``log.jsonl``, ``tensorboard/``, ``checkpoint.pt``, ``policy*.npz``.
+
+    A training that is there is continued from its checkpoint, to the same result as without the interruption. With more
+    steps than it was begun with it is extended: schedules then go by the new number of steps.
 
     Args:
         settings: What to train.
         folder: Made if it does not exist.
-        resume: Go on from the folder's checkpoint, where there is one; the result is the same as without the
-            interruption.
         command: Kept in the policy file.
         bar: Draw a progress bar where somebody watches.
+        note: Called with what is continued.
 
     Raises:
-        ValueError: If the folder holds a run and ``resume`` is not set, or one of other settings.
+        ValueError: If the folder holds a training of other settings, or of more steps.
     """
-    there = (folder / CHECKPOINT).exists()
-    if there and not resume:
-        raise ValueError(f"{folder}: holds a training; go on with --resume, or choose another folder")
+    there = _claim(settings, folder)
     training = Training(settings)
     if there:
         training.load(folder / CHECKPOINT)
+        more = "it is finished, more --steps extend it" if training.over else "continuing"
+        note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+    write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
     with TrainLogger(folder, settings.steps, training.updates, bar=bar) as logger:
         while not training.over:
             logger.write(training.update())

@@ -21,7 +21,7 @@ def show_plan(
 ) -> None:
     """Print the search tree of a joint plan, for policies such as cots, and optionally draw it."""
     from collab_overcooked.reporting.plan_drawing import draw_tree, plan_page, tree_text, update_at
-    from collab_overcooked.runner.records import about, read_records, write_whole
+    from collab_overcooked.runner.records import about, read_records, write_atomic
 
     if out is not None and out.suffix not in (".svg", ".html"):
         raise ValueError(f"out: {out.name!r} must end in .svg or .html")
@@ -31,6 +31,6 @@ def show_plan(
     if out is not None:
         title = f"Plan of {chosen['env_id']}, {chosen['task']}, episode {chosen['episode']}"
         text = draw_tree(update) + "\n" if out.suffix == ".svg" else plan_page(update, title)
-        write_whole(out, text.encode())
+        write_atomic(out, text.encode())
         say(f"written: {out}")
     OUT.print(tree_text(update))

@@ -21,7 +21,7 @@ def write_results(
     from collab_overcooked.reporting import report as pages
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_records
-    from collab_overcooked.runner.records import write_whole
+    from collab_overcooked.runner.records import write_atomic
 
     cards, show = score_records(records, scoring), show or ShowOptions()
     for name, text_of in (
@@ -29,9 +29,9 @@ def write_results(
         ("table.csv", scorecard.csv_text),
         ("table.json", scorecard.json_text),
     ):
-        write_whole(folder / name, text_of(cards).encode())
+        write_atomic(folder / name, text_of(cards).encode())
     if report_file:
-        write_whole(folder / "report.html", pages.build_report(records, cards, folder).encode())
+        write_atomic(folder / "report.html", pages.build_report(records, cards, folder).encode())
     for card in cards:  # after the files, which also hold characters that the terminal cannot show
         card.show(OUT, show.more, show.by_task)
     say(f"written: {folder}/records.jsonl, table.md, table.csv, table.json" + (", report.html" if report_file else ""))

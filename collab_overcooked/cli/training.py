@@ -29,9 +29,12 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or human games for bc and ppo-bc.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Resume from the last checkpoint, if it exists.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
 ) -> None:
-    """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training."""
+    """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
+
+    The same command resumes an interrupted training; with more --steps it extends a finished one.
+    """
     try:
         from collab_overcooked.baselines.commands import train as run
     except ImportError as error:
@@ -69,7 +72,7 @@ def crossplay(
     settings: Settings = None,
     episodes: Annotated[int, typer.Option(help="Episodes per ordered pair.")] = 20,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder for crossplay.json, .md and .png.")] = Path("runs/crossplay"),
+    out: Annotated[Path, typer.Option(help="Run folder; the same command resumes it.")] = Path("runs/crossplay"),
     workers: Annotated[
         str | None, typer.Option(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core.")
     ] = None,
@@ -88,6 +91,8 @@ def crossplay(
             episodes=episodes,
             seed=seed,
             workers=workers,
+            out=out,
+            note=say,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
         )
     result.write(out)

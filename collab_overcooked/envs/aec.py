@@ -1,4 +1,4 @@
-"""The agent-by-agent form: PettingZoo's conversion of a ParallelEnv, or true turns where the game has them."""
+"""AEC envs: PettingZoo's conversion of a ParallelEnv, or true turns in games that have them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from collab_overcooked.envs.parallel import ParallelEnv
 
 
 class SequentialEnv(AECEnv):
-    """A SequentialGame as a PettingZoo AECEnv: each agent sees what those before it have done in the same step.
+    """A SequentialGame as a PettingZoo AECEnv: each agent observes the earlier agents' actions of the same step.
 
-    Masks are always exact. Rewards are paid when the step ends, so that actions earn what they earn in the parallel
-    form.
+    Masks are always exact. Rewards are paid when the step ends and equal those of the parallel env.
 
     Args:
-        env: The parallel form, which this one plays.
+        env: Parallel env to wrap.
     """
 
     def __init__(self, env: ParallelEnv) -> None:
         super().__init__()
         self.env = env
-        # PettingZoo means by this that nothing moves before the last agent has acted
+        # in PettingZoo's sense: the state changes only after the last agent has acted
         self.metadata = {**env.metadata, "is_parallelizable": False}
         self.render_mode = env.render_mode
         self.possible_agents = env.possible_agents[:]
@@ -36,7 +35,7 @@ class SequentialEnv(AECEnv):
 
     @property
     def unwrapped(self) -> Any:
-        """The parallel form, with everything that it offers beside play."""
+        """The wrapped parallel env."""
         return self.env.unwrapped
 
     def observation_space(self, agent: str) -> gymnasium.Space:
@@ -63,11 +62,11 @@ class SequentialEnv(AECEnv):
         self.agent_selection = self.possible_agents[game.seat_to_act(self.env.arrays[0], 0)]
 
     def observe(self, agent: str) -> Any:
-        """Return what an agent sees now."""
+        """Return an agent's current observation."""
         return self._observations[agent]
 
     def step(self, action: Any) -> None:
-        """Let the agent act whose turn it is; None after its episode has ended.
+        """Apply the action of the selected agent; None after its episode has ended.
 
         Raises:
             ValueError: If the action is outside the action space.
@@ -91,11 +90,11 @@ class SequentialEnv(AECEnv):
         return self.env.state()
 
     def render(self) -> Any:
-        """Return a picture; see ``ParallelEnv.render``."""
+        """Render the env; see ``ParallelEnv.render``."""
         return self.env.render()
 
     def close(self) -> None:
-        """Close the parallel form."""
+        """Close the parallel env."""
         self.env.close()
 
     def __str__(self) -> str:
@@ -103,13 +102,13 @@ class SequentialEnv(AECEnv):
 
 
 def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
-    """Return the AEC form.
+    """Convert a parallel env to an AECEnv.
 
-    In a SequentialGame every agent chooses after those before it have acted. In others all choose on the same moment,
-    and the game moves after the last one.
+    In a SequentialGame every agent chooses after the earlier agents have acted. In other games all agents choose in the
+    same state, and the game advances after the last one.
 
     Args:
-        env: Environment to convert; anybody's, if all choose on the same moment.
+        env: Env to convert. Without turns, any PettingZoo ParallelEnv.
         wrapped: Enforce the order of calls.
     """
     in_turn = isinstance(getattr(env, "game", None), SequentialGame)

@@ -1,7 +1,7 @@
-"""The contracts between games and everything that plays them, and copies of moments.
+"""Protocols between games and their users, and snapshots of states.
 
-A game is a set of compiled tables with functions over a batch of B environments. Shells own the arrays, check actions
-and speak a trainer's dialect; they hold no rule.
+A game is a set of compiled tables with functions over a batch of B environments. Envs own the arrays, check actions and
+implement a trainer's interface; they contain no rules.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
 class State(Protocol):
-    """One moment of B environments: a NamedTuple of arrays with leading axis B, of which shells know one."""
+    """State of B environments: a NamedTuple of arrays with leading axis B. Envs access only ``rng``."""
 
     @property
     def rng(self) -> np.ndarray:
-        """Each environment's generator, (B, 3) int32, see ``kernels.rng``."""
+        """State of each environment's random generator, (B, 3) int32, see ``kernels.rng``."""
 
 
 class Out(Protocol):
-    """What a step writes: a NamedTuple of arrays with leading axis B, of which shells know these.
+    """Outputs of a step: a NamedTuple of arrays with leading axis B. Envs access only these.
 
-    It may have ``shaped`` (B, N) as well, each agent's own shaped reward, which shells pass on as ``shaped_reward`` in
-    the infos.
+    An optional field ``shaped`` (B, N) holds each agent's shaped reward, which envs return as ``shaped_reward`` in the
+    infos.
     """
 
     @property
@@ -53,7 +53,7 @@ class Out(Protocol):
 
 
 class ActionError(ValueError):
-    """A text that is no action of a game.
+    """Text that is not an action of the game.
 
     Attributes:
         code: Reason code, ``F_...``.
@@ -65,11 +65,11 @@ class ActionError(ValueError):
 
 
 class BoundBatch(NamedTuple):
-    """A game's functions with the arrays of one batch, which must not be replaced; see ``Game.bind``.
+    """A game's functions bound to the arrays of one batch, which must not be replaced; see ``Game.bind``.
 
     Attributes:
-        step: Does what ``Game.step`` does with these arrays.
-        reset: Does what ``Game.reset`` does with them; takes ``which``, ``options`` and ``max_cycles``.
+        step: ``Game.step`` with these arrays.
+        reset: ``Game.reset`` with these arrays; takes ``which``, ``options`` and ``max_cycles``.
     """
 
     step: Callable[[], None]
@@ -78,18 +78,18 @@ class BoundBatch(NamedTuple):
 
 @runtime_checkable
 class Game(Protocol):
-    """The engine of a game: what shells and trainers need.
+    """Engine of a game, as required by envs and trainers.
 
     Attributes:
         id: Registered id.
-        kwargs: Options that make this game again.
+        kwargs: Options that recreate this game.
         n_agents: N.
         n_actions: A, the same for all agents.
         single_observation_space: Box of one agent's observation.
         single_action_space: Discrete(A).
         state_space: Box of the global state.
-        max_cycles: Longest episode, in steps.
-        exact_masks: Whether masks allow just what a step would accept in the present state.
+        max_cycles: Maximum length of an episode in steps.
+        exact_masks: Whether masks allow exactly the actions that a step would accept in the current state.
     """
 
     id: str
@@ -113,143 +113,147 @@ class Game(Protocol):
         options: Mapping[str, Any] | None = None,
         max_cycles: int | None = None,
     ) -> None:
-        """Start new episodes where ``which`` (B,) bool says so; ``state.rng`` must have been seeded."""
+        """Start new episodes in the environments selected by ``which`` (B,) bool; ``state.rng`` must be seeded."""
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
-        """Advance all environments by ``actions`` (B, N) int32; one that is over stays as it is."""
+        """Advance all environments by ``actions`` (B, N) int32; finished ones do not change."""
 
     def observe(self, state: Any, out: Any) -> None:
-        """Write observations and masks of a state, which may come from a game that differs in its observations only."""
+        """Write observations and masks of a state, possibly of a game that differs only in its observations."""
 
     def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
-        """Return ``step`` and ``reset`` with the arrays of a batch; whoever steps a batch often saves time by it."""
+        """Return ``step`` and ``reset`` bound to the arrays of a batch, which makes frequent calls faster."""
         return BoundBatch(functools.partial(self.step, state, actions, out), functools.partial(self.reset, state, out))
 
     def rejections(self, state: Any, out: Any) -> np.ndarray:
-        """Return why actions of the last step were refused, (B, N) int32, 0 where they were not; a view of ``out``."""
+        """Return the last step's reason codes, (B, N) int32, 0 for accepted actions; a view of ``out``."""
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the global state of environment ``i``."""
 
+    def state_vectors(self, state: Any) -> np.ndarray:
+        """Return the global states of all environments, (B, S)."""
+        return np.stack([self.state_vector(state, i) for i in range(len(state.rng))])
+
     def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
-        """Return a picture, of what a seat may know if one is given: uint8 (H, W, 3) or, for ``"ansi"``, str."""
+        """Render the full state or a seat's knowledge of it: uint8 (H, W, 3) or, for ``"ansi"``, str."""
 
 
 @runtime_checkable
 class TextGame(Protocol):
-    """The words of a game, for language agents and people."""
+    """Text interface of a game, for language agents and people."""
 
     def names(self) -> list[str]:
-        """Return the names of all things that texts can speak of; a lexicon must have words for them."""
+        """Return the names of all objects that texts can mention; a lexicon must translate them."""
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id, as it is in environment ``i``, or at the start.
+        """Return the text of every action of a seat, by id, in environment ``i``; without a state, at the start.
 
-        A seat that has fewer than A actions has no text for the rest; their masks are always 0.
+        A seat with fewer than A actions has no text for the rest; their masks are always 0.
         """
 
     def action_labels(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return every action as people read it, by id; ``parse`` reads these as well as the texts."""
+        """Return the label of every action for people, by id; ``parse`` accepts labels as well as texts."""
         return self.action_texts(state, i, seat)
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id that a text of a seat names in environment ``i``; without a state, at the start.
+        """Return the id of a seat's action text in environment ``i``; without a state, at the start.
 
-        Ids from A on are well formed but never possible.
+        Ids from A on stand for texts that are well formed but never possible.
 
         Raises:
             ActionError: With a reason code and a helpful message.
         """
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the texts of a seat's plan: actions to carry out step by step, and actions asked of teammates."""
+        """Return the texts of a seat's plan: actions to execute step by step, and actions requested of teammates."""
 
     def idle_action(self, seat: int = 0) -> int:
-        """Return the id of doing nothing for one step, for a seat."""
+        """Return the id of a seat's action that does nothing for one step."""
         return 0
 
     def talk_action(self, seat: int, characters: int) -> int | None:
-        """Return the action that a seat owes for words of so many characters; None where words cost nothing."""
+        """Return the action that pays for a message of this length; None in games where messages are free."""
         return None
 
     def talk_actions(self, seat: int) -> Sequence[int]:
-        """Return all actions that pay for words and do nothing else; empty where words cost nothing."""
+        """Return all actions that only pay for messages; empty in games where messages are free."""
         return ()
 
     def orderable(self) -> Sequence[str]:
-        """Return the names of what may be ordered from outside, see ``order_next``; empty where nothing may."""
+        """Return the names that ``order_next`` accepts; empty in games without external orders."""
         return ()
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
-        """Let these be the next orders to come in environment ``i``, in turn; after them the game's own come again.
+        """Set the next orders of environment ``i``; after them the game draws its own orders again.
 
         Raises:
             ValueError: For a name that is not in ``orderable``, or too many.
         """
-        raise ValueError("nothing can be ordered in this game")
+        raise ValueError("this game does not accept orders")
 
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return reason code (``"OK"`` if accepted) and message for an action of a seat in environment ``i``.
 
-        ``earlier`` are the actions that the seats before it take in the same step, where these are known; they matter
-        to games that carry them out one after the other.
+        ``earlier`` are the known actions of earlier seats in the same step; they matter in games that execute actions
+        one after the other.
         """
 
     def describe(self, state: Any, i: int, seat: int) -> str:
-        """Return what a seat sees, in words."""
+        """Describe a seat's observation as text."""
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``, an ``envs.seen.SeatView``.
+        """Return a seat's knowledge of environment ``i``, an ``envs.seen.SeatView``.
 
-        Its words are made from the state when they are first read: give a copy if the environment goes on.
+        Its texts are generated from the state on first access: pass a copy if the environment continues.
         """
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
-        """Return what a seat should know of the rules in environment ``i``; without a state, at the start.
+        """Return the rules for a seat in environment ``i``; without a state, at the start.
 
-        Empty if there is none for the game's options.
+        Empty if the game's options have no manual.
         """
         return ""
 
 
 @runtime_checkable
 class Replayable(Protocol):
-    """What records of a game are written from."""
+    """Source of a game's records."""
 
     def events(self, out: Any, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step, in words."""
+        """Return each agent's event of the last step as a dict of texts and numbers."""
 
     def is_success(self, out: Any, i: int) -> bool:
-        """Tell whether the last step brought the success of an episode; its end is that where nothing can be lost."""
+        """Return whether the last step made the episode a success; in games that cannot be lost, its end is one."""
         return bool(out.terminated[i])
 
     def scene(self, state: Any, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers fit for JSON."""
+        """Return environment ``i`` as JSON values."""
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without what a seat may not know; pictures and words for the seat are made from it."""
+        """Return a scene without hidden information; a seat's pictures and texts are made from it."""
         return scene
 
 
 @runtime_checkable
 class FullGame(Game, TextGame, Replayable, Protocol):
-    """A game that any policy can play, in numbers or words, and that can be recorded; all of this package are."""
+    """A game for all policies, with arrays, texts and records; all games of this package implement it."""
 
 
 @runtime_checkable
 class SequentialGame(Game, Protocol):
     """A game in which an agent's action takes effect before the next agent of the same step chooses.
 
-    Played whole steps at a time it gives the same results for the same actions.
+    Playing complete steps at a time gives the same results for the same actions.
     """
 
     def seat_to_act(self, state: Any, i: int) -> int:
-        """Return whose turn it is in environment ``i``: 0 unless some seats have acted in this step already."""
+        """Return the seat to act in environment ``i``: 0 unless some seats have already acted in this step."""
 
     def act_seat(self, state: Any, actions: np.ndarray, out: Any) -> None:
-        """Let the seat whose turn it is take its action of ``actions`` (B, N) int32 in every environment.
+        """Apply the action of the seat to act, from ``actions`` (B, N) int32, in every environment.
 
-        It is never the last seat's turn: ``step`` lets all that have not yet acted do so, and ends the step.
+        Never called for the last seat: ``step`` applies the remaining actions and ends the step.
         """
 
 
@@ -270,7 +274,7 @@ def rows(arrays: Arrays, start: int, stop: int) -> Arrays:
 
 
 class Snapshot(NamedTuple):
-    """A moment of one environment, single or in a batch: state, out and living agents."""
+    """Snapshot of one environment, single or in a batch: state, out and live agents."""
 
     state: Any
     out: Any

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
@@ -28,35 +29,44 @@ Infos = dict[str, Any]
 
 
 class BatchEnv:
-    """A batch of E environments of one game, stepped by one kernel call a thread.
+    """A batch of E environments of one game, stepped by one kernel call per thread.
 
-    Environment ``i`` of a batch plays exactly as a ParallelEnv seeded ``kernels.rng.derive_seeds(seed, E)[i]`` would,
-    whatever E and the number of threads. Nothing is reset by itself: an environment that is over stays as it is and
-    pays nothing until ``reset(which=...)`` starts it again.
+    Environment ``i`` of a batch plays exactly like a ParallelEnv seeded ``kernels.rng.derive_seeds(seed, E)[i]``, for
+    any E and number of threads. There is no autoreset: a finished environment does not change and pays no reward until
+    ``reset(which=...)`` restarts it.
 
-    The arrays that ``reset`` and ``step`` return are views of buffers that the next call overwrites; ask for
+    The arrays returned by ``reset`` and ``step`` are views of buffers that the next call overwrites; pass
     ``copy=True`` to keep them.
 
     Args:
         game: Compiled game.
         num_envs: E, at least 1.
-        num_threads: Split the batch into as many contiguous slices; kernels release the GIL. Worth its overhead only
-            for large batches.
+        num_threads: Number of contiguous slices of the batch, one per thread; kernels release the GIL. Worth the
+            overhead only for large batches.
         max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
+        state: What ``states`` returns, ``"global"`` or ``"concat"``, see ``critic_state.CriticState``.
 
     Attributes:
         n_agents: N.
         possible_agents: Names of the agents by seat.
         single_observation_space: Box of one agent's observation.
         single_action_space: Discrete(A).
+        state_space: Box of one row of ``states``.
         state: Arrays of the moment (the game's State), for reading.
         out: Arrays that the last step wrote (the game's Out), for reading.
 
     Raises:
-        ValueError: For a number that is not an integer of at least 1.
+        ValueError: For a number that is not an integer above 0.
     """
 
-    def __init__(self, game: FullGame, num_envs: int, num_threads: int = 1, max_cycles: int | None = None) -> None:
+    def __init__(
+        self,
+        game: FullGame,
+        num_envs: int,
+        num_threads: int = 1,
+        max_cycles: int | None = None,
+        state: str = "global",
+    ) -> None:
         self.game = game
         self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
         self.num_threads = parse_integer("num_threads", num_threads, 1, most=MAX_THREADS)
@@ -65,6 +75,8 @@ class BatchEnv:
         self.possible_agents = agent_names(game)
         self.single_observation_space = copying.deepcopy(game.single_observation_space)
         self.single_action_space = copying.deepcopy(game.single_action_space)
+        self._critic_state = CriticState(game, state)
+        self.state_space = self._critic_state.space
         self._shape = (self.num_envs, self.n_agents, *game.single_observation_space.shape)
         self.state, self.out = game.alloc(self.num_envs)
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
@@ -75,7 +87,7 @@ class BatchEnv:
         self._pool_owner = 0
 
     def _bind(self) -> BoundBatch:
-        """Bind the kernels to the whole batch, and to one slice a thread if there are several."""
+        """Bind the kernels to the batch, and to one slice per thread if there are several."""
         self._bound = self.game.bind(self.state, self._actions, self.out)
         bounds = np.linspace(0, self.num_envs, min(self.num_threads, self.num_envs) + 1).astype(int).tolist()
         self._slices = [
@@ -85,7 +97,7 @@ class BatchEnv:
         return self._bound
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out threads and what belongs to the arrays at their present place in memory."""
+        """Drop threads and bound kernels, which depend on the arrays' memory addresses."""
         return self.__dict__ | {"_bound": None, "_slices": [], "_pool": None}
 
     # ---------------------------------------------------------------------------------------- playing
@@ -100,8 +112,8 @@ class BatchEnv:
         """Start episodes.
 
         Args:
-            seed: An integer s, for seeds s + i, or E of them. Without one, generators run on; at first they are
-                seeded freshly.
+            seed: An integer s, for seeds s + i, or E of them. If None, generators continue; the first time they are
+                seeded randomly.
             options: Options of the game, the same for all environments.
             which: bool (E,), the environments to start; all if None.
             copy: Return copies instead of views.
@@ -111,12 +123,12 @@ class BatchEnv:
             games with ``"shaped_reward"`` (E, N) float32, of all environments, started or not.
 
         Raises:
-            ValueError: For a seed, a ``which`` or options that cannot be, or if the first reset of the batch is not of
-                all environments; the batch is left as it was.
+            ValueError: For an invalid seed, ``which`` or options, or if the first reset of the batch does not include
+                all environments; the batch does not change.
         """
         chosen = np.ones(self.num_envs, np.bool_) if which is None else self._check_which(which)
         if not self._seeded and not chosen.all():
-            raise ValueError("which must choose all environments in the first reset of a batch")
+            raise ValueError("which must select all environments in the first reset of a batch")
         before = self.state.rng.copy()
         self._seed(seed, chosen)
         try:
@@ -175,17 +187,17 @@ class BatchEnv:
         return observations, rewards, terminated, truncated, infos
 
     def _read(self, actions: Any) -> None:
-        """Check actions and write them into the kernel's buffer."""
-        given = np.asarray(actions)
-        if given.shape != self._actions.shape:
-            raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {given.shape}")
-        if given.dtype.kind not in "iu":
-            raise ValueError(f"actions must be integers, not {given.dtype}")
+        """Check actions and copy them into the kernel's buffer."""
+        array = np.asarray(actions)
+        if array.shape != self._actions.shape:
+            raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {array.shape}")
+        if array.dtype.kind not in "iu":
+            raise ValueError(f"actions must be integers, not {array.dtype}")
         n_actions = self.game.n_actions
-        if copy_actions(np.ascontiguousarray(given, np.int64), n_actions, self._actions) < self._actions.size:
-            i, seat = np.argwhere((given < 0) | (given >= n_actions))[0]
+        if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, self._actions) < self._actions.size:
+            i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
             raise ValueError(
-                f"action of {self.possible_agents[seat]} in environment {i} is {given[i, seat]}, "
+                f"action of {self.possible_agents[seat]} in environment {i} is {array[i, seat]}, "
                 f"outside Discrete({n_actions})"
             )
 
@@ -213,44 +225,48 @@ class BatchEnv:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}
         return observations, infos
 
-    # ---------------------------------------------------------------------------------------- looking in
+    # ---------------------------------------------------------------------------------------- inspection
 
     @property
     def over(self) -> Array:
-        """Which environments ended and wait for a reset, bool (E,)."""
+        """Finished environments that need a reset, bool (E,)."""
         return self.out.terminated | self.out.truncated
 
     def clone(self, i: int) -> Snapshot:
-        """Return a copy of environment ``i``, the same as ``ParallelEnv.clone_state`` gives."""
+        """Return a snapshot of environment ``i``, as ``ParallelEnv.clone_state`` does."""
         agents = () if self.over[i] else tuple(self.possible_agents)
         return Snapshot(clone(self.state, i), clone(self.out, i), agents)
 
     def restore(self, i: int, snapshot: Snapshot) -> None:
-        """Write a moment from ``clone`` or ``ParallelEnv.clone_state`` into environment ``i``."""
+        """Restore environment ``i`` from a snapshot of ``clone`` or ``ParallelEnv.clone_state``."""
         restore(self.state, i, snapshot.state)
         restore(self.out, i, snapshot.out)
 
     def scene(self, i: int) -> dict[str, Any]:
-        """Return environment ``i`` as words and numbers fit for JSON."""
+        """Return environment ``i`` as JSON values."""
         return self.game.scene(self.state, i)
 
     def render(self, i: int = 0, mode: str | None = "rgb_array") -> Any:
-        """Return a picture of environment ``i``; ``"human"`` prints it and returns None."""
+        """Render environment ``i``; ``"human"`` prints the picture and returns None."""
         return draw(self.game, self.state, i, check_render_mode(mode))
 
+    def states(self) -> Array:
+        """Return what a centralised critic sees of each environment, float32 (E, S); a fresh array."""
+        return self._critic_state.of(self.state, self.out)
+
     def action_masks(self) -> Array:
-        """Return the masks of all agents, bool (E, N, A); a fresh array."""
+        """Return the masks of all agents as a new array, bool (E, N, A)."""
         return self.out.masks.astype(np.bool_)
 
     def close(self) -> None:
-        """End the threads; the next step would start them again."""
+        """Stop the threads; another step would start them again."""
         if self._pool is not None and self._pool_owner == os.getpid():
             self._pool.shutdown()
         self._pool = None
 
 
 def flat(array: Array) -> Array:
-    """Return a fresh array with environments and agents as one axis: (E, N, ...) to (E * N, ...)."""
+    """Return a copy with environments and agents as one axis: (E, N, ...) to (E * N, ...)."""
     return array.reshape(-1, *array.shape[2:]).copy()
 
 
@@ -258,12 +274,12 @@ def by_agent(actions: Any, batch: BatchEnv) -> Array:
     """Return the actions of rows as (E, N).
 
     Raises:
-        ValueError: If there is not one action a row.
+        ValueError: If there is not one action per row.
     """
-    given = np.asarray(actions)
-    if given.shape != (batch.num_envs * batch.n_agents,):
+    requested = np.asarray(actions)
+    if requested.shape != (batch.num_envs * batch.n_agents,):
         raise ValueError(
             f"actions must have shape ({batch.num_envs * batch.n_agents},), one for each agent of each environment, "
-            f"not {given.shape}"
+            f"not {requested.shape}"
         )
-    return given.reshape(batch.num_envs, batch.n_agents)
+    return requested.reshape(batch.num_envs, batch.n_agents)

@@ -1,4 +1,4 @@
-"""Kinds of batches that ``make_vec`` makes: native arrays, Gymnasium's and SB3's vector environments."""
+"""Kinds of batches for ``make_vec``: native arrays, Gymnasium's and SB3's vector environments."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from collab_overcooked.envs.gymnasium import VectorEnv
 from collab_overcooked.io.checks import near_matches, parse_integer
 
 OPTIONS = {
-    "native": ("num_threads", "max_cycles"),
-    "gymnasium": ("num_threads", "max_cycles", "autoreset_mode", "render_mode"),
-    "sb3": ("num_threads", "max_cycles", "render_mode"),
+    "native": ("num_threads", "max_cycles", "state"),
+    "gymnasium": ("num_threads", "max_cycles", "state", "autoreset_mode", "render_mode"),
+    "sb3": ("num_threads", "max_cycles", "state", "render_mode"),
     "sync": ("max_cycles", "render_mode"),
     "async": ("max_cycles", "render_mode"),
 }
-"""Options of each kind beyond those of the game; the last two are Gymnasium's own vector environments."""
+"""Options of each kind besides those of the game; the last two are Gymnasium's own vector environments."""
 KINDS = ("native", "gymnasium", "sb3")
 
 
@@ -25,11 +25,11 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     """Return the kind of a batch, one of ``OPTIONS``.
 
     Args:
-        kind: As given, in upper or lower case.
-        vectorization_mode: One of Gymnasium's modes or its name; None if not given.
+        kind: Name of the kind, in upper or lower case.
+        vectorization_mode: One of Gymnasium's modes or its name.
 
     Raises:
-        ValueError: For an unknown kind or mode, or a mode beside the kind ``"sb3"``.
+        ValueError: For an unknown kind or mode, or a mode together with the kind ``"sb3"``.
     """
     chosen = kind.lower() if isinstance(kind, str) else kind
     if not isinstance(chosen, str) or chosen not in KINDS:
@@ -46,11 +46,11 @@ def _parse_mode(mode: Any) -> str:
     """Return the name of one of Gymnasium's modes.
 
     Raises:
-        ValueError: If it is none.
+        ValueError: For an unknown mode.
     """
     from gymnasium.envs.registration import VectorizeMode
 
-    modes = [each.value for each in VectorizeMode]
+    modes = [mode.value for mode in VectorizeMode]
     name = getattr(mode, "value", mode)
     if name not in modes:
         raise ValueError(near_matches("vectorization_mode", name, modes))
@@ -58,20 +58,25 @@ def _parse_mode(mode: Any) -> str:
 
 
 def make_wrapped(gym_id: str, num_envs: int, mode: str, options: Mapping[str, Any]) -> Any:
-    """Return Gymnasium's own vector environment of single environments with central control."""
+    """Return one of Gymnasium's vector environments over single environments with central control."""
     import gymnasium
 
     return gymnasium.make_vec(gym_id, parse_integer("num_envs", num_envs, 1), vectorization_mode=mode, **options)
 
 
 def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any]) -> Any:
-    """Return a batch of a kind that ``parse_kind`` returned."""
+    """Create a batch of a kind returned by ``parse_kind``."""
     makers: dict[str, Any] = {"native": BatchEnv, "gymnasium": VectorEnv, "sb3": _make_sb3_vec_env}
     return makers[kind](game, num_envs, **options)
 
 
 def _make_sb3_vec_env(
-    game: Any, num_envs: int, num_threads: int = 1, render_mode: str | None = None, max_cycles: int | None = None
+    game: Any,
+    num_envs: int,
+    num_threads: int = 1,
+    render_mode: str | None = None,
+    max_cycles: int | None = None,
+    state: str = "global",
 ) -> Any:
     try:
         from collab_overcooked.envs.sb3 import SB3VecEnv
@@ -79,4 +84,4 @@ def _make_sb3_vec_env(
         raise ImportError(
             "this needs Stable-Baselines3; install it with: pip install 'collab-overcooked[rl]'"
         ) from error
-    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles), render_mode)
+    return SB3VecEnv(BatchEnv(game, num_envs, num_threads, max_cycles, state), render_mode)

@@ -1,4 +1,4 @@
-"""A ParallelEnv that also takes lists of command strings, for games that are commanded by such lists."""
+"""A ParallelEnv with lists of command strings, for games that are controlled by such lists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 
 
 class CommandResult(NamedTuple):
-    """What ``CommandEnv.command`` returns: the results of a step, and the game's answer to the commands."""
+    """Result of ``CommandEnv.command``: the results of a step, and the game's feedback on the commands."""
 
     observations: dict[str, Any]
     rewards: dict[str, float]
@@ -21,19 +21,19 @@ class CommandResult(NamedTuple):
 
 
 class CommandEnv(ParallelEnv):
-    """A ParallelEnv that also takes lists of command strings, right or wrong."""
+    """A ParallelEnv that also accepts lists of command strings, valid or not."""
 
     def command(self, commands: Sequence[str]) -> CommandResult:
-        """Advance by a list of commands; what its game's ``command`` says of wrong ones holds.
+        """Advance by a list of commands; see the game's ``command`` for the treatment of invalid ones.
 
-        Time passes in any case. Agents that are not named do nothing.
+        Time always passes. Agents without a command do nothing.
 
         Raises:
             ValueError: If the episode is over.
         """
         if not self.agents:
             raise ValueError("the episode is over; call reset")
-        game: Any = self.game  # perhaps in other words
-        self._reasons = []  # the answer to commands is the feedback
+        game: Any = self.game  # possibly a TranslatedGame
+        self._reasons = []  # reported in the feedback instead
         report = game.command(self._state, self._out, commands)
         return CommandResult(*self._results(), obeyed=report.obeyed, feedback=report.feedback)

@@ -433,7 +433,12 @@ class CompiledGame(FullGame):
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
         """Return the arrays of ``global_state`` of environment ``i`` as one int32 row."""
-        return np.concatenate([getattr(state, name)[i].reshape(-1) for name in self.global_state])
+        return self.state_vectors(rows(state, i, i + 1))[0]
+
+    def state_vectors(self, state: Any) -> np.ndarray:
+        """Return the arrays of ``global_state``, an int32 row for each environment."""
+        arrays = [getattr(state, name) for name in self.global_state]
+        return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
 
     def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
         """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""

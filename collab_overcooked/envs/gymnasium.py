@@ -17,11 +17,11 @@ from collab_overcooked.io.checks import near_matches, quote_value
 
 
 class VectorEnv(gymnasium.vector.VectorEnv):
-    """A batch as Gymnasium's VectorEnv, its agents flattened into the environment axis.
+    """A batch as a Gymnasium VectorEnv, with agents flattened into the environment axis.
 
-    ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are each agent's own;
+    ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are per agent;
     the rows of an environment end together. Every info has ``action_mask`` (R, A) int8, ``rejected`` (R,) int32 and,
-    for some games, ``shaped_reward`` (R,) float32. All results are fresh arrays.
+    for some games, ``shaped_reward`` (R,) float32. All results are new arrays.
 
     Args:
         game: Compiled game.
@@ -29,11 +29,15 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         num_threads: See ``BatchEnv``.
         autoreset_mode: Member of ``gymnasium.vector.AutoresetMode``, or its name or value. ``NEXT_STEP``: the step
             after an episode's end ignores that environment's actions, pays 0 and returns the first observation of the
-            next one. ``SAME_STEP``: the ending step itself returns that observation, and the last one of the old
-            episode in ``infos["final_obs"]`` and ``infos["final_info"]``. ``DISABLED``: call
+            next episode. ``SAME_STEP``: the last step itself returns that observation, with the final observation and
+            info in ``infos["final_obs"]`` and ``infos["final_info"]``. ``DISABLED``: call
             ``reset(options={"reset_mask": rows})``.
         render_mode: As for ParallelEnv.
         max_cycles: See ``BatchEnv``.
+        state: See ``BatchEnv``.
+
+    Attributes:
+        state_space: Box of one row of ``states``.
 
     Raises:
         ValueError: For an unknown option value.
@@ -47,9 +51,11 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         max_cycles: int | None = None,
+        state: str = "global",
     ) -> None:
         super().__init__()
-        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles)
+        self.batch = BatchEnv(game, num_envs, num_threads, max_cycles, state)
+        self.state_space = self.batch.state_space
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.render_mode = check_render_mode(render_mode)
         self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode}
@@ -66,13 +72,13 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
         Args:
             seed: An integer s, for seeds s + e of the environments, or E of them (environments, not rows).
-            options: Options of the game; ``reset_mask``, bool (R,), chooses rows, all of an environment or none.
+            options: Options of the game; ``reset_mask``, bool (R,), selects rows, all or none of an environment.
 
         Returns:
             Observations (R, ...) and infos.
 
         Raises:
-            ValueError: For an unknown option, or a ``reset_mask`` that tears an environment apart.
+            ValueError: For an unknown option, or a ``reset_mask`` with only some rows of an environment.
         """
         if not isinstance(options or {}, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
@@ -85,16 +91,16 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return flat(observations), self._infos(infos)
 
     def _environments(self, mask: Any) -> Array:
-        given = np.asarray(mask)
-        if given.shape != (self.num_envs,) or given.dtype != np.bool_:
-            raise ValueError(f"reset_mask must be bool of shape ({self.num_envs},), not {given.dtype} {given.shape}")
-        by_environment = given.reshape(-1, self.batch.n_agents)
+        rows = np.asarray(mask)
+        if rows.shape != (self.num_envs,) or rows.dtype != np.bool_:
+            raise ValueError(f"reset_mask must be bool of shape ({self.num_envs},), not {rows.dtype} {rows.shape}")
+        by_environment = rows.reshape(-1, self.batch.n_agents)
         if (by_environment != by_environment[:, :1]).any():
-            raise ValueError("reset_mask must choose all agents of an environment or none; they share one episode")
+            raise ValueError("reset_mask must select all or none of an environment's agents; they share one episode")
         return by_environment[:, 0]
 
     def step(self, actions: Any) -> tuple[Array, Array, Array, Array, Infos]:
-        """Advance by one action a row.
+        """Advance by one action per row.
 
         Args:
             actions: Integers (R,).
@@ -110,7 +116,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         observations, rewards, terminated, truncated, raw = batch.step(by_agent(actions, batch))
         final: Infos = {}
         if waiting is None:
-            # Kept before a reset in the same step blanks them.
+            # Copied before a reset in the same step clears them.
             rewards, terminated, truncated = rewards.copy(), terminated.copy(), truncated.copy()
             if "shaped_reward" in raw:
                 raw["shaped_reward"] = raw["shaped_reward"].copy()
@@ -130,7 +136,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         )
 
     def _infos(self, raw: Infos) -> Infos:
-        """Return fresh infos of all rows with Gymnasium's masks of who has them."""
+        """Return new infos of all rows with Gymnasium's masks of valid entries."""
         infos: Infos = {}
         for key, array in raw.items():
             infos[key] = flat(array)
@@ -138,7 +144,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return infos
 
     def _final(self, observations: Array, raw: Infos) -> Infos:
-        """Return what the rows that just ended saw last, in the form of Gymnasium's own vector environments."""
+        """Return the final observations and infos of finished rows in Gymnasium's format."""
         ended = np.repeat(self.batch.over, self.batch.n_agents)
         last = flat(observations)
         final_obs = np.full(self.num_envs, None, object)
@@ -152,17 +158,21 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return {"final_obs": final_obs, "_final_obs": ended, "final_info": final_info, "_final_info": ended.copy()}
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return one picture a row, as Gymnasium's wrappers expect; rows of one environment share it."""
+        """Render one picture per row, as Gymnasium's wrappers expect; rows of one environment share it."""
         pictures = [self.batch.render(e, self.render_mode) for e in range(self.batch.num_envs)]
         return tuple(picture for picture in pictures for _ in range(self.batch.n_agents))
 
+    def states(self) -> Array:
+        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        return self.batch.states()
+
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self.batch.close()
 
 
 def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode given as member, name (``"SAME_STEP"``) or value (``"SameStep"``).
+    """Return the autoreset mode for a member, name (``"SAME_STEP"``) or value (``"SameStep"``).
 
     Raises:
         ValueError: For anything else.
@@ -178,8 +188,8 @@ def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
 class CentralControlEnv(gymnasium.Env[Array, Array]):
     """All agents under one controller: a single-agent environment.
 
-    Observations are the agents' own, stacked (N, ...); an action is one number an agent; the reward is the mean of the
-    agents' rewards, so that the shared part counts once. Infos have ``action_mask`` (N, A) int8, ``rejected`` (N,) and
+    Observations of the agents are stacked (N, ...); an action is one integer per agent; the reward is the mean of the
+    agents' rewards, so that a shared part counts once. Infos have ``action_mask`` (N, A) int8, ``rejected`` (N,) and
     ``rewards`` (N,).
 
     Args:
@@ -208,17 +218,18 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
             ValueError: If the action is not N integers inside the action space.
         """
         observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
-        own = rewards[0]
-        reward = own[0] if (own == own[0]).all() else own.mean()  # a mean of equal numbers may be rounded
-        return observations[0], float(reward), bool(terminated[0]), bool(truncated[0]), self._infos(infos, own)
+        per_agent = rewards[0]
+        is_shared = (per_agent == per_agent[0]).all()  # the mean of equal numbers may be rounded
+        reward = per_agent[0] if is_shared else per_agent.mean()
+        return observations[0], float(reward), bool(terminated[0]), bool(truncated[0]), self._infos(infos, per_agent)
 
     def _infos(self, infos: Infos, rewards: Array) -> Infos:
         return {key: array[0] for key, array in infos.items()} | {"rewards": rewards}
 
     def action_masks(self) -> Array:
-        """Return the agents' masks one after the other, bool (N * A,), as sb3-contrib's MaskablePPO asks for them."""
+        """Return the concatenated masks of the agents, bool (N * A,), as sb3-contrib's MaskablePPO expects them."""
         return self.batch.action_masks().reshape(-1)
 
     def render(self) -> Any:
-        """Return a picture by ``render_mode``; ``"human"`` prints it and returns None."""
+        """Render in ``render_mode``; ``"human"`` prints the picture and returns None."""
         return self.batch.render(0, self.render_mode)

@@ -11,6 +11,7 @@ import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.shells import (
     agent_names,
     check_max_cycles,
@@ -22,7 +23,7 @@ from collab_overcooked.envs.shells import (
 from collab_overcooked.io.checks import near_matches, parse_integer, parse_text, quote_value
 from collab_overcooked.kernels.rng import seed_states
 
-Moment = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
+StepResult = tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]
 
 
 class ParallelEnv(PettingZooParallelEnv):
@@ -34,7 +35,7 @@ class ParallelEnv(PettingZooParallelEnv):
         max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
         mask_in: Where the int8 action mask goes: ``"info"``, ``"obs"`` (Dict observation with ``observation`` and
             ``action_mask``) or ``"rllib"`` (Dict with ``observations`` and ``action_mask``).
-        text_info: Add ``text``, what the agent sees in words, to the infos.
+        text_info: Add ``text``, the agent's observation as text, to the infos.
 
     Raises:
         ValueError: For an unknown option value.
@@ -69,13 +70,14 @@ class ParallelEnv(PettingZooParallelEnv):
         self._action_spaces = {agent: copy.deepcopy(game.single_action_space) for agent in self.possible_agents}
         self.observation_spaces = self._spaces
         self.action_spaces = self._action_spaces
-        self.state_space = game.state_space
+        self._critic_state = CriticState(game)
+        self.state_space = self._critic_state.space
         self._seeded = False
         self._reasons: list[str] = []
         self._bound: BoundBatch | None = None  # until the first reset
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what belongs to the arrays at their present place in memory."""
+        """Drop bound kernels, which depend on the arrays' memory addresses."""
         left_out = ("_bound", "_views", "_rejected", "_shaped")
         return {name: value for name, value in self.__dict__.items() if name not in left_out} | {"_bound": None}
 
@@ -101,15 +103,16 @@ class ParallelEnv(PettingZooParallelEnv):
         """Start an episode.
 
         Args:
-            seed: Seed of the environment's generator; without one the generator runs on, freshly seeded at first.
-            options: Options of the game, for example a scene to start from as ``state``; if the scene is over, the
-                first step changes nothing and ends the episode.
+            seed: Seed of the environment's generator. If None, the generator continues; the first time it is seeded
+                randomly.
+            options: Options of the game, for example an initial scene as ``state``; if that scene is over, the first
+                step changes nothing and ends the episode.
 
         Returns:
             Observations and infos by agent.
 
         Raises:
-            ValueError: For a seed or options that cannot be; the environment is left as it was.
+            ValueError: For an invalid seed or options; the environment does not change.
         """
         before = self._state.rng.copy()
         if seed is not None or not self._seeded:
@@ -128,19 +131,19 @@ class ParallelEnv(PettingZooParallelEnv):
         self.agents = self.possible_agents[:]
         return self.look()
 
-    def step(self, actions: Mapping[str, Any]) -> Moment:
+    def step(self, actions: Mapping[str, Any]) -> StepResult:
         """Advance by one action of every agent.
 
         Raises:
-            ValueError: If an action is missing, not for a living agent, or outside the action space.
+            ValueError: If an action is missing, not for a live agent, or outside the action space.
         """
         agents = self.agents
         if type(actions) is not dict and not isinstance(actions, Mapping):  # the first check costs next to nothing
             raise ValueError(f"actions must map agents to integers, not {quote_value(actions)}")
         if not agents:
             if actions:
-                given = ", ".join(map(str, actions))
-                raise ValueError(f"the episode is over, but actions were given for {given}; call reset")
+                names = ", ".join(map(str, actions))
+                raise ValueError(f"the episode is over, but there are actions for {names}; call reset")
             return {}, {}, {}, {}, {}
         row, n_actions = self._actions[0], self._n_actions
         for i, agent in enumerate(agents):
@@ -159,11 +162,11 @@ class ParallelEnv(PettingZooParallelEnv):
         (self._bound or self._bind()).step()
         return self._results()
 
-    def act(self, agent: str, action: Any) -> Moment | None:
-        """Let one agent of a SequentialGame act, so that the others see it before they choose.
+    def act(self, agent: str, action: Any) -> StepResult | None:
+        """Apply the action of one agent of a SequentialGame, so that later agents observe it before they choose.
 
         Returns:
-            None, or what ``step`` returns if this was the last agent of the step.
+            None, or the result of ``step`` after the last agent.
 
         Raises:
             ValueError: If the episode is over, it is not this agent's turn, or the action is outside its space.
@@ -172,7 +175,7 @@ class ParallelEnv(PettingZooParallelEnv):
         assert isinstance(game, SequentialGame)
         seat = game.seat_to_act(self._state, 0)
         if not self.agents:
-            raise ValueError(f"the episode is over, but {agent} is to act; call reset")
+            raise ValueError(f"the episode is over, {agent} cannot act; call reset")
         if agent != self.possible_agents[seat]:
             raise ValueError(f"it is the turn of {self.possible_agents[seat]}, not of {agent}")
         row = self._actions[0]
@@ -187,7 +190,7 @@ class ParallelEnv(PettingZooParallelEnv):
         return self._results()
 
     def _bind(self) -> BoundBatch:
-        """Bind the kernels and take each agent's views of the arrays, once: this takes longer than many steps."""
+        """Bind the kernels and create each agent's views of the arrays, once: this takes longer than many steps."""
         game, out = self.game, self._out
         shape = game.single_observation_space.shape
         self._views = [
@@ -199,8 +202,8 @@ class ParallelEnv(PettingZooParallelEnv):
         self._bound = game.bind(self._state, self._actions, out)
         return self._bound
 
-    def _results(self) -> Moment:
-        """Return what the last step wrote, and let the agents go if it was the last one."""
+    def _results(self) -> StepResult:
+        """Return the results of the last step, and remove all agents if the episode ended."""
         out, agents = self._out, self.agents
         observations, infos = self.look()
         rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
@@ -210,7 +213,7 @@ class ParallelEnv(PettingZooParallelEnv):
         return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
 
     def look(self) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Return observations and infos of the living agents, as they are now."""
+        """Return the current observations and infos of the live agents."""
         observations: dict[str, Any] = {}
         infos: dict[str, dict[str, Any]] = {}
         if not self.agents:
@@ -234,33 +237,33 @@ class ParallelEnv(PettingZooParallelEnv):
         return observations, infos
 
     def _judge(self) -> list[str]:
-        """Say of every chosen action whether it is accepted, which only the moment before the step can tell."""
+        """Return the message of every chosen action; must be called on the state before the step."""
         actions = self._actions[0].tolist()
         return [self.game.check(self._state, 0, i, action, actions[:i])[1] for i, action in enumerate(actions)]
 
     @property
     def arrays(self) -> tuple[Any, Any]:
-        """State and out of the batch of one behind the environment: to look at, not to write to."""
+        """State and out of the environment's batch of one, read-only."""
         return self._state, self._out
 
     def state(self) -> np.ndarray:
-        """Return the global state, int32."""
-        return self.game.state_vector(self._state, 0)
+        """Return the global state for centralised critics, float32 (S,); ``game.state_vector`` has its integers."""
+        return self._critic_state.of(self._state, self._out)[0]
 
     def describe(self, agent: str) -> str:
-        """Return what an agent sees, in words."""
+        """Describe an agent's observation as text."""
         return self.game.describe(self._state, 0, self.seat(agent))
 
     def seen(self, agent: str) -> Any:
-        """Return what an agent may know now, an ``envs.seen.SeatView``."""
+        """Return an agent's current knowledge, an ``envs.seen.SeatView``."""
         return self.game.seen(clone(self._state, 0), 0, self.seat(agent))
 
     def scene(self) -> dict[str, Any]:
-        """Return the moment as words and numbers fit for JSON; ``reset(options={"state": scene})`` restores it."""
+        """Return the state as JSON values; ``reset(options={"state": scene})`` restores it."""
         return self.game.scene(self._state, 0)
 
     def events(self) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step."""
+        """Return each agent's event of the last step."""
         return self.game.events(self._out, 0)
 
     def action_mask(self, agent: str) -> np.ndarray:
@@ -268,30 +271,30 @@ class ParallelEnv(PettingZooParallelEnv):
         return self._out.masks[0, self.seat(agent)].copy()
 
     def legal_actions(self, agent: str) -> list[str]:
-        """Return the texts of the actions in an agent's mask."""
+        """Return the texts of the actions allowed by an agent's mask."""
         seat = self.seat(agent)
         texts = self.game.action_texts(self._state, 0, seat)
         return [texts[action] for action in np.flatnonzero(self._out.masks[0, seat])]
 
     def parse(self, text: str, agent: str | None = None) -> int:
-        """Return the action that a text names now, said by an agent (by the first one if None).
+        """Parse an agent's action text (the first agent's if None) in the current state.
 
         Raises:
-            ValueError: With a helpful message.
-            TypeError: If it is no text.
+            ValueError: If the text is not an action; the message says why.
+            TypeError: If it is not a string.
         """
         return self.game.parse(parse_text(text), self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
-        """Return reason code (``"OK"`` if the game accepts it now) and message of an action."""
+        """Return reason code (``"OK"`` if the game accepts it in the current state) and message of an action."""
         number = self.parse(action, agent) if isinstance(action, str) else action
         return self.game.check(self._state, 0, self.seat(agent), number)
 
     def order_next(self, names: Sequence[str]) -> None:
-        """Let these be the next orders to come, in turn.
+        """Set the next orders.
 
         Raises:
-            ValueError: For a name that the game does not have, too many, or a game in which nothing can be ordered.
+            ValueError: For an unknown name, too many names, or a game that does not accept orders.
         """
         self.game.order_next(self._state, 0, names)
 
@@ -302,18 +305,18 @@ class ParallelEnv(PettingZooParallelEnv):
         return self.possible_agents.index(agent)
 
     def clone_state(self) -> Snapshot:
-        """Return a copy of the moment, for search; microseconds."""
+        """Return a snapshot of the state, for search; takes microseconds."""
         return Snapshot(clone(self._state, 0), clone(self._out, 0), tuple(self.agents))
 
     def restore_state(self, snapshot: Snapshot) -> None:
-        """Go back to a moment from ``clone_state``."""
+        """Restore a snapshot of ``clone_state``."""
         restore(self._state, 0, snapshot.state)
         restore(self._out, 0, snapshot.out)
         self.agents = list(snapshot.agents)
 
     def render(self, agent: str | None = None) -> Any:
-        """Return a picture by ``render_mode``, of what an agent may know if one is given; ``"human"`` prints it."""
+        """Render the state, or an agent's knowledge of it, in ``render_mode``; ``"human"`` prints the picture."""
         return draw(self.game, self._state, 0, self.render_mode, None if agent is None else self.seat(agent))
 
     def close(self) -> None:
-        """Release nothing; there is nothing to release."""
+        """Do nothing; there are no resources to release."""

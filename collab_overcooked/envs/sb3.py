@@ -16,10 +16,10 @@ Indices = int | Iterable[int] | None
 
 
 class SB3VecEnv(VecEnv):
-    """One row for each agent of each environment: row ``e * N + i`` is agent ``i`` of environment ``e``.
+    """A batch as a VecEnv with a row for each agent: row ``e * N + i`` is agent ``i`` of environment ``e``.
 
-    Environments start again in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
-    ``terminal_observation`` and ``TimeLimit.truncated``, and where a game has it, all have ``shaped_reward``. Masks for
+    Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
+    ``terminal_observation`` and ``TimeLimit.truncated``, and in some games ``shaped_reward``. Masks for
     sb3-contrib's MaskablePPO come from ``env_method("action_masks")``.
 
     Args:
@@ -33,7 +33,8 @@ class SB3VecEnv(VecEnv):
     def __init__(self, batch: BatchEnv, render_mode: str | None = None) -> None:
         self.batch = batch
         self.render_mode = check_render_mode(render_mode)  # the constructor below asks for it
-        self._given: Array | None = None
+        self._actions: Array | None = None
+        self.state_space = batch.state_space
         rows = batch.num_envs * batch.n_agents
         super().__init__(rows, batch.single_observation_space, batch.single_action_space)
         self.metadata = shell_metadata(batch.game)
@@ -41,19 +42,19 @@ class SB3VecEnv(VecEnv):
     # ---------------------------------------------------------------------------------------- playing
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Choose the seeds of the next reset: environment ``e`` gets seed + e.
+        """Set the seeds of the next reset: environment ``e`` gets seed + e.
 
         Returns:
             The seed of each row; agents of one environment share theirs.
         """
         n_agents = self.batch.n_agents
-        first = super().seed(seed)[0]  # draws one if none is given
+        first = super().seed(seed)[0]  # draws one if seed is None
         assert first is not None
         self._seeds = [number for number in derive_seeds(first, self.batch.num_envs) for _ in range(n_agents)]
         return self._seeds
 
     def reset(self) -> Array:
-        """Start all environments, with the seeds and options set for this reset.
+        """Reset all environments with the seeds and options set before.
 
         Returns:
             Observations (R, ...).
@@ -63,38 +64,38 @@ class SB3VecEnv(VecEnv):
         before = [self.batch.clone(e) for e in range(self.batch.num_envs)] if any(options) else []
         try:
             observations, _ = self.batch.reset(seeds or None, options[0] or None)
-            for e, own in enumerate(options):
-                if own != options[0]:
-                    self.batch.reset(seeds or None, own or None, which=np.arange(self.batch.num_envs) == e)
+            for e, option in enumerate(options):
+                if option != options[0]:
+                    self.batch.reset(seeds or None, option or None, which=np.arange(self.batch.num_envs) == e)
         except ValueError:
-            for e, moment in enumerate(before):
-                self.batch.restore(e, moment)
+            for e, snapshot in enumerate(before):
+                self.batch.restore(e, snapshot)
             raise
         self._reset_seeds()
         self._reset_options()
-        return flat(observations)  # a view of the batch, so later resets are in it too
+        return flat(observations)  # a view of the batch, so it includes the later resets
 
     def step_async(self, actions: Array) -> None:
-        """Take the actions (R,) of the next ``step_wait``.
+        """Set the actions (R,) of the next ``step_wait``.
 
         Raises:
-            ValueError: If there is not one action a row.
+            ValueError: If there is not one action per row.
         """
-        self._given = by_agent(actions, self.batch)
+        self._actions = by_agent(actions, self.batch)
 
     def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
-        """Advance.
+        """Advance by the actions of ``step_async``.
 
         Returns:
-            Observations (R, ...), rewards (R,) float32, dones (R,) bool, infos, a fresh dict each.
+            Observations (R, ...), rewards (R,) float32, dones (R,) bool, infos, a new dict each.
 
         Raises:
-            ValueError: If no actions were given, or one is outside the action space.
+            ValueError: If there are no actions, or one is outside the action space.
         """
-        if self._given is None:
+        if self._actions is None:
             raise ValueError("call step_async before step_wait")
-        given, self._given = self._given, None
-        observations, rewards, terminated, truncated, raw = self.batch.step(given)
+        actions, self._actions = self._actions, None
+        observations, rewards, terminated, truncated, raw = self.batch.step(actions)
         rewards = flat(rewards).astype(np.float32, copy=False)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         if "shaped_reward" in raw:
@@ -110,26 +111,30 @@ class SB3VecEnv(VecEnv):
             self.batch.reset(which=over)
         return flat(observations), rewards, dones, infos
 
+    def states(self) -> Array:
+        """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
+        return self.batch.states()
+
     def action_masks(self) -> Array:
         """Return the masks of all rows, bool (R, A)."""
         return self.batch.action_masks().reshape(self.num_envs, -1)
 
     def get_images(self) -> Sequence[Array | None]:
-        """Return a picture of environment 0, the only one that is shown."""
+        """Render environment 0, the only one with pictures."""
         return [self.batch.render(0, self.render_mode)]
 
     def close(self) -> None:
-        """End the threads."""
+        """Stop the threads."""
         self.batch.close()
 
     # ---------------------------------------------------------------------------------------- rows as objects
 
     def has_attr(self, attr_name: str) -> bool:
-        """Tell whether rows have an attribute; they have those of this VecEnv."""
+        """Return whether rows have an attribute; they have those of this VecEnv."""
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of this VecEnv once for each row."""
+        """Return an attribute of this VecEnv, repeated for each row."""
         value = getattr(self, attr_name)
         return [value for _ in self._get_indices(indices)]
 
@@ -137,7 +142,7 @@ class SB3VecEnv(VecEnv):
         """Set an attribute of this VecEnv; rows cannot differ.
 
         Raises:
-            ValueError: If only some rows are named.
+            ValueError: If only some rows are selected.
         """
         if len(list(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{attr_name} can only be set for all rows, which are views of one batch")
@@ -160,5 +165,5 @@ class SB3VecEnv(VecEnv):
         raise AttributeError(f"rows have the methods action_masks and render, not {method_name!r}")
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Indices = None) -> list[bool]:
-        """Rows are never wrapped."""
+        """Return False for all rows."""
         return [False for _ in self._get_indices(indices)]

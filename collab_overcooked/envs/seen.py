@@ -1,4 +1,4 @@
-"""Knowledge of one seat at one moment: the source of prompts, pages, seat pictures and ordinary policies."""
+"""Knowledge of one seat in one state: the source of prompts, pages, seat pictures and observations of policies."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from collab_overcooked.envs.lexicon import translator_of
 
 
 class SeatView:
-    """One seat's knowledge of a moment, made when it is first read; games extend it where their seats know less.
+    """Knowledge that a seat has of a state, computed on first access. Games with hidden information override it.
 
     Args:
-        game: The compiled game, in the language in which it is played.
-        state: The moment as a batch of one; kept, so give a copy if the env goes on.
+        game: Compiled game, in the language in which it is played.
+        state: State as a batch of one. It is not copied, so pass a copy if the env continues.
         seat: Index of the agent.
 
     Attributes:
-        public_refusals: Whether everybody hears what the game refused to others in the step before.
-        public_choices: Whether a seat knows what the seats before it have chosen in the same step.
-        plays_in_turns: Whether the moment is the one after these choices, as they take effect before the seat chooses.
-        public_history: Whether everybody sees what others have brought about in earlier steps.
-        role: What the seat is in the team, empty where all seats are alike.
-        recipe: How the present order is made, None if the seat does not know it or the text says it anyway.
+        public_refusals: Whether all seats learn which actions of others were refused in the previous step.
+        public_choices: Whether a seat knows the choices of earlier seats in the same step.
+        plays_in_turns: Whether these choices take effect before the seat chooses, so that the state includes them.
+        public_history: Whether all seats see the events of others in earlier steps.
+        role: Role of the seat in the team, empty if all seats are alike.
+        recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
     """
 
     public_refusals = False
@@ -41,28 +41,28 @@ class SeatView:
 
     @cached_property
     def scene(self) -> dict[str, Any]:
-        """The moment as words and numbers, in plain words: what may be drawn for the seat."""
-        found: dict[str, Any] = self._game.seat_scene(self._game.scene(self._state, 0), self._seat)
-        return found
+        """The seat's scene without a lexicon, as drawn in its pictures."""
+        scene: dict[str, Any] = self._game.seat_scene(self._game.scene(self._state, 0), self._seat)
+        return scene
 
     @cached_property
     def text(self) -> str:
-        """The moment in words."""
+        """The state as text."""
         return str(self._game.describe(self._state, 0, self._seat))
 
     @cached_property
     def surroundings(self) -> str:
-        """The moment in words for people, who find the actions beside it: the text without a list of them."""
+        """The state as text for people: without the list of actions, which pages show separately."""
         return self.text
 
     @cached_property
     def manual(self) -> str:
-        """The rules in the game's own words, empty where it has none."""
+        """The game's manual, empty if it has none."""
         return str(self._game.manual(self._state, 0, self._seat))
 
     @property
     def rules(self) -> str:
-        """The rules for people; games whose language agents are told them in another way write them here."""
+        """The rules for people; overridden by games whose language agents get them in another form."""
         return self.manual
 
     @cached_property
@@ -72,41 +72,41 @@ class SeatView:
 
     @property
     def orders(self) -> Sequence[str]:
-        """Names of what is to be delivered, the present order first; only as far as the seat can foresee them."""
+        """Names of the dishes to deliver, the current order first, as far as the seat can know them."""
         return [self._say(order if isinstance(order, str) else order["name"]) for order in self.scene.get("orders", ())]
 
     @property
     def limit(self) -> int | None:
-        """Steps after which the episode is over, None if the seat is not told."""
+        """Maximum number of steps, None if the seat does not know it."""
         return self.scene.get("limit")
 
     @cached_property
     def action_texts(self) -> list[str]:
-        """Texts of all actions by id, as they are at this moment."""
+        """Texts of all actions by id, in this state."""
         return list(self._game.action_texts(self._state, 0, self._seat))
 
     @cached_property
     def action_labels(self) -> dict[str, str]:
-        """What people read in place of each action's text."""
+        """Label for people of each action text."""
         labels = self._game.action_labels(self._state, 0, self._seat)
         return dict(zip(self.action_texts, labels, strict=True))
 
     @property
     def vocabulary(self) -> Sequence[str]:
-        """Texts of what the seat could ever do."""
+        """Texts of all actions that the seat could ever take."""
         return self.action_texts
 
     @property
     def idle_action(self) -> int:
-        """Id of doing nothing for one step."""
+        """Id of the action that does nothing for one step."""
         return int(self._game.idle_action(self._seat))
 
     def observed_by(self, game: Any, out: Any) -> np.ndarray:
-        """Return the seat's observation as a variant of the game that differs in its encoding shows it.
+        """Return the seat's observation in the encoding of a variant of the game.
 
         Args:
-            game: The variant.
-            out: Its memory for a batch of one, which is written.
+            game: Variant that differs only in the encoding of observations.
+            out: Outputs of the variant for a batch of one, overwritten.
         """
         game.observe(self._state, out)
         shape = game.single_observation_space.shape

@@ -1,4 +1,4 @@
-"""Helpers of all env wrappers: names of agents, checks of their options and of actions, drawing."""
+"""Helpers of all envs: names of agents, validation of options and actions, rendering."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def agent_names(game: Game) -> list[str]:
 
 
 def shell_metadata(game: Game) -> dict[str, Any]:
-    """Return what the shells of a game say of themselves."""
+    """Return the ``metadata`` of a game's envs."""
     return {"name": game.id.replace("-", "_"), "render_modes": list(RENDER_MODES), "render_fps": 4}
 
 
 def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | None = None) -> Any:
-    """Return a picture of environment ``i``; ``"human"`` prints it and returns None, as a window fails on servers."""
+    """Render environment ``i``; ``"human"`` prints the picture and returns None, as windows fail on servers."""
     if render_mode is None:
         gymnasium.logger.warn("render() needs render_mode, for example render_mode='rgb_array'")
         return None
@@ -38,7 +38,7 @@ def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | No
 
 
 def check_render_mode(render_mode: Any) -> str | None:
-    """Return a render mode.
+    """Validate a render mode.
 
     Raises:
         ValueError: If it is neither None nor one of ``RENDER_MODES``.
@@ -49,7 +49,7 @@ def check_render_mode(render_mode: Any) -> str | None:
 
 
 def check_max_cycles(max_cycles: Any) -> int | None:
-    """Return a step limit, None for the game's own.
+    """Validate a step limit and return it, None for the game's default.
 
     Raises:
         ValueError: If it is neither None, -1 nor a positive integer.
@@ -64,7 +64,7 @@ def check_max_cycles(max_cycles: Any) -> int | None:
 
 
 def parse_action(action: Any, agent: str, n_actions: int) -> int:
-    """Return an action as int.
+    """Validate an action and return it as int.
 
     Raises:
         ValueError: If it is not an integer from 0 to ``n_actions - 1``.
@@ -82,6 +82,6 @@ SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")
 
 
 def split_options(kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split keyword arguments into those of the shell and those of the game."""
+    """Split keyword arguments into those of the env and those of the game."""
     shell = {key: value for key, value in kwargs.items() if key in SHELL_OPTIONS}
     return shell, {key: value for key, value in kwargs.items() if key not in SHELL_OPTIONS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
+from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import chart_label, html_text
@@ -20,7 +23,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, plugins_of
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import CONFIG, LOCK, append_line, drop_partial_line, use_config, write_atomic
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -211,8 +214,8 @@ class CrossPlay:
         from collab_overcooked.reporting.plots import PLAIN_TEXT
 
         folder.mkdir(parents=True, exist_ok=True)
-        write_whole(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
-        write_whole(folder / "crossplay.md", self.markdown().encode())
+        write_atomic(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
+        write_atomic(folder / "crossplay.md", self.markdown().encode())
         with rc_context(PLAIN_TEXT):
             self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
 
@@ -320,6 +323,8 @@ def cross_play(
     workers: int | str | None = 1,
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
+    out: Path | None = None,
+    note: Callable[[str], None] = lambda words: None,
 ) -> CrossPlay:
     """Play every policy of a pool with every other.
 
@@ -334,39 +339,115 @@ def cross_play(
         workers: See ``workers.read_workers``; threads of this process with ``make``.
         make: Turns policy texts into policies; the registry of policies if None.
         progress: Called with episodes done and episodes in all.
+        out: Run folder, where each episode is kept as it ends; a cross-play of the same pool that was interrupted there
+            is continued, and one of fewer episodes extended. None to keep nothing.
+        note: Called with what was repaired or continued.
 
     Raises:
-        ValueError: For an unknown environment, option or policy, one that cannot play the game, or a bad number.
+        ValueError: For an unknown environment, option or policy, one that cannot play the game, a bad number, or a
+            folder with another cross-play in it.
     """
     episodes, seed = parse_integer("episodes", episodes, 1), parse_integer("seed", seed, 0)
     chosen = read_workers(workers)
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies
-    game, size = cached_env(env_id, options or {}).game, len(names)
-    stages = [
+    game = cached_env(env_id, options or {}).game
+    returns = np.zeros((len(names), len(names), episodes))
+    stages = _stages(env_id, specs, game.n_agents, options or {}, episodes, seed)
+    pool_of_names = dict(zip(names, specs, strict=True))
+    config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": pool_of_names, "seed": seed}
+    plugins = config["plugins"] = plugins_of([game.id], specs)
+    with contextlib.nullcontext() if out is None else Journal(out, config, note) as journal:
+        done: dict[Cell, float] = {} if journal is None else journal.returns
+        pending = [[job for job in stage if (*job.pair, job.episode) not in done] for stage in stages]
+        for found in run_jobs([pending], chosen, make):
+            done[tuple(found["cell"])] = found["return"]
+            if journal is not None:
+                journal.append(found["cell"], found["return"])
+            if progress is not None:
+                progress(len(done), returns.size)
+    for cell in np.ndindex(returns.shape):
+        returns[cell] = done[cell]
+    kwargs = game.kwargs | _step_limit(options or {})
+    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins)
+
+
+def _stages(
+    env_id: str, specs: Sequence[str], n_agents: int, options: Mapping[str, Any], episodes: int, seed: int
+) -> list[list[PairEpisode]]:
+    """Return the episodes of all pairs, by the policy in seat 0."""
+    size = range(len(specs))
+    return [
         [
             PairEpisode(
                 env_id=env_id,
-                env_kwargs=dict(options or {}),
-                team=(specs[i], *[specs[j]] * (game.n_agents - 1)),
+                env_kwargs=dict(options),
+                team=(specs[i], *[specs[j]] * (n_agents - 1)),
                 task="",
                 seed=derive_seed(seed, "crossplay", k),
                 limits=Limits(),
                 episode=k,
                 pair=(i, j),
             )
-            for j in range(size)
+            for j in size
             for k in range(episodes)
         ]
-        for i in range(size)
+        for i in size
     ]
-    returns = np.zeros((size, size, episodes))
-    for done, found in enumerate(run_jobs([stages], chosen, make), start=1):
-        returns[found["cell"]] = found["return"]
-        if progress is not None:
-            progress(done, returns.size)
-    kwargs = game.kwargs | _step_limit(options or {})
-    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins_of([env_id], specs))
+
+
+Cell = tuple[int, ...]
+"""Numbers of the policy in seat 0, of that in the other seats, and of the episode."""
+JOURNAL = "returns.jsonl"
+_LINE = schema.object_of({"cell": schema.list_of(schema.integer(), 3), "return": schema.number()})
+
+
+class Journal:
+    """Returns of the episodes of a cross-play in a folder that it can be continued from; close it after use.
+
+    Args:
+        folder: Made if it does not exist.
+        config: What is played, fit for JSON.
+        note: Called with what was repaired or continued.
+
+    Attributes:
+        returns: Of the episodes played so far.
+
+    Raises:
+        ValueError: If the folder holds another cross-play or run, or a damaged line.
+        OSError: If the folder cannot be written to, or another process writes to it.
+    """
+
+    def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
+        if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():
+            raise ValueError(f"{folder}: holds crossplay.json but no {CONFIG}; choose another folder")
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / JOURNAL
+        try:
+            self._lock = FileLock(folder / LOCK)
+        except BlockingIOError:
+            raise BlockingIOError(f"{folder}: another cross-play writes to this folder; wait for it") from None
+        try:
+            use_config(folder, json.loads(json.dumps(config, default=str)))
+            drop_partial_line(self.path, note, "its episode is played again")
+            data = self.path.read_bytes() if self.path.exists() else b""
+            lines = schema.read_lines(data, str(self.path), _LINE)
+            self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in lines}
+        except BaseException:
+            self._lock.release()
+            raise
+        if self.returns:
+            note(f"{folder}: continuing, {len(self.returns)} episodes are there")
+
+    def append(self, cell: Cell, value: float) -> None:
+        """Write the return of an episode so that it survives whatever happens next."""
+        append_line(self.path, schema.json_line({"cell": list(cell), "return": value}, _LINE))
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from collab_overcooked.runner.env_variants import by_variant, setting_names, var
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.order_logger import OrderLogger
-from collab_overcooked.runner.teams import SWAPPED, parse_seats, seats_by_size, specs_as_given, team_words
+from collab_overcooked.runner.teams import SWAPPED, parse_seats, seats_by_size, specs_as_given, team_text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +202,7 @@ class EpisodeSuite(Suite):
 
     def team_text(self, rows: Sequence[Any]) -> str:
         """Return the team of a table's rows as it was written."""
-        return team_words(specs_as_given(rows[0].records[0]))
+        return team_text(specs_as_given(rows[0].records[0]))
 
     def line(self, row: Any) -> dict[str, Cell]:
         """Return the cells of a row in files."""

@@ -1,1 +1,1 @@
-"""What comes from outside: options, files, records; read and checked."""
+"""Reading and validating outside data: options, files, records."""

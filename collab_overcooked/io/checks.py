@@ -1,6 +1,6 @@
-"""Words for error messages: unknown names and the known ones near them, and numbers that cannot be.
+"""Validation of names, texts and integers, with error messages that suggest known names.
 
-Values in messages come from outside: they are cut short, and no value breaks the message.
+Messages quote values from outside, so these are shortened, and no value can break a message.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from numbers import Integral
 from typing import Any
 
 MAX_SHOWN = 200  # characters of a value in a message
-HINT_CUTOFF = 0.6  # similarity from which a known name is suggested; below, suggestions mislead more than they help
+HINT_CUTOFF = 0.6  # minimum similarity of a suggested name; suggestions below it mislead more than they help
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, MAX_SHOWN, MAX_SHOWN, MAX_SHOWN
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = _SHORT.maxset = 12
 
 
 class OptionError(ValueError):
-    """A value that an option cannot have.
+    """Invalid value of an option.
 
     Attributes:
-        name: Of the option.
+        name: Name of the option.
     """
 
     def __init__(self, name: str, message: str) -> None:
@@ -30,24 +30,24 @@ class OptionError(ValueError):
         self.name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle both parts, so that worker processes can hand it on."""
+        """Pickle name and message, so that worker processes can pass the error on."""
         return OptionError, (self.name, str(self))
 
 
 def quote_value(value: object) -> str:
-    """Return a value as a message shows it: on one line, at most ``MAX_SHOWN`` characters, whatever it is."""
+    """Return the repr of any value for a message: one line of at most ``MAX_SHOWN`` characters."""
     try:
         text = " ".join(_SHORT.repr(value).split())
-    except Exception:  # an integer of 5000 digits, an object whose repr fails
+    except Exception:  # for example an integer of 5000 digits, or an object whose repr raises
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 def parse_text(value: Any, what: str = "text of an action") -> str:
-    """Return a text.
+    """Return a value that must be a string.
 
     Raises:
-        TypeError: If it is none; texts of actions come from models and people, so a ValueError means a wrong text.
+        TypeError: For any other type. ValueError is reserved for texts that are no valid action.
     """
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {quote_value(value)}")
@@ -55,14 +55,14 @@ def parse_text(value: Any, what: str = "text of an action") -> str:
 
 
 def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
-    """Say that a name is unknown, and which known names come near it.
+    """Return the message for an unknown name, with similar known names.
 
     Args:
-        kind: What the name stands for, for example ``"task"``.
+        kind: Noun for the message, for example ``"task"``.
         name: The unknown value.
         known: All allowed names.
     """
-    names = [str(each) for each in known]
+    names = list(map(str, known))
     word = name if isinstance(name, str) else quote_value(name)
     close = difflib.get_close_matches(word[:MAX_SHOWN], names, n=4, cutoff=HINT_CUTOFF)
     if close:
@@ -72,7 +72,7 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
 
 
 def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
-    """Refuse misspelt options before they become Python's own TypeError, which names no alternative.
+    """Reject misspelt options before Python raises a TypeError, which suggests no alternative.
 
     Raises:
         OptionError: Naming the first unknown option and near matches.
@@ -84,32 +84,32 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
 
 
 def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
-    """Return the number of a name.
+    """Return the index of a name.
 
     Raises:
         ValueError: If it is unknown.
     """
-    for place, each in enumerate(known):
-        if type(name) is type(each) and name == each:
-            return place
+    for index, candidate in enumerate(known):
+        if type(name) is type(candidate) and name == candidate:
+            return index
     raise ValueError(near_matches(kind, name, known))
 
 
 def parse_integer(name: str, value: Any, least: int, unit: str = "", most: int | None = None) -> int:
-    """Return an integer as int.
+    """Return a Python or numpy integer as int.
 
     Args:
-        name: What it is the value of.
-        value: As given; numpy's integers will do.
-        least: The smallest that is allowed.
-        unit: Its unit in words, for the message.
-        most: The largest that is allowed, if there is one.
+        name: Name of the option or field, for the message.
+        value: Value to check.
+        least: Minimum.
+        unit: Unit for the message, for example ``"pixels"``.
+        most: Maximum; None for no limit.
 
     Raises:
         ValueError: If it is not an integer, too small or too large.
     """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < least or (most is not None and value > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be an integer {allowed}{f' {unit}' if unit else ''}, not {quote_value(value)}")
     return int(value)

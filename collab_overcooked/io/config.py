@@ -1,11 +1,11 @@
-"""Options of a game, written once: a frozen dataclass whose fields say what is allowed and what it means.
+"""Options of a game, declared once: a frozen dataclass whose fields hold allowed values and descriptions.
 
     @dataclass(frozen=True)
     class SoupConfig(Config):
-        cooks: int = whole(2, "How many cooks there are.", least=1, most=4)
-        hurry: bool = flag(False, "Whether soups burn.")
+        cooks: int = integer(2, "Number of cooks.", least=1, most=4)
+        hurry: bool = boolean(False, "Whether soups burn.")
 
-Constructing one checks all values. ``make``, the tables of the documentation and records read the same fields.
+The constructor checks all values. ``make``, the tables of the documentation and records read the same fields.
 """
 
 from __future__ import annotations
@@ -18,33 +18,34 @@ from typing import Any, ClassVar, Self
 
 from collab_overcooked.io.checks import check_options, near_matches, parse_integer, quote_value
 
-MAX_DEPTH = 20  # lists within each other
-OBS_REASON = "Encodes what a seat may know as an array; what it may know, and what it can do, stay the same."
-MAX_OPTION = 1_000_000  # of any integer: kernels count in 32 bits, and memory grows with some of them
+MAX_DEPTH = 20  # of nested lists
+OBS_REASON = "Encoding of observations as arrays; neither the information in them nor the actions change."
+MAX_OPTION = 1_000_000  # of any integer option: kernels count in 32 bits, and memory grows with some options
 
 
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
-    """Return a field that is one of some words; None is allowed if it is the default."""
-    return field(default=default, metadata={"meaning": meaning, "check": _choose, "allowed": tuple(allowed)})
+    """Return a field for one of several names; None is allowed if it is the default."""
+    return field(default=default, metadata={"meaning": meaning, "check": _check_choice, "allowed": tuple(allowed)})
 
 
 def boolean(default: bool, meaning: str) -> Any:
-    """Return a field that is True or False."""
-    return field(default=default, metadata={"meaning": meaning, "check": _flag})
+    """Return a field for True or False."""
+    return field(default=default, metadata={"meaning": meaning, "check": _check_boolean})
 
 
 def integer(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
     """Return a field for an integer, by default of at most ``MAX_OPTION``; None is allowed if it is the default."""
-    return field(default=default, metadata={"meaning": meaning, "check": _whole, "least": least, "most": most})
+    return field(default=default, metadata={"meaning": meaning, "check": _check_integer, "least": least, "most": most})
 
 
 def number(default: float | None, meaning: str, below: float = math.inf, optional: bool = False) -> Any:
-    """Return a field that is a number above 0; None is allowed if it is the default, or if told so."""
-    return field(default=default, metadata={"meaning": meaning, "check": _number, "below": below, "optional": optional})
+    """Return a field for a number above 0; None is allowed if it is the default or ``optional`` is set."""
+    metadata = {"meaning": meaning, "check": _check_number, "below": below, "optional": optional}
+    return field(default=default, metadata=metadata)
 
 
 def unchecked(default: Any, meaning: str) -> Any:
-    """Return a field that the game checks itself, with what the value names at hand."""
+    """Return a field that the game checks itself, for example against names in its layout."""
     return field(default=default, metadata={"meaning": meaning, "check": lambda name, value, about: value})
 
 
@@ -53,25 +54,25 @@ class Config:
     """Options of a game.
 
     Attributes:
-        presentation: Options that change how a policy is shown the game and nothing else, each with the reason. All
-            others are part of the identity of a result, see ``runner.env_variants``.
+        presentation: Options that change only how the game is presented to a policy, each with the reason. All others
+            are part of the identity of a result, see ``runner.env_variants``.
 
     Raises:
-        ValueError: For a value that is not allowed; the message names field, value and what is allowed.
+        ValueError: For a value that is not allowed; the message names field, value and allowed values.
     """
 
     presentation: ClassVar[Mapping[str, str]] = {}
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if value is not None or not (each.default is None or each.metadata.get("optional")):
-                checked = each.metadata["check"](each.name, value, each.metadata)
-                object.__setattr__(self, each.name, checked)
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value is not None or not (option.default is None or option.metadata.get("optional")):
+                checked = option.metadata["check"](option.name, value, option.metadata)
+                object.__setattr__(self, option.name, checked)
 
     @classmethod
     def read(cls, values: Sequence[Any], options: Mapping[str, Any]) -> Self:
-        """Return the options of a call: values by position, then by name.
+        """Return the config of a call's positional and keyword options.
 
         Raises:
             ValueError: For an unknown name, two values of one option, or a value that is not allowed.
@@ -86,26 +87,26 @@ class Config:
     @classmethod
     def names(cls) -> list[str]:
         """Return the names of all options."""
-        return [each.name for each in fields(cls)]
+        return [option.name for option in fields(cls)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all options as values fit for JSON: paths as texts, tuples as lists."""
+        """Return all options as JSON values: paths as strings, tuples as lists."""
         return {name: _plain(name, getattr(self, name)) for name in self.names()}
 
 
-def _choose(name: str, value: Any, about: Mapping[str, Any]) -> Any:
+def _check_choice(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     if not isinstance(value, str) or value not in about["allowed"]:
         raise ValueError(near_matches(name, value, about["allowed"]))
     return value
 
 
-def _flag(name: str, value: Any, about: Mapping[str, Any]) -> bool:
+def _check_boolean(name: str, value: Any, about: Mapping[str, Any]) -> bool:
     if type(value).__name__ not in ("bool", "bool_"):
         raise ValueError(f"{name} must be True or False, not {quote_value(value)}")
     return bool(value)
 
 
-def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
+def _check_integer(name: str, value: Any, about: Mapping[str, Any]) -> int:
     if about["most"] is not None:
         return parse_integer(name, value, about["least"], most=about["most"])
     if parse_integer(name, value, about["least"]) > MAX_OPTION:
@@ -113,7 +114,7 @@ def _whole(name: str, value: Any, about: Mapping[str, Any]) -> int:
     return int(value)
 
 
-def _number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
+def _check_number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
     below = about["below"]
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
         also = f" and below {below}" if below < math.inf else ""

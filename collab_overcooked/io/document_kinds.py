@@ -1,4 +1,4 @@
-"""Kinds of files that users write, and generators of such files: what a game tells the commands check and generate."""
+"""Kinds of files that users write, and generators of such files, as declared by games for 'check' and 'generate'."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from collab_overcooked.io.options import NoOptions
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check found.
+    """Result of a check.
 
     Attributes:
-        text: For a terminal.
-        values: The same, fit for JSON.
-        ok: Whether the files hold what they claim.
+        text: Report for a terminal.
+        values: The same report as JSON values.
+        ok: Whether the files passed.
     """
 
     text: str
@@ -28,17 +28,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """One kind of file.
+    """A kind of file that users write.
 
     Attributes:
         name: Singular, for example ``"level"``.
-        folder: Of the shipped ones, below ``layouts``.
-        keys: That a file of this kind may hold at its top level.
-        check: Takes names or paths and options; raises LayoutError for a file that cannot be read.
+        folder: Folder of the built-in files, below ``layouts``.
+        keys: Allowed top-level keys.
+        check: Function of names or paths and options; raises LayoutError for a file that cannot be read.
         options: Frozen dataclass of the check's options, with fields made by ``io.options.option``.
-        summary: What the check says, in a sentence.
-        endings: Of the files' names.
-        bases: Shipped files that others extend and that are none of the kind themselves.
+        summary: Description of the check in one sentence.
+        endings: File name extensions.
+        bases: Built-in files that others extend but that are not of this kind themselves.
     """
 
     name: str
@@ -52,11 +52,11 @@ class DocumentKind:
 
     @property
     def plural(self) -> str:
-        """Name of all shipped ones together."""
+        """Plural of the name."""
         return f"{self.name.removesuffix('y')}ies" if self.name.endswith("y") else f"{self.name}s"
 
     def names(self) -> list[str]:
-        """Return the names of the shipped ones."""
+        """Return the names of the built-in files."""
         return [name for name in builtin_names(self.folder) if name not in self.bases]
 
 
@@ -64,9 +64,9 @@ class Generator(Protocol):
     """A frozen dataclass of options, made by ``io.options.option``, that writes files."""
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write what was asked for.
+        """Write the files.
 
         Args:
-            out: File or folder.
-            command: The command's first words, for a comment in what is written.
+            out: File or folder to write.
+            command: Command line, for a comment in the files.
         """

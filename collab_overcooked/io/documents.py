@@ -1,7 +1,7 @@
-"""Files that users write: how they are found, how one extends another, and how each value is read and checked.
+"""Files that users write: lookup by name or path, ``extends``, and reading of checked values.
 
 All kinds of files (kitchens, levels, layouts, scenarios, lexicons, configurations of training and of agents) are read
-here, so that every complaint names the file, the line, the field, what stands there and what is allowed.
+here, so that every error message names the file, the line, the field, its value and the allowed values.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read
 
 __all__ = ["Document", "LayoutError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
 
-MAX_INTEGER = 10**9  # of integers where no other limit is given; sums of two fit int32
-MAX_CELLS = 2_500  # of a grid; tables of distances grow with its square
+MAX_INTEGER = 10**9  # of integers without another limit; sums of two fit int32
+MAX_CELLS = 2_500  # of a grid; distance tables grow with its square
 MISSING: Any = object()
 
 
 @dataclass(frozen=True)
 class Document(Mapping[str, Any]):
-    """The values of a file, where each of them stands, and readers that check them.
+    """The values of a file with their line numbers, and readers that check them.
 
     Readers take the path of a field, for example ``doc.integer("agents", 0, "workers", low=1)``. They return
-    ``default`` where the field is left out, and raise LayoutError where it is left out and there is no default.
+    ``default`` for a missing field and raise LayoutError if there is no default.
 
     Attributes:
-        source: Name of the file as the user gave it.
+        source: File name as passed by the user.
         content: The merged mapping.
         marks: ``(file, line)`` of every key path.
     """
@@ -59,7 +59,7 @@ class Document(Mapping[str, Any]):
     # --------------------------------------------------------------------------------------- places
 
     def at(self, *path: Any) -> Any:
-        """Return the value of a key path, None where there is none."""
+        """Return the value at a key path, None if missing."""
         value: Any = self.content
         for key in path:
             if isinstance(value, list) and isinstance(key, int):
@@ -71,7 +71,7 @@ class Document(Mapping[str, Any]):
         return value
 
     def where(self, *path: Any) -> str:
-        """Return ``"file, line n"`` of the longest known beginning of a key path."""
+        """Return ``"file, line n"`` of the longest known prefix of a key path."""
         for end in range(len(path), 0, -1):
             if path[:end] in self.marks:
                 file, line = self.marks[path[:end]]
@@ -79,35 +79,35 @@ class Document(Mapping[str, Any]):
         return self.source
 
     def row_of(self, key: str, row: int) -> str:
-        """Return ``"file, line n"`` of a row of a block text such as the grid."""
+        """Return ``"file, line n"`` of a row of a block text such as a grid."""
         if (key,) not in self.marks:
             return self.source
         file, line = self.marks[(key,)]
         return f"{file}, line {line + 1 + row}"
 
     def error(self, message: str, *path: Any) -> LayoutError:
-        """Make an error that says where."""
+        """Return an error with file and line."""
         return LayoutError(f"{self.where(*path)}: {message}")
 
-    def refuse(self, wanted: str, *path: Any) -> LayoutError:
-        """Make an error that says where, which field, what it must be, and what stands there."""
+    def refuse(self, requirement: str, *path: Any) -> LayoutError:
+        """Return an error with file, line, field, requirement and actual value."""
         value = self.at(*path)
         name = field_name(path) or "the file"
         if value is None:
-            return self.error(f"{name} must {wanted}; it is missing", *path)
-        return self.error(f"{name} must {wanted}, not {quote_value(value)}", *path)
+            return self.error(f"{name} must {requirement}; it is missing", *path)
+        return self.error(f"{name} must {requirement}, not {quote_value(value)}", *path)
 
     # --------------------------------------------------------------------------------------- values
 
-    def _given(self, path: Iterable[Any], default: Any, wanted: str) -> Any:
+    def _value_at(self, path: Iterable[Any], default: Any, requirement: str) -> Any:
         value = self.at(*path)
         if value is None and default is MISSING:
-            raise self.refuse(wanted, *path)
+            raise self.refuse(requirement, *path)
         return value
 
     def text(self, *path: Any, default: Any = MISSING) -> str:
-        """Return a text; one of blanks counts as left out."""
-        value = self._given(path, default, "be a text")
+        """Return a string; a blank one counts as missing."""
+        value = self._value_at(path, default, "be a text")
         if value is None:
             return default
         if not isinstance(value, str) or (default is MISSING and not value.strip()):
@@ -115,11 +115,11 @@ class Document(Mapping[str, Any]):
         return value
 
     def rows(self, *path: Any, remedy: str) -> list[str]:
-        """Return the rows of a grid, all equally long; ``remedy`` says how to close a short one."""
+        """Return the rows of a grid, all of equal length; ``remedy`` tells users how to extend a short one."""
         rows = self.text(*path).rstrip("\n").split("\n")
         width = max(map(len, rows))
         if width * len(rows) > MAX_CELLS:
-            raise self.error(f"a grid of {width} x {len(rows)} cells; at most {MAX_CELLS} cells will do", *path)
+            raise self.error(f"a grid of {width} x {len(rows)} cells; the maximum is {MAX_CELLS} cells", *path)
         for y, row in enumerate(rows):
             if len(row) != width:
                 where = self.row_of(path[0], y)
@@ -128,32 +128,32 @@ class Document(Mapping[str, Any]):
 
     def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
         """Return an integer from ``low`` to ``high`` (or to ``MAX_INTEGER``)."""
-        wanted = f"be an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}"
-        value = self._given(path, default, wanted)
+        requirement = f"be an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}"
+        value = self._value_at(path, default, requirement)
         if value is None:
             return default
         if type(value) is int and high is None and value > MAX_INTEGER:
             raise self.refuse(f"be an integer of at most {MAX_INTEGER}", *path)
         if type(value) is not int or not low <= value <= (MAX_INTEGER if high is None else high):
-            raise self.refuse(wanted, *path)
+            raise self.refuse(requirement, *path)
         return value
 
     def number(self, *path: Any, default: Any = MISSING, low: float = -math.inf, positive: bool = False) -> Any:
         """Return a finite number of at least ``low``, or above 0."""
-        wanted = (
+        requirement = (
             "be a number above 0" if positive else "be a number" + ("" if low == -math.inf else f" of at least {low}")
         )
-        value = self._given(path, default, wanted)
+        value = self._value_at(path, default, requirement)
         if value is None:
             return default
         number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
         if not number or value < low or (positive and value <= 0):
-            raise self.refuse(wanted, *path)
+            raise self.refuse(requirement, *path)
         return value
 
-    def flag(self, *path: Any, default: Any = False) -> bool:
+    def boolean(self, *path: Any, default: Any = False) -> bool:
         """Return true or false."""
-        value = self._given(path, default, "be true or false")
+        value = self._value_at(path, default, "be true or false")
         if value is None:
             return default
         if not isinstance(value, bool):
@@ -161,8 +161,8 @@ class Document(Mapping[str, Any]):
         return value
 
     def choice(self, allowed: Collection[str], *path: Any, default: Any = MISSING) -> str:
-        """Return one of some names."""
-        value = self._given(path, default, f"be one of {', '.join(allowed)}")
+        """Return one of the allowed names."""
+        value = self._value_at(path, default, f"be one of {', '.join(allowed)}")
         if value is None:
             return default
         if value not in list(allowed):
@@ -170,8 +170,8 @@ class Document(Mapping[str, Any]):
         return str(value)
 
     def listed(self, what: str, *path: Any, default: Any = MISSING) -> list[Any]:
-        """Return a list, not empty unless it may be left out; ``what`` says of what, for messages."""
-        value = self._given(path, default, f"be a list of {what}")
+        """Return a list, empty only if it has a default; ``what`` names the entries in messages."""
+        value = self._value_at(path, default, f"be a list of {what}")
         if value is None:
             return default
         if not isinstance(value, list) or (not value and default is MISSING):
@@ -182,7 +182,7 @@ class Document(Mapping[str, Any]):
         self, check: Callable[..., Any], *path: Any, default: Any = MISSING, twice: bool = False
     ) -> tuple[str, ...]:
         """Return a list of names, each of which ``check(doc, name, *path)`` accepts; ``twice`` allows repetitions."""
-        value = self._given(path, default, "be a list of names")
+        value = self._value_at(path, default, "be a list of names")
         if value is None:
             return default
         if not isinstance(value, list) or not value:
@@ -194,14 +194,14 @@ class Document(Mapping[str, Any]):
         return tuple(value)
 
     def mapping(self, *path: Any, only: Collection[str] | None = None, default: Any = MISSING) -> dict[Any, Any]:
-        """Return ``name: value`` lines, at least one unless they may be left out.
+        """Return ``name: value`` lines, empty only if there is a default.
 
         Args:
-            *path: Of the field; none for the whole file.
+            *path: Path of the field; empty for the file itself.
             only: Allowed names.
-            default: If the field is left out.
+            default: Value of a missing field.
         """
-        value = self._given(path, default, "hold `name: value` lines")
+        value = self._value_at(path, default, "hold `name: value` lines")
         if value is None:
             return default
         if not isinstance(value, dict) or (not value and default is MISSING):
@@ -214,13 +214,13 @@ class Document(Mapping[str, Any]):
 
 
 def field_name(path: Iterable[Any]) -> str:
-    """Return the path of a field as one word, for example ``"agents.0.start"``."""
+    """Return the path of a field as one string, for example ``"agents.0.start"``."""
     return ".".join(map(str, path))
 
 
 @contextmanager
 def placed(values: Mapping[str, Any]) -> Iterator[None]:
-    """Turn an OptionError about a value of a document into a LayoutError that says where it stands."""
+    """Convert an OptionError about a value of a document into a LayoutError with file and line."""
     try:
         yield
     except OptionError as error:
@@ -233,7 +233,7 @@ def placed(values: Mapping[str, Any]) -> Iterator[None]:
 
 
 def builtin_names(folder: str) -> list[str]:
-    """Return the names of the layouts that come with the package for a game, ``level_2`` before ``level_10``."""
+    """Return the names of a game's built-in layouts in natural order, ``level_2`` before ``level_10``."""
     root = resources.files("collab_overcooked.layouts") / folder
     names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
     return sorted(
@@ -244,30 +244,30 @@ def builtin_names(folder: str) -> list[str]:
 def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str = "layout") -> Document:
     """Read a layout.
 
-    A file may say ``extends: other`` (a shipped name or a path beside it) and replace top-level keys of the other file.
+    A file may contain ``extends: other`` (a built-in name or a relative path) and replace top-level keys of that file.
 
     Args:
-        source: Name of a shipped layout, path of a YAML file, or the values of one; these may extend a shipped one.
-        folder: Game folder of the shipped layouts, below ``layouts``.
-        kind: What messages call it, for example ``"scenario"``; its plural takes an s.
+        source: Name of a built-in layout, path of a YAML file, or a mapping of values, which may extend a built-in one.
+        folder: Game folder of the built-in layouts, below ``layouts``.
+        kind: Noun for messages, for example ``"scenario"``; its plural takes an s.
 
     Raises:
         LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
     """
     if not isinstance(source, Mapping):
         return _load(str(source), folder, kind, None, ())
-    own = _plain(source, 0)
-    base = own.pop("extends", None)
-    below = Document("", {}, {}) if base is None else _load(str(base), folder, kind, None, ())
-    merged = below.replace(own)
+    content = _plain(source, 0)
+    base_name = content.pop("extends", None)
+    base = Document("", {}, {}) if base_name is None else _load(str(base_name), folder, kind, None, ())
+    merged = base.replace(content)
     return Document(f"inline {kind}", merged.content, merged.marks)
 
 
 def load_file(path: str | Path, kind: str) -> Document:
-    """Read a YAML file that extends no other.
+    """Read a YAML file that does not extend another file.
 
     Raises:
-        LayoutError: If it cannot be read, or holds no mapping.
+        LayoutError: If it cannot be read or is not a mapping.
     """
     path = Path(path)
     return _document(_read(path, kind), path.name, kind)
@@ -277,18 +277,18 @@ def read_value(text: str) -> Any:
     """Return a value such as ``3``, ``true`` or ``[1, 2]`` from a command line.
 
     Raises:
-        LayoutError: If it is no YAML.
+        LayoutError: If it is not valid YAML.
     """
     return read_yaml(text, "value")[0]
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Return a copy of what Python gave: mappings as dicts, tuples as lists."""
+    """Return a copy of a Python value with mappings as dicts and tuples as lists."""
     if depth > MAX_DEPTH:
         raise LayoutError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
     if isinstance(value, Mapping):
-        return {key: _plain(each, depth + 1) for key, each in value.items()}
-    return [_plain(each, depth + 1) for each in value] if isinstance(value, (list, tuple)) else value
+        return {key: _plain(entry, depth + 1) for key, entry in value.items()}
+    return [_plain(entry, depth + 1) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
 def _read(path: Path, kind: str) -> str:
@@ -308,7 +308,7 @@ def _document(text: str, name: str, kind: str) -> Document:
 def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[str, ...]) -> Document:
     text, name, place, directory = _find(source, folder, kind, beside)
     if place in seen:
-        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; break the circle")
+        raise LayoutError(f"{name}: extends itself through {' -> '.join((*seen, place))}; remove one of these")
     doc = _document(text, name, kind)
     base = doc.content.pop("extends", None)
     if base is None:
@@ -320,7 +320,7 @@ def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[
 
 
 def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
-    """Return text, name for messages, full place (which tells files of one name apart) and folder of a layout."""
+    """Return text, name for messages, unique location and folder of a layout."""
     names = builtin_names(folder)
     if source in names:
         text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")
@@ -330,7 +330,7 @@ def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str
         path = beside / path
     if path.suffix not in (".yaml", ".yml"):
         raise LayoutError(
-            f"unknown {kind} {quote_value(source)}; shipped {kind}s: {', '.join(names)}; or give a .yaml file"
+            f"unknown {kind} {quote_value(source)}; built-in {kind}s: {', '.join(names)}; or give a .yaml file"
         )
     text = _read(path, kind)
     return text, path.name, str(path.resolve()), path.parent

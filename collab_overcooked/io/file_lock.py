@@ -1,4 +1,4 @@
-"""Locks on files that end with the process that holds them, on POSIX systems and on Windows."""
+"""File locks that are released when their process ends, on POSIX systems and on Windows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-FAR = 1 << 62  # Windows keeps others from the locked byte, so it lies behind all contents
+FAR = 1 << 62  # Windows blocks access to the locked byte, so it lies beyond all contents
 
 
 class FileLock:
-    """An exclusive lock; the operating system releases it when its holder ends, however that happens.
+    """An exclusive lock; the operating system releases it when the process that holds it ends for any reason.
 
     Args:
-        path: File to lock; made if it does not exist, and left there. Its contents can be read and written meanwhile.
-        wait: Whether to wait for another holder.
+        path: File to lock; created if missing, and never deleted. Its contents stay readable and writable.
+        wait: Whether to wait until another process releases the lock.
 
     Raises:
-        BlockingIOError: If another holds it and ``wait`` is False.
+        BlockingIOError: If another process holds it and ``wait`` is False.
         OSError: If the file cannot be opened.
     """
 

@@ -1,4 +1,4 @@
-"""Options as fields of frozen dataclasses: default, help, allowed values; made from keywords with exact complaints."""
+"""Options as fields of frozen dataclasses: default, help, allowed values; keywords are validated."""
 
 from __future__ import annotations
 
@@ -16,48 +16,49 @@ NAMES, PAIRS, SEATS = "NAME...", "NAME=VALUE...", "SEAT=POLICY..."
 
 @dataclass(frozen=True)
 class NoOptions:
-    """Nothing to choose."""
+    """No options."""
 
 
 def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = "", metavar: str = "") -> Any:
     """Return a dataclass field for an option.
 
     Args:
-        default: Its value where none is given.
+        default: Default value.
         help: One sentence for users.
         allowed: Allowed values, if these can be listed.
-        flag: Names on the command line with a space between them, if they are not the field's own.
-        metavar: What help calls its value; with ``...`` at its end the option takes several, after spaces or commas.
+        flag: Names on the command line, separated by spaces; by default the field's name.
+        metavar: Placeholder of the value in the help text. If it ends in ``...``, the option takes several values,
+            separated by spaces or commas.
     """
     return field(default=default, metadata={"help": help, "allowed": tuple(allowed), "flag": flag, "metavar": metavar})
 
 
 def read_names(name: str, text: str) -> list[str]:
-    """Read names with commas between them, each once.
+    """Parse comma-separated names; duplicates are dropped.
 
     Raises:
-        ValueError: If there is none.
+        ValueError: If there is no name.
     """
-    found = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
-    if not found:
-        raise ValueError(f"{name}: cannot read {quote_value(text)}; write names with commas between them")
-    return found
+    names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if not names:
+        raise ValueError(f"{name}: cannot read {quote_value(text)}; write names separated by commas")
+    return names
 
 
-def make_options(kind: type[T], given: Mapping[str, Any], what: str = "option") -> T:
-    """Make an instance of an options dataclass; None stands for the default, lists become tuples.
+def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option") -> T:
+    """Create an instance of an options dataclass; None means the default, lists become tuples.
 
     Args:
         kind: Frozen dataclass whose fields are made by ``option``.
-        given: Values by field name.
-        what: What the fields are called in messages.
+        values: Values by field name.
+        what: Noun for the fields in messages.
 
     Raises:
         ValueError: For an unknown name or a value that is not allowed; the message lists near matches.
     """
-    known = {own.name: own for own in fields(kind)}  # type: ignore[arg-type]
-    check_options(given, known, what)
-    chosen = {name: value for name, value in given.items() if value is not None}
+    known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
+    check_options(values, known, what)
+    chosen = {name: value for name, value in values.items() if value is not None}
     for name, value in chosen.items():
         allowed = known[name].metadata.get("allowed")
         if allowed and value not in allowed:

@@ -1,8 +1,8 @@
 """A reader of pickled pandas frames that runs nothing: opcodes are interpreted into inert values.
 
-``pickle`` calls whatever a file names, so nothing of it is used here. ``pickletools.genops`` gives the opcodes; the few
-that frames need build lists, tuples, dicts and ``Call`` nodes, which say what would have been called. Columns are read
-from the nodes that a frame of pandas 0.25 to 3 consists of, and from nothing else.
+``pickle`` calls whatever a file names, so it is not used here. ``pickletools.genops`` yields the opcodes; the few that
+frames need build lists, tuples, dicts and ``Call`` nodes, which are never executed. Columns are read only from the
+nodes that frames of pandas 0.25 to 3 consist of.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class UnsafePickle(ValueError):
 
 
 class Name(NamedTuple):
-    """A name that a pickle looks up; nothing is imported for it."""
+    """A global name that a pickle looks up; it is never imported."""
 
     module: str
     name: str
@@ -33,12 +33,12 @@ class Name(NamedTuple):
 
 @dataclass(eq=False)
 class Call:
-    """What a pickle would have called.
+    """A call that a pickle asks for.
 
     Attributes:
         function: Name of the function or class.
         args: Its arguments.
-        state: What the result would have been given as its state; None for nothing.
+        state: State for the result's ``__setstate__``; None for none.
     """
 
     function: Name
@@ -93,10 +93,10 @@ class _Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self, data: bytes) -> Any:
-        """Return what a pickle describes.
+        """Interpret a pickle and return its value.
 
         Raises:
-            UnsafePickle: For an opcode or a name that frames do not need.
+            UnsafePickle: For an opcode or a name that frames do not use.
         """
         for opcode, argument, _ in pickletools.genops(data):
             name = opcode.name
@@ -116,14 +116,14 @@ class _Machine:
         raise UnsafePickle("it ends early")
 
     def pop(self) -> Any:
-        """Take the topmost value."""
+        """Pop the topmost value."""
         value = self.stack.pop()
         if value is _MARK:
             raise UnsafePickle("a mark stands where a value should")
         return value
 
     def pop_to_mark(self) -> list[Any]:
-        """Take everything above the topmost mark, and the mark."""
+        """Pop everything above the topmost mark, and the mark."""
         place = len(self.stack) - 1
         while self.stack[place] is not _MARK:
             place -= 1
@@ -134,12 +134,12 @@ class _Machine:
         return values
 
     def top(self, kind: type) -> Any:
-        """Return the topmost value, which must be of a kind."""
+        """Return the topmost value, which must be of the given type."""
         if not isinstance(self.stack[-1], kind):
             raise UnsafePickle(f"it puts something into a {type(self.stack[-1]).__name__}; refused")
         return self.stack[-1]
 
-    # Each method below is the opcode of its name.
+    # Each method below implements the opcode of its name.
 
     def _mark(self, _: Any) -> None:
         self.stack.append(_MARK)
@@ -185,11 +185,11 @@ class _Machine:
         self._put_items(self.pop_to_mark())
 
     def _put_items(self, values: Sequence[Any]) -> None:
-        found = self.top(dict)
+        items = self.top(dict)
         for key, value in zip(values[::2], values[1::2], strict=True):
             if not isinstance(key, (str, int)):
                 raise UnsafePickle(f"a key is a {type(key).__name__}; refused")
-            found[key] = value
+            items[key] = value
 
     def _global(self, argument: str) -> None:
         module, _, name = argument.partition(" ")
@@ -200,7 +200,7 @@ class _Machine:
         self.look_up(Name(module, name))
 
     def look_up(self, name: Name) -> None:
-        """Push a name that frames need.
+        """Push a name that frames use.
 
         Raises:
             UnsafePickle: For any other.
@@ -243,17 +243,17 @@ class _Machine:
 
 
 def read_columns(path: Path) -> dict[str, Array]:
-    """Read the columns of a pickled frame; nothing that the file names is imported or called.
+    """Read the columns of a pickled frame without importing or calling anything.
 
     Args:
-        path: File as ``pandas.DataFrame.to_pickle`` writes it, not packed.
+        path: File as written by ``pandas.DataFrame.to_pickle``, uncompressed.
 
     Returns:
-        Arrays (R,) by the names of the columns, of numbers or of objects; columns with cells that are neither texts nor
-        numbers are left out.
+        Arrays (R,) by column name, of numbers or of objects; columns with cells that are neither texts nor numbers are
+        left out.
 
     Raises:
-        ValueError: If the file cannot be read, is too large, damaged or no frame, or asks for anything else.
+        ValueError: If the file cannot be read, is too large, damaged, not a frame, or uses other names.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -301,7 +301,7 @@ def _columns_of(frame: Call) -> dict[str, Array]:
 
 
 def _parts_of(manager: Call) -> tuple[list[tuple[Any, Any]], Sequence[Any]]:
-    """Return values and places of each block, and the axes."""
+    """Return values and column indices of each block, and the axes."""
     if manager.args:
         blocks, axes = manager.args[:2]
         if not all(isinstance(block, Call) and block.function == BLOCK for block in blocks):
@@ -320,32 +320,32 @@ def _labels(index: Any) -> Sequence[Any]:
     if index.function == NEW_INDEX:
         if not isinstance(index.args[1], dict) or "data" not in index.args[1]:
             raise UnsafePickle("the columns have no names")
-        found = index.args[1]["data"]
+        labels = index.args[1]["data"]
     elif index.function in INDEXES:
-        found = index.args[0]
+        labels = index.args[0]
     else:
         raise UnsafePickle("the labels of the columns are in an unknown form")
-    labels = found if isinstance(found, list) else _array(found).reshape(-1).tolist()
+    labels = labels if isinstance(labels, list) else _array(labels).reshape(-1).tolist()
     if not all(isinstance(label, (str, int)) for label in labels):
         raise UnsafePickle("the name of a column is no text")
     return labels
 
 
 def _places(places: Any, number: int) -> Sequence[int]:
-    """Return which columns a block holds."""
+    """Return the indices of the columns of a block."""
     if isinstance(places, Call) and places.function == SLICE:
         if not all(part is None or isinstance(part, int) for part in places.args):
             raise UnsafePickle("a slice is not of integers")
         return range(*slice(*places.args).indices(number))
-    found: list[int] = _array(places).reshape(-1).tolist()
-    return found
+    indices: list[int] = _array(places).reshape(-1).tolist()
+    return indices
 
 
 def _array(value: Any) -> Array:
     """Return the array that a node describes.
 
     Raises:
-        UnsafePickle: If it is none, or its data do not fit its shape.
+        UnsafePickle: If it is not an array, or its data do not fit its shape.
     """
     if not isinstance(value, Call):
         raise UnsafePickle(f"a {type(value).__name__} stands where an array should")
@@ -357,7 +357,7 @@ def _array(value: Any) -> Array:
             raise UnsafePickle("an array holds no data")
         _, shape, kind, by_column, data = value.state
         return _filled(data, kind, shape, "F" if by_column is True else "C")
-    if value.function in TEXTS:  # the array is a part of the state, which stands among the arguments or was given later
+    if value.function in TEXTS:  # the array is part of the state, the last argument or set later
         state = value.state if value.state is not None else value.args[-1]
         parts = [part for part in state if isinstance(part, Call) and part.function in (*RECONSTRUCT, *FROM_BUFFER)]
         if parts:
@@ -367,7 +367,7 @@ def _array(value: Any) -> Array:
 
 def _filled(data: Any, kind: Any, shape: Any, order: str) -> Array:
     """Return an array of a list of objects or of the bytes of numbers."""
-    if isinstance(data, Call) and data.function == ENCODE:  # how protocol 2 writes bytes
+    if isinstance(data, Call) and data.function == ENCODE:  # encoding of bytes in protocol 2
         text, codec = data.args
         if not isinstance(text, str) or codec != "latin1":
             raise UnsafePickle("bytes are in an unknown form")
@@ -377,7 +377,7 @@ def _filled(data: Any, kind: Any, shape: Any, order: str) -> Array:
     flat: Array
     if isinstance(data, list):
         flat = np.empty(len(data), object)
-        for i, cell in enumerate(data):  # one by one: numpy would look into lists, which may share parts
+        for i, cell in enumerate(data):  # one by one: numpy would descend into lists, which may share parts
             flat[i] = cell
     elif isinstance(data, (bytes, bytearray)):
         flat = np.frombuffer(bytes(data), _number_type(kind))
@@ -387,7 +387,7 @@ def _filled(data: Any, kind: Any, shape: Any, order: str) -> Array:
 
 
 def _number_type(kind: Any) -> np.dtype[Any]:
-    """Return numpy's type of numbers; one that could hold objects, and so addresses, is refused."""
+    """Return a numpy dtype of numbers; object dtypes, which hold addresses, are refused."""
     text = kind.args[0] if isinstance(kind, Call) and kind.function == DTYPE and kind.args else None
     if not isinstance(text, str) or text not in ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"):
         raise UnsafePickle(f"an array of bytes holds {text!r}, not numbers; refused")
@@ -397,5 +397,5 @@ def _number_type(kind: Any) -> np.dtype[Any]:
 
 
 def _is_plain(column: Array) -> bool:
-    """Tell whether all cells are texts, numbers or nothing."""
+    """Return whether all cells are texts, numbers or None."""
     return column.dtype != object or all(cell is None or isinstance(cell, (str, int, float)) for cell in column)

@@ -1,8 +1,8 @@
-"""Keeping access keys out of everything that is written down, however they are spelled there.
+"""Redaction of access keys from everything that is written, in any spelling.
 
-A key is known from when it is first used until the process ends. Texts are compared without case and without signs
-between letters and digits, after what JSON, addresses and pages escape is read; so spelled, the key, its reverse, its
-hexadecimal and base64 forms and every longer part of them are found.
+A key is known from its first use until the process ends. Texts are compared without case and punctuation, after JSON,
+URL and HTML escapes are decoded. In this form the key, its reverse, its hexadecimal and base64 encodings and every
+longer part of them are found.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from typing import Any
 from collab_overcooked.io.text import map_texts
 
 HIDDEN = "[hidden]"
-PART = 12  # letters and digits of a part of a key that is hidden alone; fewer of short keys
-READ = 4  # times as many characters are looked at as are to be kept
-SHORT = 8  # letters and digits; of a key with less the very characters alone are hidden, as it may be a usual word
+PART = 12  # letters and digits of a part of a key that is redacted by itself; fewer for short keys
+READ = 4  # times as many characters are searched as are returned
+SHORT = 8  # letters and digits; shorter keys are redacted only where spelled exactly, as they may be ordinary words
 LIBRARIES = ("openai", "httpx", "httpx2", "httpcore", "httpcore2")
 _LOOKS_LIKE_KEY = re.compile(r"\b(?:sk|gsk|xai|hf)[-_][\w*-]{8,}|\bAIza[\w-]{8,}|Bearer\s+[\w.~+/*-]{8,}=*")
-_UNIT = re.compile(  # blind to long numbers: no character has more than seven digits
+_UNIT = re.compile(  # ignores longer numbers: no character has more than seven digits
     r"\\++(?:u([\da-f]{4})|x([\da-f]{2})|n)?|%(?:25)*([\da-f]{2})|&(?:amp;)*(#x?[\da-f]{1,8}|\w{2,6});|.", re.I | re.S
 )
 _parts: dict[int, set[str]] = {}  # length -> parts of that length, of all keys
@@ -31,7 +31,7 @@ _short: set[str] = set()
 
 
 def remember(key: str) -> None:
-    """Hide a key from now on, in texts and in what the libraries that send it log."""
+    """Redact a key from now on, in texts and in the logs of client libraries."""
     if len(_plain(key)) < SHORT:
         _short.update([key] if len(key) >= SHORT // 2 else [])
     for form in _forms(key) if len(_plain(key)) >= SHORT else ():
@@ -42,11 +42,11 @@ def remember(key: str) -> None:
 
 
 def _forms(key: str) -> Iterator[str]:
-    """Yield letters and digits of a key in its different spellings."""
+    """Yield letters and digits of a key in its encodings."""
     data = key.encode()
     yield from map(_plain, (key, key[::-1], data.hex()))
     yield "".join(letter for _, _, letter in _letters(key))
-    for offset in range(3):  # what base64 makes of a key depends on how many bytes are before it
+    for offset in range(3):  # the base64 form of a key depends on the number of bytes before it
         text = base64.b64encode(bytes(offset) + data).decode().rstrip("=")
         yield _plain(text[(0, 2, 3)[offset] : -1 if (offset + len(data)) % 3 else None])
 
@@ -56,8 +56,8 @@ def _plain(text: str) -> str:
 
 
 def _letters(text: str) -> list[tuple[int, int, str]]:
-    """Return letters and digits of a text in lower case, after escapes are read, and where each begins and ends."""
-    return [(found.start(), found.end(), c) for found in _UNIT.finditer(text) for c in _meant(found) if c.isalnum()]
+    """Return letters and digits of a text in lower case, with escapes decoded, each with its start and end."""
+    return [(unit.start(), unit.end(), c) for unit in _UNIT.finditer(text) for c in _decode(unit) if c.isalnum()]
 
 
 def redact(text: str, limit: int | None = None) -> str:
@@ -65,22 +65,22 @@ def redact(text: str, limit: int | None = None) -> str:
 
     Args:
         text: Any text.
-        limit: Characters to return at most. Only ``READ`` times as many are looked at, and what is left of a key at
-            the end of these is dropped.
+        limit: Maximum number of characters to return. Only ``READ`` times as many are searched, and a truncated key at
+            their end is dropped.
     """
     if limit is not None and len(text) > READ * limit:
         text = redact(text[: READ * limit])[: -READ * PART]
     for key in _short:
         text = text.replace(key, HIDDEN)
     kept, end = [], 0
-    for begin, after in _found(text) if _parts else ():
+    for begin, after in _key_spans(text) if _parts else ():
         kept += [text[end:begin], HIDDEN]
         end = after
     return _LOOKS_LIKE_KEY.sub(HIDDEN, "".join([*kept, text[end:]]))[:limit]
 
 
-def _found(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where keys or parts of them begin and end, from left to right, without overlaps."""
+def _key_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of keys or parts of them, from left to right, without overlaps."""
     places = _letters(text)
     letters = "".join(c for *_, c in places)
     marked = bytearray(len(letters))
@@ -92,8 +92,8 @@ def _found(text: str) -> Iterator[tuple[int, int]]:
         yield places[run.start()][0], places[run.end() - 1][1]
 
 
-def _meant(unit: re.Match[str]) -> str:
-    """Return the lower-case character that a unit of a text stands for."""
+def _decode(unit: re.Match[str]) -> str:
+    """Return the lower-case character of a plain or escaped unit of a text."""
     code = unit[1] or unit[2] or unit[3]
     if code:
         return chr(int(code, 16)).lower()[:1]
@@ -103,13 +103,13 @@ def _meant(unit: re.Match[str]) -> str:
 
 
 def redact_values(value: Any) -> Any:
-    """Return a value fit for JSON whose texts hold no known key."""
+    """Return a JSON value with keys redacted from all texts."""
     return map_texts(redact, value) if _parts or _short else value
 
 
 @cache
 def _quieten() -> None:
-    """Hide keys in what the libraries that send them log: their filters know some headers of requests, no answers."""
+    """Redact the logs of client libraries, whose own filters cover some request headers but no responses."""
     make = logging.getLogRecordFactory()
 
     def redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:

@@ -1,4 +1,4 @@
-"""Texts of others: without characters that a terminal obeys, or that show a reader something else than is there."""
+"""Sanitizing of untrusted texts: control characters of terminals, and characters that disguise the text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from collab_overcooked.io.schema import MAX_DEPTH
 
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; half characters
+_DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; surrogates
 
 
 def harmless(text: str) -> str:
-    """Return a text without control and format characters; tabs and line ends stay."""
+    """Return a text without control and format characters; tabs and newlines stay."""
     if text.isprintable():
         return text
     text = _LINE_END.sub("\n", text)
@@ -22,21 +22,21 @@ def harmless(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return a harmless text whose line ends and tabs are spaces."""
+    """Return a harmless text with spaces for newlines and tabs."""
     return re.sub(r"[\n\t]+", " ", harmless(text))
 
 
 def harmless_values(value: Any) -> Any:
-    """Return a value fit for JSON whose texts are harmless.
+    """Return a JSON value with harmless texts.
 
     Raises:
-        ValueError: If it is nested more than twice as deep as JSON that is read may be.
+        ValueError: If it is nested more than twice the depth limit for JSON input.
     """
     return map_texts(harmless, value)
 
 
 def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * MAX_DEPTH) -> Any:
-    """Return a value fit for JSON whose texts, keys too, are changed by a function.
+    """Return a JSON value with a function applied to all texts, including keys.
 
     Raises:
         ValueError: If it is nested more than ``depth`` deep.
@@ -46,5 +46,5 @@ def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * MAX_DEP
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):
-        return {map_texts(change, key): map_texts(change, own, depth - 1) for key, own in value.items()}
-    return [map_texts(change, own, depth - 1) for own in value] if isinstance(value, (list, tuple)) else value
+        return {map_texts(change, key): map_texts(change, entry, depth - 1) for key, entry in value.items()}
+    return [map_texts(change, entry, depth - 1) for entry in value] if isinstance(value, (list, tuple)) else value

@@ -1,4 +1,4 @@
-"""A reader of YAML texts from anybody: plain values with their lines, within fixed limits of size and depth."""
+"""Reader of untrusted YAML: plain values with their line numbers, within fixed limits of size and depth."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Marks = dict[KeyPath, tuple[str, int]]
 
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
-MAX_VALUES = 50_000  # counting what an alias stands for again at every use
+MAX_VALUES = 50_000  # values behind an alias count at every use
 WHOLE = re.compile(r"[-+]?[0-9]+[eE]\+?[0-9]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
 class LayoutError(ValueError):
-    """A file that cannot work; the message names file, line or cell, and a remedy."""
+    """Invalid file; the message names file, line or cell, and a remedy."""
 
 
 class _Loader(yaml.SafeLoader):
-    """The safe loader, which gives up on texts that are nested too deeply or hold too many values."""
+    """Safe loader with limits of depth and number of values."""
 
     depth = 0
     nodes = 0
@@ -40,7 +40,7 @@ class _Loader(yaml.SafeLoader):
             self.depth -= 1
 
 
-_Loader.add_implicit_resolver(  # YAML 1.1 takes 1e-3 for a text
+_Loader.add_implicit_resolver(  # YAML 1.1 reads 1e-3 as a string
     "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
 )
 
@@ -48,12 +48,12 @@ _Loader.add_implicit_resolver(  # YAML 1.1 takes 1e-3 for a text
 class _TooLarge(Exception):
     def __init__(self, line: int, deep: bool) -> None:
         self.line = line
-        words = f"values are nested more than {MAX_DEPTH} deep" if deep else f"more than {MAX_VALUES} values"
-        super().__init__(f"{words}, which no file of this package needs")
+        problem = f"values are nested more than {MAX_DEPTH} deep" if deep else f"more than {MAX_VALUES} values"
+        super().__init__(f"{problem}, more than any file of this package needs")
 
 
 def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
-    """Return the values of a YAML text, and file and line of every key path.
+    """Return the values of a YAML text, with file and line of every key path.
 
     Values are mappings, lists, texts, numbers, booleans and None; dates stay texts.
 
@@ -62,20 +62,20 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
         name: Name of the file for messages and marks.
 
     Raises:
-        LayoutError: If it is no YAML, names a key twice, uses other types, holds itself, or is too large.
+        LayoutError: If it is not YAML, repeats a key, uses other types, contains itself, or is too large.
     """
     if len(text) > MAX_CHARACTERS:
         raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
-    values: tuple[Any, Marks] = pickle.loads(_pickled(text, name))  # fresh ones each time, as callers change them
+    values: tuple[Any, Marks] = pickle.loads(_pickled(text, name))  # a fresh copy each time, as callers modify it
     return values
 
 
 @lru_cache(maxsize=256)
 def _pickled(text: str, name: str) -> bytes:
-    """Return what a text holds; runs read the same few files over and over, and parsing takes a tenth of a second."""
+    """Return the pickled values of a text. Runs read the same files repeatedly, and parsing takes 0.1 s."""
     loader = None
     try:
-        loader = _Loader(text)  # reads the text's first characters
+        loader = _Loader(text)  # already reads the first characters
         return pickle.dumps(_Constructor(name, loader).construct(loader.get_single_node()))
     except _TooLarge as error:
         raise LayoutError(f"{name}, line {error.line}: {error}") from None
@@ -87,7 +87,7 @@ def _pickled(text: str, name: str) -> bytes:
 
 
 class _Constructor:
-    """Builds plain values from YAML nodes and notes their lines."""
+    """Builds plain values from YAML nodes and records their lines."""
 
     def __init__(self, name: str, loader: _Loader) -> None:
         self.name, self.loader = name, loader
@@ -102,12 +102,12 @@ class _Constructor:
         return LayoutError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
 
     def _value(self, node: Any, path: KeyPath, around: tuple[Any, ...]) -> Any:
-        """Return the value of a node; ``around`` holds the nodes that it stands in."""
+        """Return the value of a node; ``around`` holds its ancestors."""
         self.values += 1
-        if self.values > MAX_VALUES or len(around) > MAX_DEPTH:  # aliases multiply what was composed
+        if self.values > MAX_VALUES or len(around) > MAX_DEPTH:  # aliases multiply the composed values
             raise _TooLarge(node.start_mark.line + 1, len(around) > MAX_DEPTH)
         if any(node is other for other in around):
-            raise self._error(node, "an alias stands for something that it is a part of; write it out")
+            raise self._error(node, "an alias refers to a value that contains it; write the value out")
         self.marks.setdefault(path, (self.name, node.start_mark.line + 1))
         inside = (*around, node)
         if isinstance(node, yaml.MappingNode):
@@ -129,7 +129,7 @@ class _Constructor:
                 raise self._error(key_node, "a key must be a name, not a list or a mapping; write `name: value`")
             key = self._scalar(key_node)
             if key in values:
-                raise self._error(key_node, f"{key!r} stands here a second time; keep one of them")
+                raise self._error(key_node, f"duplicate key {key!r}; keep one of them")
             self.marks[(*path, key)] = (self.name, key_node.start_mark.line + 1)
             values[key] = self._value(value_node, (*path, key), inside)
         return values
@@ -145,5 +145,5 @@ class _Constructor:
             # An integer may be written as 1e6, for example a number of steps.
             return int(value) if kind == "float" and WHOLE.fullmatch(node.value) and value.is_integer() else value
         except (ValueError, KeyError, IndexError, OverflowError):  # `!!bool x`, a number of 10,000 digits
-            shown = node.value if len(node.value) < 40 else f"{node.value[:40]}..."
-            raise self._error(node, f"{shown!r} cannot be read as {kind}") from None
+            quoted = node.value if len(node.value) < 40 else f"{node.value[:40]}..."
+            raise self._error(node, f"{quoted!r} cannot be read as {kind}") from None

@@ -1,4 +1,4 @@
-"""Metrics of any game: estimates with intervals, and how well actions follow a reference (TES, ITES, ROUGE-L).
+"""Metrics of all games: estimates with intervals, and scores of actions against references (TES, ITES, ROUGE-L).
 
 Metrics of one game are in ``games/<game>/metrics``.
 """

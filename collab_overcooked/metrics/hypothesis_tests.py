@@ -1,4 +1,4 @@
-"""Tests of means with effect sizes: pairs, two independent samples, several groups; SciPy is an extra."""
+"""Tests of means with effect sizes: pairs, two independent samples, several groups. Requires the extra SciPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from collab_overcooked.metrics.intervals import Estimate
 
 Values = Sequence[float]
-_LARGEST = 1e3  # of noncentralities that are searched
+_MAX_NONCENTRALITY = 1e3  # upper end of the search interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +22,12 @@ class TwoSampleTest:
     """A comparison of two means.
 
     Attributes:
-        difference: First mean less second, with the 95 % interval of its t distribution.
+        difference: First mean minus second, with the 95 % interval of its t distribution.
         effect: Cohen's d of the differences of pairs (d_z), or Hedges' g of independent samples, with its 95 %
-            interval; None where no value differs from its mean.
-        t: Of the paired t test, or of Welch's; None likewise.
-        df: Its degrees of freedom.
-        p: Its two-sided p value.
+            interval; None without variance.
+        t: Statistic of the paired t test or Welch's t test; None without variance.
+        df: Degrees of freedom of the t test.
+        p: Two-sided p value of the t test.
         rank_p: Two-sided p value of Wilcoxon's signed-rank test, or of the Mann-Whitney test.
     """
 
@@ -44,13 +44,13 @@ class Anova:
     """An analysis of variance with one factor.
 
     Attributes:
-        f: Ratio of the variances between and within groups; None where nothing varies within them.
+        f: Ratio of the variances between and within groups; None without variance within groups.
         between: Degrees of freedom of the groups.
         within: Degrees of freedom of the error.
-        p: Of F; of repeated measures corrected as Greenhouse and Geisser do.
-        effect: Share of the variance that the groups explain (η², partial η² of repeated measures), with its 95 %
+        p: p value of F, with the Greenhouse-Geisser correction for repeated measures.
+        effect: Share of the variance explained by the groups (η², partial η² of repeated measures), with its 95 %
             interval.
-        epsilon: How far the differences of repeated measures are from equal variances: 1 if they have them.
+        epsilon: Greenhouse-Geisser estimate of sphericity for repeated measures, 1 if it holds.
     """
 
     f: float | None
@@ -66,11 +66,11 @@ class TukeyComparison:
     """A comparison of two of several groups.
 
     Attributes:
-        first: Name of a group.
-        second: Name of another one.
-        difference: First mean less second, with an interval that holds for all pairs of groups at once (95 %).
-        p: Corrected for all pairs of groups; None where nothing varies within them.
-        effect: Hedges' g; None likewise.
+        first: Name of the first group.
+        second: Name of the second group.
+        difference: First mean minus second, with a simultaneous 95 % interval for all pairs of groups.
+        p: p value corrected for all pairs of groups; None without variance within groups.
+        effect: Hedges' g; None without variance within groups.
     """
 
     first: str
@@ -102,12 +102,12 @@ def paired_test(differences: Values) -> TwoSampleTest | None:
     Returns:
         Paired t test, Wilcoxon's signed-rank test (zeros left out) and d_z; None for fewer than two pairs.
     """
-    found = np.asarray(differences, np.float64)
-    n = len(found)
+    values = np.asarray(differences, np.float64)
+    n = len(values)
     if n < 2:
         return None
-    stats, mean, deviation = _stats(), float(found.mean()), _deviation(found)
-    nonzero = found[found != 0.0]
+    stats, mean, deviation = _stats(), float(values.mean()), _deviation(values)
+    nonzero = values[values != 0.0]
     exact = len(nonzero) <= 50 and len(np.unique(np.abs(nonzero))) == len(nonzero)
     rank_p = float(stats.wilcoxon(nonzero, method="exact" if exact else "asymptotic").pvalue) if len(nonzero) else 1.0
     if deviation == 0.0:
@@ -143,9 +143,9 @@ def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
-    """Return the sample's standard deviation; rounding does not count as variation."""
-    found = float(values.std(ddof=1))
-    return 0.0 if found <= 1e-12 * max(1.0, float(np.abs(values).max())) else found
+    """Return the standard deviation of a sample, 0 if it is only a rounding error."""
+    deviation = float(values.std(ddof=1))
+    return 0.0 if deviation <= 1e-12 * max(1.0, float(np.abs(values).max())) else deviation
 
 
 def _pooled(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
@@ -154,7 +154,7 @@ def _pooled(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _small_sample(df: int) -> float:
-    """Return the factor that makes Cohen's d Hedges' g."""
+    """Return the correction factor from Cohen's d to Hedges' g."""
     return 1.0 - 3.0 / (4.0 * df - 1.0)
 
 
@@ -169,7 +169,7 @@ def _t_interval(mean: float, error: float, df: float) -> Estimate:
 
 def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
     """Return an effect size t·scale·factor with the interval of the noncentral t distribution."""
-    if abs(t) > _LARGEST / 2:
+    if abs(t) > _MAX_NONCENTRALITY / 2:
         return Estimate(t * scale * factor)
     stats = _stats()
 
@@ -181,7 +181,7 @@ def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a falling function is 0, ``low`` if it is below 0 already there; by halving."""
+    """Return the root of a decreasing function by bisection, or ``low`` if the function is negative there."""
     if function(low) <= 0.0:
         return low
     for _ in range(60):
@@ -200,31 +200,32 @@ def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:
         groups: Values by group.
 
     Returns:
-        F with η²; None for fewer than two groups, or no two values in any.
+        F with η²; None for fewer than two groups, or if no group has two values.
     """
-    samples = [np.asarray(own, np.float64) for own in groups.values() if len(own)]
+    samples = [np.asarray(sample, np.float64) for sample in groups.values() if len(sample)]
     within, between = sum(map(len, samples)) - len(samples), len(samples) - 1
     if between < 1 or within < 1:
         return None
     grand = float(np.concatenate(samples).mean())
-    explained = sum(len(own) * float(own.mean() - grand) ** 2 for own in samples)
+    explained = sum(len(sample) * float(sample.mean() - grand) ** 2 for sample in samples)
     return _anova(explained, _rest(samples), between, within, None)
 
 
 def repeated_anova(table: Sequence[Values]) -> Anova | None:
-    """Compare the means of conditions that each subject was in.
+    """Compare the means of several conditions measured on the same subjects.
 
     Args:
-        table: A row for each subject, a value for each condition in it.
+        table: One row per subject, with one value per condition.
 
     Returns:
-        F with partial η², p corrected as Greenhouse and Geisser (1959) do; None for fewer than two rows or columns.
+        F with partial η², p with the correction of Greenhouse and Geisser (1959); None for fewer than two rows or
+        columns.
     """
     values = np.asarray(table, np.float64)
     if values.ndim != 2 or min(values.shape) < 2:
         return None
     n, k = values.shape
-    centred = values - values.mean(axis=1, keepdims=True)  # without the subjects' own levels
+    centred = values - values.mean(axis=1, keepdims=True)  # without the means of subjects
     means = centred.mean(axis=0)
     explained = n * float((means**2).sum())
     rest = float(((centred - means) ** 2).sum())
@@ -235,8 +236,8 @@ def repeated_anova(table: Sequence[Values]) -> Anova | None:
 
 
 def _rest(samples: Sequence[NDArray[np.float64]]) -> float:
-    """Return the squares within groups."""
-    return sum(float(((own - own.mean()) ** 2).sum()) for own in samples)
+    """Return the sum of squares within groups."""
+    return sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
 
 
 def _anova(explained: float, rest: float, between: int, within: int, epsilon: float | None) -> Anova:
@@ -247,11 +248,11 @@ def _anova(explained: float, rest: float, between: int, within: int, epsilon: fl
     p = float(stats.f.sf(f, between * factor, within * factor))
 
     def share(target: float) -> float:
-        value = _root(lambda nc: float(stats.ncf.cdf(f, between, within, nc)) - target, 0.0, _LARGEST)
+        value = _root(lambda nc: float(stats.ncf.cdf(f, between, within, nc)) - target, 0.0, _MAX_NONCENTRALITY)
         return value / (value + between + within + 1)
 
     effect = explained / (explained + rest)
-    interval = (share(0.975), share(0.025)) if f * between < _LARGEST / 4 else (None, None)
+    interval = (share(0.975), share(0.025)) if f * between < _MAX_NONCENTRALITY / 4 else (None, None)
     return Anova(f, between, within, p, Estimate(effect, *interval), epsilon)
 
 
@@ -259,25 +260,25 @@ def tukey_comparisons(groups: Mapping[str, Values]) -> list[TukeyComparison]:
     """Compare each pair of several groups by Tukey's honest significance test, for groups of any sizes (Kramer).
 
     Args:
-        groups: Values by group, at least two of them in one.
+        groups: Values by group, with at least two values in one of them.
     """
-    samples = {name: np.asarray(own, np.float64) for name, own in groups.items() if len(own)}
+    samples = {name: np.asarray(values, np.float64) for name, values in groups.items() if len(values)}
     df = sum(map(len, samples.values())) - len(samples)
     if len(samples) < 2 or df < 1:
         return []
     variance, stats = _rest(list(samples.values())) / df, _stats()
     varies = variance > 1e-12
     critical = float(stats.studentized_range.ppf(0.95, len(samples), df)) if varies else 0.0
-    found = []
+    comparisons = []
     for (first, one), (second, other) in combinations(samples.items(), 2):
         mean = float(one.mean() - other.mean())
         if not varies:
-            found.append(TukeyComparison(first, second, Estimate(mean), None, None))
+            comparisons.append(TukeyComparison(first, second, Estimate(mean), None, None))
             continue
         error = math.sqrt(variance / 2.0 * (1 / len(one) + 1 / len(other)))
         p = float(stats.studentized_range.sf(abs(mean) / error, len(samples), df))
         enough = len(one) > 1 < len(other) and _pooled(one, other) > 0.0
         g = mean / _pooled(one, other) * _small_sample(len(one) + len(other) - 2) if enough else None
         half = critical * error
-        found.append(TukeyComparison(first, second, Estimate(mean, mean - half, mean + half), p, g))
-    return found
+        comparisons.append(TukeyComparison(first, second, Estimate(mean, mean - half, mean + half), p, g))
+    return comparisons

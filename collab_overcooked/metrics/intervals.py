@@ -20,8 +20,8 @@ class Estimate:
 
     Attributes:
         value: The estimate.
-        low: Lower end, None where the data allow no interval (not two runs of any task).
-        high: Upper end, likewise.
+        low: Lower end, None if the data allow no interval (no task with two runs).
+        high: Upper end, None if there is no interval.
     """
 
     value: float
@@ -30,7 +30,7 @@ class Estimate:
 
 
 def mean_ci(values: Sequence[float]) -> Estimate | None:
-    """Return the mean of some runs with its bootstrap interval, see :func:`mean_of_ratios`; None for no run."""
+    """Return the mean of runs with its bootstrap interval, see :func:`mean_of_ratios`; None without runs."""
     return mean_of_groups([values])
 
 
@@ -41,13 +41,13 @@ def mean_of_groups(groups: Sequence[Sequence[float]]) -> Estimate | None:
         groups: One number per run of each group, such as a task; empty groups are left out.
 
     Returns:
-        The mean with its interval, see :func:`mean_of_ratios`; None if there is no run at all.
+        The mean with its interval, see :func:`mean_of_ratios`; None without runs.
     """
     return mean_of_ratios(groups, [[1.0] * len(values) for values in groups])
 
 
 def mean_of_shares(successes: Sequence[int], trials: Sequence[int]) -> Estimate:
-    """Unweighted mean of the tasks' success rates, with Wilson's interval.
+    """Return the unweighted mean of the tasks' success rates, with Wilson's interval.
 
     Source: Wilson (1927), which keeps its coverage near 0 and 1 and for few runs. Several tasks count as one
     sample of size K² / Σ 1/n_k, the size whose mean varies like the mean of K shares; with equal n_k that is
@@ -70,7 +70,7 @@ def mean_of_shares(successes: Sequence[int], trials: Sequence[int]) -> Estimate:
 
 
 def mean_of_ratios(numerators: Sequence[Sequence[float]], denominators: Sequence[Sequence[float]]) -> Estimate | None:
-    """Unweighted mean over tasks of Σ numerator / Σ denominator, with a stratified bootstrap interval.
+    """Return the unweighted mean over tasks of Σ numerator / Σ denominator, with a stratified bootstrap interval.
 
     Source: percentile bootstrap that resamples the runs within each task, as Agarwal et al. (2021) recommend
     for a few runs of several tasks. A ratio covers means (denominator 1), the pooled IC and RC (denominator
@@ -106,14 +106,14 @@ def mean_of_ratios(numerators: Sequence[Sequence[float]], denominators: Sequence
 def _resampled_ratios(
     above: NDArray[np.float64], below: NDArray[np.float64], rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """One ratio per resample, nan where no drawn run has a denominator. Shape [_RESAMPLES]."""
+    """Return the ratio of each resample, shape [_RESAMPLES]; nan if all its denominators are 0."""
     drawn = rng.integers(len(above), size=(_RESAMPLES, len(above)))
     top, bottom = above[drawn].sum(axis=1), below[drawn].sum(axis=1)
     return np.divide(top, bottom, out=np.full(_RESAMPLES, np.nan), where=bottom > 0)
 
 
 def _ends(draws: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """2.5 % and 97.5 % points of the mean over tasks, over the resamples in which it exists."""
+    """Return the 2.5 % and 97.5 % points of the mean over tasks, over the resamples in which it exists."""
     table = np.stack(draws)  # (tasks, resamples)
     present = ~np.isnan(table)
     counts = present.sum(axis=0)

@@ -1,7 +1,7 @@
-"""Collaboration score (CoS) of games with deadlines: which share of the orders is completed in time, at five paces.
+"""Collaboration score (CoS) of games with deadlines: the share of orders completed in time, at five paces.
 
 Everything is counted from records. An order ends in one of three ways: completed, failed (its time ran out), or still
-open when the episode stops; the last kind is no part of any ratio, as in the paper's printed tables.
+open when the episode stops; open orders are left out of all ratios, as in the paper's printed tables.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Counting = Literal["orders", "steps"]
-"""What counts as a failure: each of the expired ``orders``, or, as in the original, each of the ``steps`` with any."""
+"""Unit of failures: expired ``orders`` or, as in the original, ``steps`` with at least one expired order."""
 
-# What a step says of orders: names of those completed and expired in it; name and remaining steps of those open then.
+# Orders in a step: names of completed and expired ones; name and remaining steps of open ones.
 ORDERS = schema.object_of(
     {
         "completed": schema.list_of(schema.text),
@@ -28,7 +28,7 @@ ORDERS = schema.object_of(
 
 
 class Cell(NamedTuple):
-    """A fraction as the paper prints it.
+    """A fraction as printed in the paper.
 
     Attributes:
         completed: Orders completed.
@@ -44,13 +44,13 @@ class Cell(NamedTuple):
         return self.completed / self.resolved if self.resolved else None
 
     def __str__(self) -> str:
-        """Write ``"18/19"``."""
+        """Return the fraction as text, for example ``"18/19"``."""
         return f"{self.completed}/{self.resolved}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What became of the orders of some episodes.
+    """Outcomes of the orders of one or more episodes.
 
     Attributes:
         completed: Orders served in time.
@@ -65,7 +65,7 @@ class Tally:
     open: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        """Add the counts of further episodes."""
+        """Add the counts of other episodes."""
         return Tally(
             self.completed + other.completed,
             self.expired + other.expired,
@@ -74,22 +74,22 @@ class Tally:
         )
 
     def failed(self, counting: Counting = "orders") -> int:
-        """Return the failures.
+        """Return the number of failures.
 
         Raises:
-            ValueError: For an unknown way of counting.
+            ValueError: For an unknown unit.
         """
         if counting not in ("orders", "steps"):
             raise ValueError(f"counting must be 'orders' or 'steps', not {counting!r}")
         return self.expired if counting == "orders" else self.failing_steps
 
     def cell(self, counting: Counting = "orders") -> Cell:
-        """Return completed over completed and failed."""
+        """Return the fraction completed / (completed + failed)."""
         return Cell(self.completed, self.completed + self.failed(counting))
 
 
 def total(tallies: Iterable[Tally]) -> Tally:
-    """Add tallies up."""
+    """Return the sum of tallies."""
     return sum(tallies, Tally())
 
 
@@ -97,7 +97,7 @@ def tally_record(record: Mapping[str, Any]) -> Tally:
     """Count the orders of one episode.
 
     Args:
-        record: Episode record whose steps have ``orders``, as ``ORDERS`` has it.
+        record: Episode record whose steps have ``orders`` of the schema ``ORDERS``.
 
     Returns:
         The counts.
@@ -113,29 +113,29 @@ def tally_record(record: Mapping[str, Any]) -> Tally:
 
 
 def parse_cell(text: str) -> Cell:
-    """Read a printed fraction such as ``"18/19"``.
+    """Parse a printed fraction such as ``"18/19"``.
 
     Raises:
-        ValueError: If it is none, or completes more than it resolves.
+        ValueError: If it is not a fraction, or more orders are completed than resolved.
     """
-    found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
-    if not found or int(found[1]) > int(found[2]):
+    match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
+    if not match or int(match[1]) > int(match[2]):
         raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")
-    return Cell(int(found[1]), int(found[2]))
+    return Cell(int(match[1]), int(match[2]))
 
 
 def cos(cells: Sequence[Sequence[Cell]]) -> Estimate | None:
     """Return the collaboration score: the mean over conditions of completed over resolved orders.
 
     Source: MindAgent (Gong et al. 2024), section 3, with completed + failed as denominator: the printed tables
-    leave open orders out. Runs of one condition are summed before they are divided. A condition in which nothing was
-    resolved has no ratio and is left out.
+    leave open orders out. Runs of one condition are summed before they are divided. A condition without
+    resolved orders has no ratio and is left out.
 
     Args:
         cells: Condition (pace of orders) -> run -> fraction; a run is a fixed number of episodes with one order seed.
 
     Returns:
-        The score, with a bootstrap interval over runs if there are several; None if nothing was resolved at all.
+        The score, with a bootstrap interval over runs if there are several; None without resolved orders.
     """
     return mean_of_ratios(
         [[float(cell.completed) for cell in runs] for runs in cells],
@@ -144,7 +144,7 @@ def cos(cells: Sequence[Sequence[Cell]]) -> Estimate | None:
 
 
 def mean_known(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the numbers that exist; None if there is none."""
+    """Return the mean of the values that are not None; None without any."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 

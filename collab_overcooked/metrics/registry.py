@@ -1,7 +1,7 @@
-"""The registry of metrics: what each is called, means and is measured in, and its value for one episode's record.
+"""Registry of metrics: names, descriptions, units, and functions that compute them from one episode's record.
 
-Some metrics are of every game and computed here; those of one game are registered by ``registry.GameRecord.metrics``.
-Others come from plug-ins and `register_metric`; these are computed from records where they are shown, and not stored.
+Metrics of every game are computed here; those of one game are registered by ``registry.GameRecord.metrics``. Others
+come from plug-ins and `register_metric`; they are computed from records on display and never stored.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric.
+    """Description of a metric.
 
     Attributes:
-        name: As on the command line.
-        meaning: One line for users.
-        unit: What it is measured in; empty for a share or a score.
-        better: Whether more or less of it is better; empty if neither is.
+        name: Name on the command line and in records.
+        meaning: Description in one line.
+        unit: Unit; empty for a share or a score.
+        better: ``"higher"`` or ``"lower"``; empty if neither is better.
     """
 
     name: str
@@ -41,11 +41,11 @@ class MetricSet:
     """Metrics that are computed together.
 
     Attributes:
-        metrics: What they are.
-        measure: Returns their values for a record by name: a number, one for each seat, or None where there is none.
-        games: Ids of the games that a custom set is for; every game if empty.
-        outcome: Returns how well an episode went, from 0 to 1, for a record with its metrics; None for its success.
-        progress: The same for an episode that is still running; None for ``outcome``.
+        metrics: Descriptions of the metrics.
+        measure: Function from a record to values by name: a number, a list with one per seat, or None if undefined.
+        games: Ids of the games of a custom set; every game if empty.
+        outcome: Function from a record with metrics to its outcome from 0 to 1; None for its success.
+        progress: The same for a running episode; None for ``outcome``.
     """
 
     metrics: tuple[Metric, ...]
@@ -56,15 +56,15 @@ class MetricSet:
 
 
 def measure_any_game(record: Record) -> dict[str, Any]:
-    """Return the metrics that every game has, computed from a record alone."""
+    """Compute the metrics of every game from a record."""
     steps, decisions = record["steps"], record.get("decisions", {}).values()
-    count = sum(own for own, _ in decisions)
+    count = sum(number for number, _ in decisions)
     return {
         "success": float(record["success"]),
         "steps": record["timesteps"],
         "return": float(np.sum([step["rewards"] for step in steps], axis=0).mean()),
         "messages": sum(len(step["messages"]) for step in steps),
-        "tokens": sum(own or 0 for step in steps for own in step["tokens"]),
+        "tokens": sum(tokens or 0 for step in steps for tokens in step["tokens"]),
         "decision_ms": 1000.0 * sum(seconds for _, seconds in decisions) / count if count else None,
     }
 
@@ -76,7 +76,7 @@ ANY_GAME = MetricSet(
         Metric("return", "Sum of the rewards of an episode, the mean over seats.", better="higher"),
         Metric("messages", "Messages that agents exchanged in an episode.", "messages"),
         Metric("tokens", "Tokens of language models in an episode, all seats together.", "tokens", "lower"),
-        Metric("decision_ms", "Time of a decision, where it was measured (compare).", "ms", "lower"),
+        Metric("decision_ms", "Time per decision, if measured (compare).", "ms", "lower"),
     ),
     measure_any_game,
 )
@@ -89,8 +89,8 @@ def game_metrics(env_id: str) -> MetricSet:
         ValueError: For an unknown id.
     """
     entry = registry.find(env_id).metrics
-    found: MetricSet = registry.load_entry(entry) if entry else MetricSet((), lambda record: {})
-    return found
+    metric_set: MetricSet = registry.load_entry(entry) if entry else MetricSet((), lambda record: {})
+    return metric_set
 
 
 _custom: dict[str, MetricSet] = {}  # by the names of their metrics
@@ -99,24 +99,24 @@ _custom: dict[str, MetricSet] = {}  # by the names of their metrics
 def register_metric(metric: Metric, measure: Callable[[Record], Any], games: Sequence[str] = ()) -> None:
     """Add a custom metric; registering its name again replaces it.
 
-    A metric of the game at hand that has the same name takes precedence.
+    A built-in metric of a game takes precedence over a custom one of the same name.
 
     Args:
-        metric: Name, meaning and unit.
-        measure: Returns the value for an episode's record: a number, one for each seat, or None where there is none.
-        games: Ids of the games that it is for; every game if empty.
+        metric: Name, description and unit.
+        measure: Function from an episode's record to a number, a list with one per seat, or None if undefined.
+        games: Ids of the games that the metric applies to; every game if empty.
 
     Raises:
-        ValueError: If every game has a metric of this name already, or the name is no identifier.
+        ValueError: If the name is that of a metric of every game, or not an identifier.
     """
     register_metrics(MetricSet((metric,), lambda record: {metric.name: measure(record)}, tuple(games)))
 
 
 def register_metrics(custom: MetricSet) -> None:
-    """Add custom metrics that are computed together; otherwise as `register_metric`.
+    """Add custom metrics that are computed together; see `register_metric`.
 
     Raises:
-        ValueError: As `register_metric`; none of them is added then.
+        ValueError: See `register_metric`; no metric is added in this case.
     """
     built_in = {metric.name for metric in ANY_GAME.metrics}
     for metric in custom.metrics:
@@ -130,42 +130,42 @@ def register_metrics(custom: MetricSet) -> None:
 
 
 def custom_metrics() -> dict[str, MetricSet]:
-    """Return the sets of custom metrics by the names of the metrics, those of installed plug-ins too."""
+    """Return the sets of custom metrics by metric name, including those of installed plug-ins."""
     plugins.load(plugins.METRICS, _register_plugin)
     return _custom
 
 
-def _register_plugin(name: str, found: Any) -> None:
-    if not isinstance(found, MetricSet):
-        raise ValueError(f"must be a MetricSet, not {quote_value(found)}")
-    register_metrics(found)
+def _register_plugin(name: str, metric_set: Any) -> None:
+    if not isinstance(metric_set, MetricSet):
+        raise ValueError(f"must be a MetricSet, not {quote_value(metric_set)}")
+    register_metrics(metric_set)
 
 
 def metrics_of(env_id: str) -> dict[str, Metric]:
-    """Return all metrics of a game by name: those of every game, then its own, then custom ones.
+    """Return all metrics of a game by name: those of every game, of the game, and custom ones, in this order.
 
     Raises:
         ValueError: For an unknown id.
     """
     game_id = registry.find(env_id).id
-    own = {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
+    built_in = {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
     custom = {
-        name: next(metric for metric in found.metrics if metric.name == name)
-        for name, found in custom_metrics().items()
-        if not found.games or game_id in found.games
+        name: next(metric for metric in metric_set.metrics if metric.name == name)
+        for name, metric_set in custom_metrics().items()
+        if not metric_set.games or game_id in metric_set.games
     }
-    return own | {name: metric for name, metric in custom.items() if name not in own}
+    return built_in | {name: metric for name, metric in custom.items() if name not in built_in}
 
 
 def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
-    """Return metrics of one episode by name; a number, one for each seat, or None where there is none.
+    """Return metrics of one episode by name: a number, a list with one per seat, or None if undefined.
 
     Args:
         record: Episode record.
-        names: Metrics of its game or of every game, or custom ones.
+        names: Metrics of its game, of every game, or custom ones.
 
     Raises:
-        ValueError: For a metric that the game does not have; the message lists near matches.
+        ValueError: For an unknown metric; the message lists near matches.
     """
     known = metrics_of(record["env_id"])
     for name in names:
@@ -181,7 +181,7 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _measure_custom(name: str, record: Record) -> dict[str, Any]:
-    """Return the values of the set of a custom metric; a set that fails has none, and gives a warning."""
+    """Return the values of the set of a custom metric; if it raises, warn and return no values."""
     custom = _custom[name]
     missing = dict.fromkeys(metric.name for metric in custom.metrics)
     try:

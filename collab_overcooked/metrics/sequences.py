@@ -1,7 +1,7 @@
 """Kernels that compare action sequences: padded int32 arrays, histories × references.
 
 Shapes: H histories, R references, T longest history, M longest reference. An array of sequences is padded
-on the right; explicit lengths say where a sequence ends, so the padding value is never looked at.
+on the right; explicit lengths mark the ends of sequences, so the padding value is never read.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ def matched_prefix(history, history_length, reference, reference_length):
     """The matched prefix grows by one whenever the history shows the reference's next action.
 
     This single pass gives the longest prefix of ``reference`` that is a subsequence of ``history``: taking
-    the earliest occurrence of each action can never spoil a later match.
+    the earliest occurrence of each action never prevents a later match.
 
     Returns:
         D, the length of that prefix (paper eq. 2).
@@ -48,7 +48,7 @@ def match_prefixes(histories, history_lengths, references, reference_lengths, ma
 def common_subsequence(history, history_length, reference, reference_length, row):
     """The longest common subsequence may skip actions on both sides. Mutates: row.
 
-    The usual dynamic programme, one row at a time: ``row[j]`` is the answer for the history read so far and
+    Standard dynamic programming, one row at a time: ``row[j]`` is the result for the history read so far and
     the first j actions of the reference.
 
     Returns:

@@ -1,8 +1,7 @@
-"""How well one agent's actions follow a reference: TES, ITES and, for comparison, ROUGE-L.
+"""Scores of one agent's actions against references: TES, ITES and, for comparison, ROUGE-L.
 
-Everything here looks at one agent. ``references`` is always the list of references of that agent, each a
-sequence of action strings. Actions are compared in their normal form, so blanks and the two spellings of the
-delivery do not matter.
+All scores are of one agent. ``references`` is always the list of references of that agent, each a sequence of action
+strings. Actions are compared in their normal form, so blanks and the two spellings of the delivery do not matter.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from collab_overcooked.metrics.sequences import match_common_subsequences, match
 BETA = 0.95
 """Weight of the history's length against the reference's, as in the paper and its code."""
 
-_UNKNOWN = -2  # an action that no reference has; it can match nothing, only lengthen the history
+_UNKNOWN = -2  # an action without match in any reference; it only lengthens the history
 _PADDING = -1
 
 Actions = Sequence[str]
@@ -26,7 +25,7 @@ Actions = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class TesScore:
-    """TES of one history with the parts it is made of.
+    """TES of one history with its components.
 
     Attributes:
         value: TES, in [0, 1]; 1 exactly for a history equal to a reference.
@@ -49,7 +48,7 @@ class TesScore:
 
 @dataclass(frozen=True, slots=True)
 class TesBatch:
-    """TES of H histories, best reference of each.
+    """TES of H histories, each with its best reference.
 
     Attributes:
         value: float64 [H], TES.
@@ -76,10 +75,10 @@ class TesBatch:
 
 
 def normal_form(action: str) -> str:
-    """Return an action string as metrics compare it: no blanks, delivery spelled ``deliver()``.
+    """Return an action string in the form that metrics compare: no blanks, delivery spelled ``deliver()``.
 
     Source: the original removes blanks before comparing; its logs say ``deliver_soup()`` where the paper
-    says ``deliver()``. Nothing else is folded: case and synonyms count.
+    says ``deliver()``. Nothing else is normalised: case and synonyms count.
     """
     return action.replace(" ", "").replace("deliver_soup()", "deliver()")
 
@@ -87,7 +86,7 @@ def normal_form(action: str) -> str:
 def encode(
     histories: Sequence[Actions], references: Sequence[Actions]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Turn action strings into the padded arrays that the kernels read.
+    """Convert action strings into padded arrays for the kernels.
 
     Args:
         histories: H action sequences, possibly empty.
@@ -113,7 +112,7 @@ def tes_table(
     reference_lengths: NDArray[np.int32],
     beta: float = BETA,
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """TES of every pair of history and reference, from encoded actions.
+    """Return the TES of every pair of history and reference, from encoded actions.
 
     Source: paper eq. 2 and the original's ``tes()``: TES = (1 + β²)·D / (m + β²·n), D the longest prefix of
     the reference found in order in the history, m and n the lengths. The denominator is summed here as
@@ -136,7 +135,7 @@ def tes_table(
 
 
 def tes_batch(histories: Sequence[Actions], references: Sequence[Actions], beta: float = BETA) -> TesBatch:
-    """TES of many histories of one agent, each the maximum over that agent's references.
+    """Return the TES of many histories of one agent, each the maximum over that agent's references.
 
     Source: paper eq. 2 and 3; the original keeps the first maximum on ties.
 
@@ -161,7 +160,7 @@ def tes_batch(histories: Sequence[Actions], references: Sequence[Actions], beta:
 
 
 def tes(history: Actions, references: Sequence[Actions], beta: float = BETA) -> TesScore:
-    """TES, the Trajectory Efficiency Score of one agent's history.
+    """Return the TES (Trajectory Efficiency Score) of one agent's history.
 
     Source: paper eq. 2 and 3, confirmed by Listing 4 (D = 3 of m = n = 5 gives 0.6).
 
@@ -180,7 +179,7 @@ def tes(history: Actions, references: Sequence[Actions], beta: float = BETA) -> 
 
 
 def ites(history: Actions, added: Actions, references: Sequence[Actions], beta: float = BETA) -> float:
-    """ITES, the change of TES when actions are appended to a history.
+    """Return the ITES: the change of TES when actions are appended to a history.
 
     Source: the paper's incremental TES, TES(h + a) − TES(h); each of the two takes its own maximum over the
     references, as the original does.
@@ -202,11 +201,11 @@ def ites(history: Actions, added: Actions, references: Sequence[Actions], beta: 
 
 
 def rouge_l(history: Actions, references: Sequence[Actions], beta: float = BETA) -> float:
-    """ROUGE-L, the score that TES is compared with: common subsequence instead of matched prefix.
+    """Return ROUGE-L, the baseline of TES: common subsequence instead of matched prefix.
 
     Source: Lin (2004) for the longest common subsequence, paper Listing 4 for the comparison (0.8 where TES
     is 0.6). The F-measure is the one of TES with the same default beta, so that the two scores differ only in
-    what counts as a match: (1 + β²)·LCS / (m + β²·n). ``beta=1`` gives the usual F1.
+    what counts as a match: (1 + β²)·LCS / (m + β²·n). ``beta=1`` gives the standard F1.
 
     Args:
         history: Actions in the order they were done.
@@ -230,7 +229,7 @@ def rouge_l(history: Actions, references: Sequence[Actions], beta: float = BETA)
 def _f_score(
     matched: NDArray[np.int32], history_lengths: NDArray[np.int32], reference_lengths: NDArray[np.int32], beta: float
 ) -> NDArray[np.float64]:
-    """(1 + β²)·D / (m + β²·n) for matched int32 [H, R]."""
+    """Return (1 + β²)·D / (m + β²·n) for matched int32 [H, R]."""
     weight = beta * beta
     gain = (1.0 + weight) * matched
     missing = reference_lengths[None, :] - matched

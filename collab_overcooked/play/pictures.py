@@ -114,7 +114,7 @@ class Sketch:
         if cell.ready:
             drawn["r"] = self.sprite("ready", sign=True)
         if cell.progress:
-            drawn["p"] = [cell.progress.done, cell.progress.whole, cell.progress.words]
+            drawn["p"] = [cell.progress.done, cell.progress.total, cell.progress.text]
         if cell.targets:
             drawn["t"] = list(cell.targets)
         if cell.walkable:
@@ -143,7 +143,7 @@ class Sketch:
 
     def _span(self, span: Span) -> list[Any]:
         if isinstance(span, Text):
-            return ["t", span.words, span.colour, int(span.bold)]
+            return ["t", span.text, span.colour, int(span.bold)]
         if isinstance(span, Dot):
             return ["d", span.colour]
         return ["s", self.sprite(span.sprite, sign=True) if isinstance(span, Mark) else self.icon(span)]

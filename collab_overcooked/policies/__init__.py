@@ -1,1 +1,1 @@
-"""Anything that can sit in a seat: random, scripted, search, learned, language and human policies."""
+"""Policies for seats: random, scripted, search, trained, language and human."""

@@ -1,4 +1,4 @@
-"""The contract of policies: what they are asked, what they see, what they answer."""
+"""Policy API: requests, knowledge and answers of policies."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from collab_overcooked.policies.search.simulator import Simulator
 
 
 def compiled_of(game: FullGame, env_id: str) -> Any:
-    """Return what a game compiled, its tables among it, for a policy that knows them.
+    """Return the compiled data of a game, including its tables, for a policy of this game.
 
     Raises:
-        ValueError: If it is another game.
+        ValueError: If it is a different game.
     """
     if game.id != env_id:
         raise ValueError(f"this policy plays {env_id} only, not {game.id}")
@@ -26,17 +26,17 @@ def compiled_of(game: FullGame, env_id: str) -> Any:
 
 
 class Message(NamedTuple):
-    """What one agent said to the others.
+    """A message of one agent to the others.
 
     Attributes:
-        agent: Its seat; None for a voice that has none.
-        say: Its words.
-        plan: The plan it announced with them; without words the others do not hear of it, but it is carried out.
-        tokens: Language-model tokens that the message took, for the record.
-        last: Whether it has nothing to add unless somebody else says something new.
-        seconds: Time that it took, for the record; None for programs.
-        exchanges: Links of the language-model exchanges that it took, for the record.
-        orders: Names of the orders that are to come next, from a voice without a seat; see ``TextGame.order_next``.
+        agent: Seat of the sender; None for a message from outside the team.
+        say: Text of the message.
+        plan: Announced plan. With an empty text it stays private but is executed.
+        tokens: Language-model tokens used for the message, for the record.
+        last: Whether the sender stays silent from now on unless another agent sends a new message.
+        seconds: Time used for the message, for the record; None for programs.
+        exchanges: Links to the language-model exchanges of the message, for the record.
+        orders: Names of the next orders, from outside the team; see ``TextGame.order_next``.
     """
 
     agent: int | None
@@ -49,22 +49,22 @@ class Message(NamedTuple):
     orders: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the others hear, fit for JSON."""
+        """Return the part of the message that others receive, as JSON values."""
         return {"agent": self.agent, "say": self.say, "plan": self.plan}
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What a policy wants.
+    """A policy's answer: an action or a plan, and optionally a message.
 
     Attributes:
         action: Action id; None to follow ``plan``.
-        plan: Actions as text, separated by semicolons, carried out one after the other; ``request('<action>')``
-            entries ask a teammate and are never carried out by the one who writes them.
-        say: Opens a conversation with the teammates before anything is carried out; empty for none.
-        tokens: Language-model tokens that this decision took, for the record.
-        seconds: Time that it took, for the record; None for programs.
-        exchanges: Links of the language-model exchanges that it took, for the record.
+        plan: Actions as text, separated by semicolons, executed one after the other; ``request('<action>')`` entries
+            ask a teammate and are never executed by the sender.
+        say: Message that opens a conversation with the teammates before any action is executed; empty for none.
+        tokens: Language-model tokens used for the decision, for the record.
+        seconds: Time used for the decision, for the record; None for programs.
+        exchanges: Links to the language-model exchanges of the decision, for the record.
     """
 
     action: int | None = None
@@ -77,14 +77,14 @@ class Decision:
 
 @dataclass(frozen=True)
 class EnvInfo:
-    """What is known before the first step.
+    """Information before the first step.
 
     Attributes:
         env_id: Registered id.
         game: The compiled game: names, action texts, rules (see ``envs.api.Game``).
         task: Name of the episode's first order; empty if the game has no tasks.
         team: Policy names by seat.
-        simulator: The present moment, at any time, for policies that need to simulate; None for all others.
+        simulator: Simulator of the current state, for policies that need one; None for all others.
     """
 
     env_id: str
@@ -98,38 +98,38 @@ def simulator_of(info: EnvInfo, policy: str) -> Simulator:
     """Return the simulator of an episode.
 
     Raises:
-        ValueError: If there is none; the message names the policy.
+        ValueError: If there is no simulator; the message names the policy.
     """
     if info.simulator is None:
-        raise ValueError(f"policy {policy!r} needs a simulator; it must say so with needs_simulator = True")
+        raise ValueError(f"policy {policy!r} needs a simulator; it must set needs_simulator = True")
     return info.simulator
 
 
 @dataclass(frozen=True)
 class Seen:
-    """What one seat may know at one moment. Words are made only when somebody reads them.
+    """Knowledge of one seat in one state. Texts are generated on first access.
 
-    Nothing in it leads to the state or the seed: two moments that differ in what the seat may not know look the same.
+    It does not expose the state or the seed: two states that differ only in hidden information are indistinguishable.
 
     Attributes:
         seat: Index of the agent.
         timestep: Steps taken so far.
-        observation: Array as the environment shows it to this seat.
+        observation: The seat's observation array.
         mask: int8 (A,) of the actions that would be accepted.
-        view: What the game lets the seat know.
-        plan: Actions that the seat itself has queued, as texts.
-        announced: By seat, what is left of the plan that the seat has announced; empty without one, and for itself.
-        running: Action that the seat has chosen in this timestep already, which what it answers cannot change; empty
-            before it has chosen.
+        view: The game's view for the seat.
+        plan: Texts of the actions that the seat itself has queued.
+        announced: Remaining announced plan of each seat; empty without one, and for the seat itself.
+        running: Text of the action that the seat has already chosen in this timestep, which its answer cannot change;
+            empty before it has chosen.
         inbox: Messages of this timestep's conversations, in order.
-        past_messages: Timestep and message of what was said in earlier timesteps.
-        error: Reason code and message of this decision's refused attempt, if there was one.
-        attempt: The refused action's text.
-        refused: Seat, action, code and message of what was refused in the step before; the seat's own refusals, in
-            some games everybody's.
-        earlier: Seat and action text of each seat that has chosen in this step already, in games where that is known.
-        history: What each seat has brought about so far: pairs of timestep and label of the event.
-        feedback: What a teacher said of the episode before.
+        past_messages: Timestep and message of earlier timesteps.
+        error: Reason code and message of this decision's refused attempt, if any.
+        attempt: Text of the refused action.
+        refused: Seat, action, code and message of refusals in the previous step: those of the seat, in some games
+            those of all seats.
+        earlier: Seat and action text of each seat that has already chosen in this step, in games where this is known.
+        history: Events of each seat so far: pairs of timestep and label.
+        feedback: A teacher's feedback on the previous episode.
     """
 
     seat: int
@@ -151,17 +151,17 @@ class Seen:
 
     @classmethod
     def of(cls, game: FullGame, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
-        """Return what a seat sees of the first environment of a batch, in silence."""
+        """Return a seat's knowledge of the first environment of a batch, without messages."""
         return cls(seat, timestep, out.observations[0, seat], out.masks[0, seat], game.seen(state, 0, seat))
 
     @property
     def text(self) -> str:
-        """The moment in words."""
+        """The state as text."""
         return self.view.text
 
     @property
     def manual(self) -> str:
-        """The rules in the game's own words, empty where it has none."""
+        """The game's manual, empty if it has none."""
         return self.view.manual
 
     @property
@@ -171,7 +171,7 @@ class Seen:
 
     @property
     def scene(self) -> dict[str, Any]:
-        """The moment as words and numbers."""
+        """The seat's scene, as JSON values."""
         return self.view.scene
 
     @cached_property
@@ -182,12 +182,12 @@ class Seen:
 
     @property
     def idle_action(self) -> int:
-        """Id of doing nothing for one step, or of the first accepted action where that is refused."""
+        """Id of the action that does nothing for one step, or of the first accepted action if that is refused."""
         action = self.view.idle_action
         return action if self.mask[action] else int(np.flatnonzero(self.mask)[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all that the seat may know, fit for JSON; actions as texts, with ids where they are legal."""
+        """Return the seat's knowledge as JSON values; actions as texts, with ids if legal."""
         view = self.view
         return {
             "seat": self.seat,
@@ -220,20 +220,20 @@ class Seen:
 
 
 class Policy(Protocol):
-    """A policy that controls one seat. It is asked only when it has a choice; a busy agent simply goes on.
+    """A policy that controls one seat. It is asked only when it has a choice; a busy agent continues by itself.
 
-    A policy with a class attribute ``needs_simulator = True`` finds a simulator in ``EnvInfo``; others know what they
-    have seen and nothing else. One with an attribute ``apart = True`` never opens a conversation and may be asked in a
-    thread of its own, while other seats that decide on the same moment are asked.
+    A policy with a class attribute ``needs_simulator = True`` gets a simulator in ``EnvInfo``; all others know only
+    what they have seen. A policy with an attribute ``apart = True`` never opens a conversation and may be asked in a
+    separate thread, concurrently with other seats in the same state.
 
     Attributes:
-        name: How teams and tables call it, for example ``"noisy:0.2"``.
+        name: Name in teams and tables, for example ``"noisy:0.2"``.
     """
 
     name: str
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Get ready for an episode; everything random must come from ``seed``."""
+        """Prepare for an episode. All randomness must derive from ``seed``."""
 
     def act(self, seen: Seen) -> Decision | int | str:
         """Choose: an action id, an action or plan text, or a full decision."""
@@ -241,73 +241,73 @@ class Policy(Protocol):
     def reply(self, seen: Seen) -> Message | None:
         """Answer the last message of ``seen.inbox``; None to end the conversation.
 
-        An answer's plan replaces the actions that this seat still had queued.
+        An answer's plan replaces the queued actions of this seat.
         """
 
 
 class Silent:
-    """What policies inherit that have nothing to say."""
+    """Base class of policies without messages."""
 
     def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say."""
+        """Return None: no answer."""
         return None
 
 
 @runtime_checkable
 class TeamAware(Protocol):
-    """A policy that shares something with teammates of its kind: what they use, or one model for all."""
+    """A policy that shares resources with teammates of its kind, for example a budget or one model."""
 
     def join(self, team: tuple[Policy, ...]) -> None:
-        """Look at all policies of the team, in seat order; called once, when the team is made."""
+        """Receive all policies of the team, in seat order; called once, when the team is created."""
 
 
 @runtime_checkable
 class ReportsUsage(Protocol):
-    """A policy that knows what its answers cost."""
+    """A policy that reports the cost of its answers."""
 
     def account(self) -> dict[str, Any]:
-        """Return what this episode took, fit for JSON, for the record.
+        """Return the cost of this episode for the record, as JSON values.
 
-        Teams that deliberate add ``updates``, what became of their plans; the record keeps those apart.
+        Deliberating teams add ``updates`` of their plans, which the record stores separately.
         """
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a moment, with choices to pick from.
+    """A multiple-choice question about a state.
 
     Attributes:
-        rules: Of the game, in words.
-        moment: The whole moment in words.
-        text: What is asked.
-        choices: In words; the first one has the letter A.
+        rules: Rules of the game as text.
+        state: Complete state as text.
+        text: Text of the question.
+        choices: Texts of the choices; the first one has the letter A.
     """
 
     rules: str
-    moment: str
+    state: str
     text: str
     choices: tuple[str, ...]
 
 
 class Choice(NamedTuple):
-    """What was answered to a question.
+    """Answer to a multiple-choice question.
 
     Attributes:
-        number: Of the choice; None if the answer cannot be read, or there is none.
-        words: The answer as it came.
-        tokens: Language-model tokens that it took; None if none was asked.
-        exchanges: Links of the language-model exchanges that it took.
+        number: Index of the choice; None if the answer is missing or unreadable.
+        text: Text of the answer.
+        tokens: Language-model tokens used for it; None without a language model.
+        exchanges: Links to the language-model exchanges.
     """
 
     number: int | None
-    words: str
+    text: str
     tokens: int | None = None
     exchanges: tuple[str, ...] = ()
 
 
 @runtime_checkable
 class AnswersQuestions(Protocol):
-    """A policy that answers questions in words, after a ``reset`` for the seat that is asked."""
+    """A policy that answers questions, after a ``reset`` for the seat that is asked."""
 
     def answer(self, question: Question) -> Choice:
         """Pick a choice."""
@@ -315,14 +315,14 @@ class AnswersQuestions(Protocol):
 
 @dataclass(frozen=True)
 class Lesson:
-    """An episode that is over and another follows: what there is to learn from.
+    """A finished episode of a series, as input for learning before the next one.
 
     Attributes:
         game: The compiled game.
         record: Record of the episode: its ``steps`` with actions, messages, events and rewards, and its ``metrics``.
-        manual: The rules in the words of the game; empty where a game has no manual.
-        feedback: What a teacher says of it to this seat; empty without one, and for the teacher itself.
-        earlier: The run's episodes before it, each with what every seat was told after it.
+        manual: The game's manual; empty if it has none.
+        feedback: A teacher's feedback for this seat; empty without one, and for the teacher itself.
+        earlier: Earlier episodes of the run, each with the feedback by seat.
     """
 
     game: FullGame
@@ -334,32 +334,32 @@ class Lesson:
     @property
     def results(self) -> Mapping[str, Any]:
         """Metrics of the episode."""
-        found: Mapping[str, Any] = self.record["metrics"]
-        return found
+        metrics: Mapping[str, Any] = self.record["metrics"]
+        return metrics
 
 
 @runtime_checkable
 class Learner(Policy, Protocol):
-    """A policy that wants to hear how an episode went before the next one of the same run.
+    """A policy that learns between the episodes of a run.
 
-    A ``reset`` that comes next begins that episode; one without a lesson before it begins a new run.
+    The next ``reset`` begins the next episode of the run; a ``reset`` without a lesson before it begins a new run.
     """
 
     def between_episodes(self, lesson: Lesson) -> None:
-        """Look back at an episode."""
+        """Learn from a finished episode."""
 
 
 class Teacher(Protocol):
-    """Looks back at an episode and says what to do better in the next one, to all or to each agent.
+    """Gives feedback on an episode for the next one, to the team or to each agent.
 
     Attributes:
-        name: How options and records call it.
+        name: Name in options and records.
     """
 
     name: str
 
     def teach_group(self, lesson: Lesson) -> str:
-        """Return a strategy for the whole group."""
+        """Return a strategy for the team."""
 
     def teach_individual(self, lesson: Lesson) -> Sequence[str]:
         """Return feedback and a role for each agent, by seat."""

@@ -89,7 +89,7 @@ class SB3Policy(OwnNetwork):
         if self.declared is not None or self.meta:
             return super().observation_of(game)
         space = self.policy.observation_space
-        fitting = [own for own in encodings(game) if Observer(game, own).shown.single_observation_space == space]
+        fitting = [own for own in encodings(game) if Observer(game, own).variant.single_observation_space == space]
         if len(fitting) == 1:
             return fitting[0]
         why = "none has" if not fitting else "several have"
@@ -107,7 +107,7 @@ class SB3Policy(OwnNetwork):
     def _check(self, game: FullGame, seat: int) -> Observer:
         observer = super()._check(game, seat)
         for what, own, wanted in (
-            ("observation", self.policy.observation_space.shape, observer.shown.single_observation_space.shape),
+            ("observation", self.policy.observation_space.shape, observer.variant.single_observation_space.shape),
             ("number of actions", int(getattr(self.policy.action_space, "n", 0)), len(game.action_texts(seat=seat))),
         ):
             if own != wanted:

@@ -1,4 +1,4 @@
-"""Observations for policies that were trained on another encoding than the environment shows."""
+"""Observations for policies that were trained on another encoding than the environment's."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ Array = np.ndarray
 
 
 def observation_options(env_id: str) -> list[str]:
-    """Return the options that change how a game is encoded and nothing else; policies may declare these."""
+    """Return the options that change only the encoding of a game's observations; policies may declare them."""
     return list(registry.game_class(env_id).config_class.presentation)
 
 
 def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the observation among the options of an environment."""
+    """Return the observation options among the options of an environment."""
     return {name: env_kwargs[name] for name in observation_options(env_id) if name in env_kwargs}
 
 
 class Observer:
-    """Encodes the state as the observation that a policy was trained on, whatever the environment shows.
+    """Encodes observations as in a policy's training, independent of the environment's encoding.
 
     Args:
-        game: Game that is played.
-        options: Options of the observation, see ``observation_options``; defaults for those left out.
+        game: The current game.
+        options: Observation options, see ``observation_options``; defaults for missing ones.
 
     Attributes:
-        shown: The game, with these options.
+        variant: The game with these options.
 
     Raises:
         ValueError: For an option that is unknown or that changes the game itself.
@@ -47,16 +47,16 @@ class Observer:
             if name not in allowed:
                 _refuse(game.id, name, allowed)
         config = registry.game_class(game.id).config_class()
-        wanted = {name: getattr(config, name) for name in allowed} | dict(options)
-        same = all(game.kwargs.get(name) == value for name, value in wanted.items())
-        self.shown = game if same else registry.load_game(game.id, **{**game.kwargs, **wanted})
+        chosen = {name: getattr(config, name) for name in allowed} | dict(options)
+        same = all(game.kwargs.get(name) == value for name, value in chosen.items())
+        self.variant = game if same else registry.load_game(game.id, **{**game.kwargs, **chosen})
         self.same = same
 
     def observe(self, view: SeatView, observation: Array) -> Array:
-        """Return the observation of a seat: the given one if the environment shows it in this encoding."""
+        """Return the observation of a seat, unchanged if the environment uses the same encoding."""
         if self.same:
             return observation
-        return view.observed_by(self.shown, self.shown.alloc(1)[1])  # fresh memory: policies may be asked in threads
+        return view.observed_by(self.variant, self.variant.alloc(1)[1])  # new memory: policies may be asked in threads
 
 
 def _refuse(env_id: str, name: Any, allowed: list[str]) -> None:
@@ -70,10 +70,10 @@ def _refuse(env_id: str, name: Any, allowed: list[str]) -> None:
 
 
 def observer_of(policy: Any, game: FullGame) -> Observer | None:
-    """Return the observer for a policy with an attribute ``observation``; None if it takes what is shown.
+    """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding.
 
     Raises:
-        ValueError: For an observation that the game does not have; the message names the policy.
+        ValueError: For an observation option that the game does not have; the message names the policy.
     """
     options, played = getattr(policy, "observation", None), cast("Hashable", game)
     if not isinstance(options, Mapping):

@@ -1,4 +1,4 @@
-"""One name for what means the same in several games: the policy that the game at hand has for a role."""
+"""Policies by role: one name for the corresponding policies of several games."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from collab_overcooked.registry import games
 
 
 class PerGamePolicy:
-    """Hands everything on to the policy that a game has for a role.
+    """Delegates to the game's policy for a role.
 
     Args:
-        name: How teams call it.
-        factories: What makes the game's policy, by id; see ``specs.load_factory``. Imported when it is played.
-        text: What a spec has after the first colon.
+        name: Name in teams.
+        factories: Factory of the policy by game id; see ``specs.load_factory``. Imported on first use.
+        text: Text of the spec after the first colon.
 
     Raises:
-        ValueError: If no game's policy takes the text.
+        ValueError: If no game's policy accepts the text.
     """
 
-    needs_simulator = True  # policies that know their game read its arrays
+    needs_simulator = True  # game-specific policies read the game's arrays
 
     def __init__(self, name: str, factories: dict[str, str], text: str = "") -> None:
         self.name = name
@@ -30,7 +30,7 @@ class PerGamePolicy:
         self._check_text()
 
     def _check_text(self) -> None:
-        """Refuse a text that no game's policy takes, by the message that helps most."""
+        """Reject a text that no game's policy accepts, with the most helpful message."""
         problems: list[ValueError] = []
         for factory in dict.fromkeys(self._factories.values()):
             try:
@@ -42,10 +42,10 @@ class PerGamePolicy:
         raise max(problems, key=lambda problem: ("did you mean" in str(problem), "unknown" not in str(problem)))
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Choose the game's policy.
+        """Create the game's policy.
 
         Raises:
-            ValueError: If there is none, or it does not take the parameters of the spec.
+            ValueError: If there is none, or it does not accept the parameters of the spec.
         """
         game_id = info.game.id
         if game_id not in self._factories:
@@ -59,12 +59,12 @@ class PerGamePolicy:
         self._player.reset(seat, info, seed)
 
     def join(self, team: tuple[Policy, ...]) -> None:
-        """Remember the team for players that share something with teammates."""
+        """Store the team for policies that share resources with teammates."""
         self._team = team
 
     @property
     def player(self) -> Policy | None:
-        """The game's policy in the present episode, None before the first one."""
+        """The game's policy in the current episode, None before the first one."""
         return self._player
 
     def act(self, seen: Seen) -> Decision | int | str:
@@ -76,7 +76,7 @@ class PerGamePolicy:
         return self._current().reply(seen)
 
     def between_episodes(self, lesson: Lesson) -> None:
-        """Hand the lesson on to a player that learns."""
+        """Pass the lesson on to a policy that learns."""
         player = self._current()
         if isinstance(player, Learner):
             player.between_episodes(lesson)
@@ -88,9 +88,9 @@ class PerGamePolicy:
 
 
 def from_role(role: str, text: str) -> PerGamePolicy:
-    """Make the policy of a role, for all games that have one.
+    """Create the policy of a role, for all games that have one.
 
     Raises:
-        ValueError: If no game's policy takes the text.
+        ValueError: If no game's policy accepts the text.
     """
     return PerGamePolicy(role, {game.id: game.policies[role] for game in games() if role in game.policies}, text)

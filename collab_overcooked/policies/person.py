@@ -6,9 +6,9 @@ from collab_overcooked.policies.api import Policy
 
 
 def from_text(text: str) -> Policy:
-    """Refuse to make a policy of a person.
+    """Raise an error: people cannot be played by a program.
 
     Raises:
-        ValueError: Always; it names the commands that seat people.
+        ValueError: Always; the message names the commands that seat people.
     """
     raise ValueError("policy 'person' is played by a person: use `collab-overcooked play` or `collab-overcooked study`")

@@ -1,8 +1,8 @@
-"""Policy files: small networks in numpy, read without trusting a byte of them.
+"""Policy files: small networks in numpy, read without trusting the file.
 
-A policy file is an ``.npz`` without pickles: the weights of each layer, and a JSON text that says which game and
-observations they are for, and which command, seed and number of steps made them. Sizes are read from the headers before
-anything is unpacked, so that a small file cannot ask for gigabytes.
+A policy file is an ``.npz`` without pickles: the weights of each layer, and a JSON text with game, observations, and
+the command, seed and number of steps of the training. Sizes are read from the headers before anything is unpacked, so
+that a small file cannot allocate gigabytes.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from collab_overcooked.io.checks import near_matches
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
-STAND_INS = ("bc", "ppo_bc")  # what the names of those that stand in for people begin with, see the policy ``proxy``
+STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
 LAYERS = ("conv", "dense")
 META = "meta"
-REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as sb3-contrib has it
+REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as in sb3-contrib
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
 MAX_LAYERS = 16
 MAX_HEADER = 4096  # bytes; numpy's own headers of such arrays have 128
@@ -42,9 +42,9 @@ class Network:
     """Layers of a policy.
 
     Attributes:
-        scale: What features are multiplied by first, float32, of a shape that broadcasts to an observation's.
-        layers: Kind (``"conv"``: 3D input, odd kernel, zeros around the border; ``"dense"``), weight and bias each;
-            weights as torch has them, (out, in) and (out, in, height, width).
+        scale: Factor of the input features, float32, broadcastable to the shape of an observation.
+        layers: Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``), weight and bias of each; weights in
+            torch's layout, (out, in) and (out, in, height, width).
         activation: Function between layers, ``"relu"`` or ``"tanh"``.
     """
 
@@ -68,7 +68,7 @@ class Network:
             observations: (B, ...).
             masks: (B, A), nonzero where an action is allowed.
             rng: Used by ``"sample"`` only.
-            mode: ``"sample"`` from the policy's probabilities or ``"greedy"``, its likeliest action.
+            mode: ``"sample"`` from the policy's probabilities or ``"greedy"`` for the most likely action.
 
         Returns:
             int64 (B,).
@@ -79,7 +79,7 @@ class Network:
 def choose(logits: Array, masks: Array, rng: np.random.Generator, mode: str) -> Array:
     """Choose actions by their logits (B, A), see ``Network.act``."""
     logits = np.where(masks != 0, logits, REFUSED)
-    if mode == "sample":  # the largest of logits plus Gumbel noise is a sample of the softmax
+    if mode == "sample":  # the argmax of logits plus Gumbel noise is a sample of the softmax
         logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
     chosen: Array = logits.argmax(-1)
     return chosen
@@ -97,12 +97,12 @@ def _convolve(x: Array, weight: Array, bias: Array) -> Array:
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """A policy file's content.
+    """Content of a policy file.
 
     Attributes:
-        network: What plays.
-        meta: ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, how it plays
-            unless told otherwise; and where it comes from: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``.
+        network: Network of the policy.
+        meta: ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, the default
+            mode of play; and the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``.
     """
 
     network: Network
@@ -132,12 +132,12 @@ class PolicyFile:
 
     @cached_property
     def mode(self) -> str:
-        """How it plays unless told otherwise."""
+        """Default mode of play."""
         return str(self.meta["mode"])
 
 
 def halved(file: PolicyFile) -> PolicyFile:
-    """Return a policy with its weights rounded to half precision, as they are kept in files."""
+    """Return a policy with its weights rounded to half precision, as stored in files."""
     layers = tuple(
         (kind, weight.astype(np.float16).astype(np.float32), bias.astype(np.float16).astype(np.float32))
         for kind, weight, bias in file.network.layers
@@ -152,8 +152,8 @@ def read_policy(path: Path) -> PolicyFile:
     """Read a policy file.
 
     Raises:
-        ValueError: If there is none at the path, it is damaged, of another format or larger than ``MAX_BYTES``, or its
-            arrays do not fit its description; the message names the file and the field.
+        ValueError: If the file is missing, damaged, of another format or larger than ``MAX_BYTES``, or its arrays do
+            not fit its description; the message names the file and the field.
     """
     return _read(path, path)
 
@@ -173,7 +173,7 @@ def _read(file: Path | io.BytesIO, path: Path) -> PolicyFile:
 
 
 def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the description of a policy, every field of the kind that it must have."""
+    """Return the description of a policy, with the type of every field checked."""
     total = sum(entry.file_size for entry in archive.infolist())
     if total > MAX_BYTES:
         raise ValueError(f"its arrays have {total:,} bytes together; at most {MAX_BYTES:,} are allowed")
@@ -208,7 +208,7 @@ _META = schema.object_of(
 
 
 def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
-    """Return the layers, each of the shape that the layer before it and the description ask for."""
+    """Return the layers, with shapes checked against the preceding layer and the description."""
     shape: tuple[int, ...] = tuple(meta["observation_shape"])
     scale = _read_numbers(archive, "scale")
     if len(scale.shape) > len(shape) or any(
@@ -228,15 +228,15 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
 
 
 def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape of what a layer gives for inputs of a shape.
+    """Return the output shape of a layer for an input shape.
 
     Raises:
-        ValueError: If it cannot take them.
+        ValueError: If the layer does not fit the input.
     """
     if kind == "dense":
-        wanted = math.prod(shape)
-        if weight.ndim != 2 or weight.shape[1] != wanted or not weight.shape[0]:
-            raise ValueError(f"{name} has shape {weight.shape}, a dense layer here needs (N, {wanted})")
+        size = math.prod(shape)
+        if weight.ndim != 2 or weight.shape[1] != size or not weight.shape[0]:
+            raise ValueError(f"{name} has shape {weight.shape}, a dense layer here needs (N, {size})")
         return (weight.shape[0],)
     if len(shape) != 3:
         raise ValueError(f"{name} belongs to a convolution, which needs inputs of 3 axes, not of shape {tuple(shape)}")
@@ -247,7 +247,7 @@ def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> t
 
 
 def _read_numbers(archive: zipfile.ZipFile, name: str) -> Array:
-    with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused
+    with np.errstate(over="ignore"):  # numbers out of range become infinite, and are refused
         array = _read_array(archive, name, "f").astype(np.float32)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} holds numbers that are not finite")
@@ -260,7 +260,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, kind: str) -> Array:
     Args:
         archive: Opened file.
         name: Name of the array.
-        kind: Kind of numpy's type that it must have, ``"f"`` or ``"U"``.
+        kind: Required kind of dtype, ``"f"`` or ``"U"``.
 
     Raises:
         ValueError: If it is missing, of another kind, or has more or fewer bytes than its shape needs.
@@ -291,26 +291,26 @@ def _read_array(archive: zipfile.ZipFile, name: str, kind: str) -> Array:
     return flat.reshape(shape, order="F" if by_column else "C")
 
 
-def shipped_policies() -> list[str]:
-    """Return the names of the policies that come with the package."""
+def builtin_policies() -> list[str]:
+    """Return the names of the built-in policies."""
     return sorted(path.stem for path in SHIPPED.glob("*.npz"))
 
 
 def is_stand_in(name: str) -> bool:
-    """Tell whether a shipped policy stands in for people."""
+    """Return whether a built-in policy is a proxy of people."""
     return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
 
 
 def find_policy(text: str) -> Path:
-    """Return the file of a name or path.
+    """Return the file of a built-in name or path.
 
     Raises:
-        ValueError: If it is neither a shipped name nor a path that looks like a file's.
+        ValueError: If it is neither a built-in name nor the path of a file.
     """
-    if text in shipped_policies():
+    if text in builtin_policies():
         return SHIPPED / f"{text}.npz"
     if text.endswith(".npz"):
         return Path(text)
     if not text:
         raise ValueError("policy 'ppo' needs a name or a file, for example 'ppo:runs/cramped_room/policy.npz'")
-    raise ValueError(f"{near_matches('trained policy', text, shipped_policies())}; or give the path of an .npz file")
+    raise ValueError(f"{near_matches('trained policy', text, builtin_policies())}; or give the path of an .npz file")

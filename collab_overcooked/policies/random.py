@@ -1,4 +1,4 @@
-"""Random play: every accepted action alike."""
+"""Random policy: uniform over accepted actions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 
 
 class RandomPolicy(Silent):
-    """Draws evenly from the action mask of any game, with its own generator."""
+    """Samples uniformly from the action mask of any game, with its own generator."""
 
     name = "random"
 
@@ -16,7 +16,7 @@ class RandomPolicy(Silent):
         self._rng = np.random.default_rng(0)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start the generator anew; seats with the same seed draw differently."""
+        """Reset the generator; seats with the same seed draw differently."""
         self._rng = np.random.default_rng([seed, seat])
 
     def act(self, seen: Seen) -> int:

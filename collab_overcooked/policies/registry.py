@@ -1,4 +1,4 @@
-"""The one table of policies: what may be written into a seat of a team."""
+"""Registry of policies: all specs that a seat of a team accepts."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.specs import Factory, load_factory
 
-LANGUAGE = "language"  # kind of policies that ask a language model
+LANGUAGE = "language"  # kind of policies with a language model
 HUMAN = "human"
 PERSON = "person"  # spec of a seat that a person plays
 
 
 @dataclass(frozen=True)
 class PolicyRecord:
-    """What is known of a kind of policy without importing it.
+    """Description of a policy, available without importing it.
 
     Attributes:
-        name: Word that starts its spec, before the first colon.
+        name: Name in specs, before the first colon.
         kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"``, ``"language"`` or ``"human"``.
-        usage: How its specs are written.
+        usage: Syntax of its specs.
         summary: One line for listings.
-        factory: What makes it, see ``specs.load_factory``. Empty for policies that games bring along.
-        role: Under which games bring it along, see ``registry.GameRecord.policies``.
+        factory: Factory of the policy, see ``specs.load_factory``. Empty for policies provided by games.
+        role: Role under which games provide it, see ``registry.GameRecord.policies``.
     """
 
     name: str
@@ -43,14 +43,14 @@ RECORDS: tuple[PolicyRecord, ...] = (
         factory="collab_overcooked.policies.random:RandomPolicy",
         kind="scripted",
         usage="random",
-        summary="Draws evenly from the accepted actions; plays every game.",
+        summary="Samples uniformly from the accepted actions; plays every game.",
     ),
     PolicyRecord(
         name="reference",
         role="reference",
         kind="scripted",
         usage="reference[:number]",
-        summary="Carries out its seat's part of a reference trajectory of the task, the first unless numbered.",
+        summary="Executes its seat's part of a reference trajectory of the task; N selects one, the first by default.",
     ),
     PolicyRecord(
         name="noisy",
@@ -64,63 +64,63 @@ RECORDS: tuple[PolicyRecord, ...] = (
         role="greedy",
         kind="scripted",
         usage="greedy",
-        summary="Chains recipes backwards from the orders and does what is most useful now; plays every game.",
+        summary="Chains recipes backwards from the orders and takes the most useful action; plays every game.",
     ),
     PolicyRecord(
         name="planner",
         role="planner",
         kind="search",
         usage="planner[:parameter=N,...]",
-        summary="Searches joint plans on the true dynamics, chance drawn anew; every game has one of its own.",
+        summary="Searches joint plans on the true dynamics with resampled randomness; specific to each game.",
     ),
     PolicyRecord(
         name="scheduler",
         role="planner",
         kind="search",
         usage="scheduler[:rollouts=N,horizon=N]",
-        summary="Another name of planner, for those that play schedules ahead.",
+        summary="Alias of planner in games where it schedules ahead.",
     ),
     PolicyRecord(
         name="solver",
         role="planner",
         kind="search",
         usage="solver",
-        summary="Another name of planner, for those that find the best plan by exact search.",
+        summary="Alias of planner in games where it finds the best plan by exact search.",
     ),
     PolicyRecord(
         name="selfish",
         role="selfish",
         kind="search",
         usage="selfish",
-        summary="One agent does everything, as well as one alone can, the others nothing.",
+        summary="One agent does everything as well as it can, the others do nothing.",
     ),
     PolicyRecord(
         name="rhp",
         role="rhp",
         kind="scripted",
         usage="rhp",
-        summary="Rule-based hierarchical planner: containers first, then targets, then home; never a word.",
+        summary="Rule-based hierarchical planner: containers first, then targets, then delivery; no messages.",
     ),
     PolicyRecord(
         name="mhp",
         role="mhp",
         kind="search",
         usage="mhp[:simulations=N,depth=N]",
-        summary="Tree search over subgoals in a belief that is sampled from what the seat has seen.",
+        summary="Tree search over subgoals in beliefs that are sampled from the seat's observations.",
     ),
     PolicyRecord(
         name="mcts",
         factory="collab_overcooked.policies.search.mcts:from_text",
         kind="search",
         usage="mcts[:simulations=N,depth=N,...]",
-        summary="Monte Carlo tree search on the true dynamics, chance drawn anew; plays every game.",
+        summary="Monte Carlo tree search on the true dynamics with resampled randomness; plays every game.",
     ),
     PolicyRecord(
         name="cots",
         factory="collab_overcooked.policies.search.cots:from_text",
         kind="search",
         usage="cots[:mode=cots|dfs|talk|cot,n=N,w=X,...]",
-        summary="Seats search one joint plan together by what each of them knows; plays games with sub-plans.",
+        summary="Seats search a joint plan together, each with its own knowledge; plays games with sub-plans.",
     ),
     PolicyRecord(
         name="llm",
@@ -134,7 +134,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         factory="collab_overcooked.policies.trained:from_text",
         kind="RL",
         usage="ppo:name-or-file[,sample|greedy]",
-        summary="A trained network, shipped or your own; plays the game that it was trained on.",
+        summary="A trained network, built-in or custom; plays the game that it was trained on.",
     ),
     PolicyRecord(
         name="sb3",
@@ -155,7 +155,7 @@ RECORDS: tuple[PolicyRecord, ...] = (
         role="proxy",
         kind="RL",
         usage="proxy:bc|ppo_bc",
-        summary="A stand-in for people, shipped for each layout: a clone of noisy play, or one trained beside it.",
+        summary="A proxy for people, built-in for each layout: a clone of noisy play, or a policy trained with one.",
     ),
     PolicyRecord(
         name=PERSON,
@@ -176,20 +176,20 @@ def register_policy(
 ) -> None:
     """Add a custom policy, so that teams can name it; registering its name again replaces it.
 
-    Worker processes must import the module that calls this, too: `--import` and `plugins.import_plugin` see to it, and
-    so does an entry point of the group ``collab_overcooked.policies``.
+    Worker processes must import the module that calls this, too: use `--import`, `plugins.import_plugin`, or an entry
+    point of the group ``collab_overcooked.policies``.
 
     Args:
-        name: Word that starts its spec.
-        factory: A policy's class, a function of the text behind the name in a spec, or ``"package.module:name"`` of
-            either. A class takes the integers that its ``parameters`` name.
+        name: Name in specs.
+        factory: A policy class, a function of the text after the name in a spec, or ``"package.module:name"`` of
+            either. A class takes the integers named by its ``parameters``.
         kind: ``"scripted"``, ``"search"`` or ``"RL"``.
-        usage: How its specs are written; its name if empty.
+        usage: Syntax of its specs; its name if empty.
         summary: One line for listings.
 
     Raises:
-        ValueError: For a name that the package has or that is no identifier, an unknown kind, or a factory that is
-            neither callable nor a text.
+        ValueError: For the name of a built-in policy or a name that is not an identifier, an unknown kind, or a factory
+            that is neither callable nor a string.
     """
     if not isinstance(name, str) or not name.replace("-", "_").isidentifier():
         raise ValueError(f"name of a policy must be letters, digits, underscores and hyphens, not {quote_value(name)}")
@@ -202,14 +202,14 @@ def register_policy(
     _custom[name] = PolicyRecord(name, kind, usage or name, summary, factory)
 
 
-def _register_plugin(name: str, found: Any) -> None:
-    """Register the policy of an entry point, unless somebody registered this name before.
+def _register_plugin(name: str, policy: Any) -> None:
+    """Register the policy of an entry point, unless its name is already registered.
 
     Raises:
-        ValueError: As `register_policy`.
+        ValueError: See `register_policy`.
     """
     if name not in _custom:
-        register_policy(name, found, kind=getattr(found, "kind", "scripted"), summary=_first_line(found))
+        register_policy(name, policy, kind=getattr(policy, "kind", "scripted"), summary=_first_line(policy))
 
 
 def _first_line(factory: Any) -> str:
@@ -218,21 +218,21 @@ def _first_line(factory: Any) -> str:
 
 
 def policy_records() -> tuple[PolicyRecord, ...]:
-    """Return all kinds of policies, those of installed plug-ins too."""
+    """Return all policies, including those of installed plug-ins."""
     plugins.load(plugins.POLICIES, _register_plugin)
     return (*RECORDS, *_custom.values())
 
 
 def policy_names() -> list[str]:
-    """Return the words that specs may start with."""
+    """Return the names of all policies."""
     return [record.name for record in policy_records()]
 
 
 def find_policy(spec: str) -> tuple[PolicyRecord, str]:
-    """Return the record of a spec's policy, and the text of its parameters; the only place that reads specs.
+    """Parse a spec: return the policy's record and the text of its parameters. All specs are parsed here.
 
     Raises:
-        ValueError: If it is unknown; the message lists near matches.
+        ValueError: For an unknown policy; the message lists near matches.
     """
     if not isinstance(spec, str):
         raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
@@ -253,19 +253,19 @@ def _outside_record(module: str, class_name: str) -> PolicyRecord:
     """Return the record of a policy that a spec names by its module or file.
 
     Raises:
-        ValueError: If there is no such module, file or class; the message says how such specs are written.
+        ValueError: If there is no such module, file or class; the message explains the syntax.
     """
     if not class_name:
         raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
     loaded = plugins.load_module(module)
-    found = getattr(loaded, class_name, None)
-    if not callable(found):
-        own = [name for name, value in vars(loaded).items() if inspect.isclass(value) and hasattr(value, "act")]
-        raise ValueError(f"{module}: {near_matches('policy class', class_name, own)}")
-    kind = getattr(found, "kind", "scripted")
+    policy_class = getattr(loaded, class_name, None)
+    if not callable(policy_class):
+        classes = [name for name, value in vars(loaded).items() if inspect.isclass(value) and hasattr(value, "act")]
+        raise ValueError(f"{module}: {near_matches('policy class', class_name, classes)}")
+    kind = getattr(policy_class, "kind", "scripted")
     if kind not in CUSTOM_KINDS:
         raise ValueError(f"{module}:{class_name}: {near_matches('kind of policy', kind, CUSTOM_KINDS)}")
-    return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(found), found)
+    return PolicyRecord(f"{module}:{class_name}", kind, "", _first_line(policy_class), policy_class)
 
 
 def _declare_observation(policy: Policy, spec: str) -> None:
@@ -277,7 +277,7 @@ def _declare_observation(policy: Policy, spec: str) -> None:
 
 
 def outside_module(spec: str) -> str:
-    """Return the module or file that a spec names; empty if it names a registered policy."""
+    """Return the module or file in a spec; empty for a registered policy."""
     name = spec.strip().partition(":")[0].strip()
     return name if "." in name else ""
 
@@ -285,8 +285,8 @@ def outside_module(spec: str) -> str:
 def outside_modules(spec: str) -> list[str]:
     """Return the modules and files with code that a spec names: of a policy, or of a network of torch."""
     name, _, text = (part.strip() for part in spec.partition(":"))
-    found = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
-    return [found] if found else []
+    module = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
+    return [module] if module else []
 
 
 def weight_files(spec: str) -> list[str]:
@@ -299,16 +299,16 @@ def weight_files(spec: str) -> list[str]:
 
 
 def kind_of(spec: str) -> str:
-    """Return what kind of policy a spec names, see ``PolicyRecord``.
+    """Return the kind of a spec's policy, see ``PolicyRecord``.
 
     Raises:
-        ValueError: If it is unknown.
+        ValueError: For an unknown policy.
     """
     return find_policy(spec)[0].kind
 
 
 def is_known(spec: str) -> bool:
-    """Tell whether a spec names a policy of the registry; runs with a `make` of their own may play others."""
+    """Return whether a spec names a registered policy; runs with a custom `make` may use others."""
     try:
         find_policy(spec)
     except ValueError:
@@ -317,22 +317,22 @@ def is_known(spec: str) -> bool:
 
 
 def is_language(spec: str) -> bool:
-    """Tell whether a spec names a language model; others may be of policies outside the registry."""
+    """Return whether a spec names a registered language policy."""
     return any(record.kind == LANGUAGE and record.name == spec.strip().partition(":")[0] for record in RECORDS)
 
 
 def make_policy(spec: str) -> Policy:
-    """Make a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
+    """Create a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 
     Args:
-        spec: Name of the kind, then a colon and its parameters if it takes any. A policy that is not registered is
+        spec: Name of the policy, optionally followed by a colon and its parameters. A policy that is not registered is
             named by its module or file: ``"package.module:Class"``, ``"file.py:Class"``, ``"file.py:Class:width=5"``.
 
     Returns:
         A policy, not yet reset, whose ``name`` is the spec.
 
     Raises:
-        ValueError: For an unknown kind or parameters that it does not take.
+        ValueError: For an unknown policy or invalid parameters.
     """
     record, text = find_policy(spec)
     policy = _make(record, text)

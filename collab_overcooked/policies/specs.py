@@ -1,4 +1,4 @@
-"""Specs of policies: the factory of a name, and the parameters behind it."""
+"""Specs of policies: factories and parameters."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.registry import load_entry
 
 Factory = str | Callable[..., Any]
-"""``"package.module:name"`` of a function of the text, or of a policy's class; or the function or class itself.
+"""Function of the text after the name in a spec, or policy class; or its ``"package.module:name"``.
 
-A class takes the integers of at least 1 that its ``parameters`` name, as in ``"width=500,replan=50"``.
+A class takes the positive integers named by its ``parameters``, as in ``"width=500,replan=50"``.
 """
 
 
 def load_factory(entry: Factory) -> Callable[[str], Policy]:
-    """Return what makes a policy from the text behind its name in a spec, empty without one."""
-    found: Any = load_entry(entry) if isinstance(entry, str) else entry
-    if not inspect.isclass(found):
-        return cast("Callable[[str], Policy]", found)
-    kind: Any = found
+    """Return a function that creates a policy from the text after its name in a spec, which may be empty."""
+    factory: Any = load_entry(entry) if isinstance(entry, str) else entry
+    if not inspect.isclass(factory):
+        return cast("Callable[[str], Policy]", factory)
+    kind: Any = factory
 
     def make(text: str) -> Policy:
         parameters, name = getattr(kind, "parameters", ()), getattr(kind, "name", kind.__name__)
@@ -35,16 +35,16 @@ def load_factory(entry: Factory) -> Callable[[str], Policy]:
 
 
 def refuse_text(name: str, text: str) -> None:
-    """Raise ValueError if a kind that takes no parameters was given some."""
+    """Raise ValueError if a policy without parameters gets any."""
     if text:
         raise ValueError(f"policy {name!r} takes no parameters, but got {text!r}; write {name!r} alone")
 
 
 def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Read an integer of at least ``low`` from a spec.
+    """Parse an integer of at least ``low`` in a spec.
 
     Raises:
-        ValueError: Naming policy, parameter and what is allowed.
+        ValueError: Naming policy, parameter and allowed values.
     """
     if not (text.isascii() and text.isdigit()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
@@ -52,10 +52,10 @@ def read_number(name: str, parameter: str, text: str, low: int) -> int:
 
 
 def read_probability(name: str, text: str) -> float:
-    """Read a number from 0 to 1 from a spec.
+    """Parse a number from 0 to 1 in a spec.
 
     Raises:
-        ValueError: Naming the policy and what is allowed.
+        ValueError: Naming the policy and the allowed values.
     """
     try:
         probability = float(text)
@@ -67,19 +67,19 @@ def read_probability(name: str, text: str) -> float:
 
 
 def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Read parameters such as ``"width=500,replan=50"``, integers of at least 1.
+    """Parse parameters such as ``"width=500,replan=50"``, all positive integers.
 
     Raises:
-        ValueError: For an unknown parameter or a value that is no such number.
+        ValueError: For an unknown parameter or an invalid value.
     """
     return {parameter: read_number(name, parameter, value, 1) for parameter, value in _pairs(name, text, parameters)}
 
 
 def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Read parameters such as ``"simulations=400,discount=0.9"`` into a dataclass whose defaults have the right types.
+    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults.
 
     Raises:
-        ValueError: For an unknown parameter, or a value that is not of its type or that the dataclass refuses.
+        ValueError: For an unknown parameter, a value of the wrong type, or one that the dataclass rejects.
     """
     kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
     values: dict[str, Any] = {}
@@ -87,13 +87,13 @@ def read_options(name: str, text: str, options: type[Any]) -> Any:
         try:
             values[parameter] = kinds[parameter](value)
         except ValueError:
-            wanted = {int: "an integer", float: "a number"}[kinds[parameter]]
-            raise ValueError(f"policy {name!r}: {parameter} must be {wanted}, not {value!r}") from None
+            type_name = {int: "an integer", float: "a number"}[kinds[parameter]]
+            raise ValueError(f"policy {name!r}: {parameter} must be {type_name}, not {value!r}") from None
     return options(**values)
 
 
 def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield parameters with their values, none of them unknown."""
+    """Yield known parameters with their values."""
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         parameter, _, value = (word.strip() for word in part.partition("="))
         if parameter not in known:

@@ -1,4 +1,4 @@
-"""Trained policies from policy files: ``ppo:NAME`` comes with the package, ``ppo:PATH`` is any other."""
+"""Trained policies from policy files: ``ppo:NAME`` is built-in, ``ppo:PATH`` is any other file."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class NetworkPolicy(Silent):
         return select_observation(game.id, self.trained_on)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start the generator anew and check that the game is the policy's.
+        """Reset the generator and check that the policy was trained on the game.
 
         Raises:
-            ValueError: If it is another one, or a variant with other observations or actions.
+            ValueError: If it was trained on another game, or on a variant with other observations or actions.
         """
         self._rng = np.random.default_rng([seed, seat])
         if (self._played, self._seat) != (info.game, seat):
@@ -63,17 +63,17 @@ class NetworkPolicy(Silent):
             self._played, self._seat = info.game, seat
 
     def _check(self, game: FullGame, seat: int) -> Observer:
-        """Return what shows it the game."""
+        """Return the observer, after a check that the game is that of the training."""
         if game.id != self.meta.get("env_id", game.id):
             raise ValueError(f"it was trained on {self.meta['env_id']} and cannot play {game.id}")
         observer = Observer(game, self.observation_of(game))
         for name, is_, was in (
-            ("observations of shape", list(observer.shown.single_observation_space.shape), "observation_shape"),
+            ("observations of shape", list(observer.variant.single_observation_space.shape), "observation_shape"),
             ("number of actions", len(game.action_texts(seat=seat)), "n_actions"),
         ):
-            wanted = self.meta.get(was, is_)
-            if is_ != wanted:
-                raise ValueError(f"it was trained on another variant of {game.id}: {name} {wanted} there, {is_} here")
+            expected = self.meta.get(was, is_)
+            if is_ != expected:
+                raise ValueError(f"it was trained on another variant of {game.id}: {name} {expected} there, {is_} here")
         return observer
 
     def act(self, seen: Seen) -> int:
@@ -81,7 +81,7 @@ class NetworkPolicy(Silent):
         if self._observer is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         logits = self.logits(self._observer.observe(seen.view, seen.observation)[None])
-        mask = seen.mask[None, : logits.shape[1]]  # no longer than the seat's actions
+        mask = seen.mask[None, : logits.shape[1]]  # the seat may have fewer actions
         return int(choose(logits, mask, self._rng, self.mode)[0])
 
 
@@ -89,8 +89,8 @@ class TrainedPolicy(NetworkPolicy):
     """Plays a policy file.
 
     Args:
-        file: What to play.
-        mode: ``"sample"`` or ``"greedy"``; the file's own if None.
+        file: Policy file.
+        mode: ``"sample"`` or ``"greedy"``; the file's default if None.
     """
 
     name = "ppo"
@@ -105,10 +105,10 @@ class TrainedPolicy(NetworkPolicy):
 
 
 def from_text(text: str) -> TrainedPolicy:
-    """Make the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``.
+    """Create the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``.
 
     Raises:
-        ValueError: For an unknown name, mode, or a file that is none of ours.
+        ValueError: For an unknown name or mode, or an invalid file.
     """
     name, _, mode = text.partition(",")
     if mode and mode not in MODES:

@@ -178,7 +178,7 @@ class QuestionJob(Job):
                 "way": self.way,
                 "choice": number,
                 "letter": None if number is None else LETTERS[number],
-                "words": choice.words,
+                "words": choice.text,
                 "tokens": choice.tokens,
             },
         }

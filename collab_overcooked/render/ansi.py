@@ -1,8 +1,8 @@
-"""The text renderer of sheets: the grid, then a line for each card and note."""
+"""Text renderer of sheets: the grid, then a line for each card and note."""
 
 from __future__ import annotations
 
-from collab_overcooked.render.model import Bar, Board, Card, Line, PanelColumn, Sheet, Span, Text
+from collab_overcooked.render.model import Bar, Board, Card, Line, PanelColumn, Sheet, Span
 
 BAR = 10  # characters of a bar
 
@@ -32,7 +32,7 @@ def _cards(column: PanelColumn) -> list[str]:
 
 
 def _card(card: Card) -> str:
-    """Return a card in one line: parts joined by semicolons, bars behind what they belong to."""
+    """Return a card as one line: parts joined by semicolons, each followed by its bar."""
     text = ""
     for line in card.lines:
         if isinstance(line, Bar):
@@ -48,5 +48,4 @@ def _line(line: Line) -> str:
 
 
 def _spans(spans: tuple[Span, ...]) -> str:
-    words = (span.words if isinstance(span, Text) else span.text for span in spans)
-    return " ".join(filter(None, words))
+    return " ".join(filter(None, (span.text for span in spans)))

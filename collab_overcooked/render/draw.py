@@ -1,4 +1,4 @@
-"""The choice of a renderer by the name of a render mode."""
+"""Selection of a renderer by render mode."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from collab_overcooked.render.rgb import draw_rgb
 
 
 def draw(sheet: Sheet, mode: str) -> Any:
-    """Draw a sheet: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
+    """Render a sheet: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``."""
     return draw_ansi(sheet) if mode == "ansi" else draw_rgb(sheet)

@@ -1,4 +1,4 @@
-"""Text in images: measured, wrapped, shortened and drawn with Pillow's built-in font."""
+"""Text in images: measuring, wrapping, shortening and drawing with Pillow's built-in font."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from collab_overcooked.render.model import INK
 
 @lru_cache(maxsize=64)
 def load_font(size: int) -> Any:
-    """Return Pillow's built-in font in a size in pixels."""
+    """Return Pillow's built-in font at a size in pixels."""
     return ImageFont.load_default(size)
 
 
 def plain_text(text: str) -> str:
-    """Write a text with the printable ASCII characters the built-in font has; others become ``?``."""
+    """Return a text in the printable ASCII characters of the built-in font; others become ``?``."""
     for fancy, simple in (("\u2018\u2019", "'"), ("\u201c\u201d", '"'), ("\u2013\u2014\u2212", "-"), ("\u2026", "...")):
         for character in fancy:
             text = text.replace(character, simple)
@@ -35,7 +35,7 @@ def text_width(text: str, size: int) -> float:
 
 @lru_cache(maxsize=1024)
 def wrap_text(text: str, size: int, width: int) -> tuple[str, ...]:
-    """Break a text into lines no wider than ``width`` pixels; words too long for a line are cut."""
+    """Wrap a text into lines of at most ``width`` pixels; longer words are truncated."""
     lines = [""]
     for word in plain_text(text).split():
         joined = f"{lines[-1]} {word}".strip()
@@ -50,25 +50,25 @@ def wrap_text(text: str, size: int, width: int) -> tuple[str, ...]:
     return tuple(line for line in lines if line)
 
 
-def shorten_words(words: Sequence[str], size: int, width: int) -> tuple[str, ...]:
-    """Write words in at most two lines; the longest lose letters until all fit into ``width`` pixels."""
-    kept = [len(word) for word in words]
-    short = words
+def shorten_parts(parts: Sequence[str], size: int, width: int) -> tuple[str, ...]:
+    """Wrap the words of a label into at most two lines of ``width`` pixels, shortening the longest as needed."""
+    kept = [len(word) for word in parts]
+    short = parts
     while not fits_two_lines(short, size, width) and max(kept) > 1:
         kept[kept.index(max(kept))] -= 1
-        short = [word if n >= len(word) - 1 else word[:n] + "." for word, n in zip(words, kept, strict=True)]
+        short = [word if n >= len(word) - 1 else word[:n] + "." for word, n in zip(parts, kept, strict=True)]
     return wrap_text(" ".join(short), size, width)[:2]
 
 
-def fits_two_lines(words: Sequence[str], size: int, width: int) -> bool:
-    """Tell whether words go into two lines of ``width`` pixels without a cut."""
-    whole = all(text_width(word, size) <= width for word in words)
-    return whole and len(wrap_text(" ".join(words), size, width)) <= 2
+def fits_two_lines(parts: Sequence[str], size: int, width: int) -> bool:
+    """Return whether the words of a label fit into two lines of ``width`` pixels."""
+    uncut = all(text_width(word, size) <= width for word in parts)
+    return uncut and len(wrap_text(" ".join(parts), size, width)) <= 2
 
 
 @lru_cache(maxsize=1024)
 def fit_text(text: str, size: int, width: int) -> tuple[str, int]:
-    """Return a text and a font size that fit into ``width`` pixels: smaller by up to 2 pixels, then cut with dots."""
+    """Fit a text into ``width`` pixels: reduce the font size by up to 2 pixels, then truncate with dots."""
     text = plain_text(text)
     smallest = max(9, size - 2)
     for smaller in range(size, smallest - 1, -1):
@@ -101,6 +101,6 @@ def write_line(
 ) -> int:
     """Write a line shortened to ``width`` pixels; returns the pixels used."""
     fitted, used = fit_text(text, size, int(width))
-    words = text_image(fitted, used, colour, bold)
-    image.alpha_composite(words, (int(at[0]), int(at[1]) + (size - used)))
-    return words.width
+    line_image = text_image(fitted, used, colour, bold)
+    image.alpha_composite(line_image, (int(at[0]), int(at[1]) + (size - used)))
+    return line_image.width

@@ -1,7 +1,7 @@
-"""The scene model: what a picture shows, before anything is drawn.
+"""Scene model: content of a picture, independent of the renderer.
 
-A game turns a scene into a ``Sheet``; ``rgb`` and ``ansi`` draw sheets of every game. All parts are frozen, so that
-what did not change since the last frame is found in the renderer's caches.
+A game converts a scene to a ``Sheet``; ``rgb`` and ``ansi`` render the sheets of all games. All parts are frozen, so
+that unchanged parts of the last frame are found in the renderers' caches.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Icon:
 
     Attributes:
         sprite: Name in ``sprites.yaml``; empty draws the first food raw.
-        foods: Names in ``sprites.yaml`` that give the colours; unknown names get colours derived from their letters.
+        foods: Names in ``sprites.yaml`` that determine the colours; colours of unknown ones derive from their letters.
         finish: ``""``, ``"boiled"`` or ``"baked"``: a tint and a mark in the corner.
-        plated: Whether a plate lies under it.
+        plated: Whether it is drawn on a plate.
         garnish: Whether the foods are drawn small in front of it.
-        faded: Whether it is drawn half transparent, as something that is still missing.
-        text: How the text picture writes it; empty where words stand beside it anyway.
+        faded: Whether it is drawn semi-transparent, as a missing item.
+        text: Text in the text picture; empty if there is text beside it.
     """
 
     sprite: str = ""
@@ -47,12 +47,12 @@ class Cook:
     """An agent.
 
     Attributes:
-        seat: Index of the agent; decides the colour.
-        letter: Written on the coat, and in the text picture.
+        seat: Index of the agent; determines the colour.
+        letter: Letter on the coat and in the text picture.
         facing: ``"north"``, ``"south"``, ``"east"``, ``"west"``, or empty for a portrait without a pointer.
         chef: A tall hat instead of a cap.
-        held: What it holds.
-        mark: Stands for what it holds in the text picture.
+        held: Held item.
+        mark: Text of the held item in the text picture.
     """
 
     seat: int
@@ -64,17 +64,17 @@ class Cook:
 
     @property
     def text(self) -> str:
-        """How the text picture writes the agent."""
+        """Text of the agent in the text picture."""
         return self.letter + ARROWS[self.facing] + self.mark
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far something is: steps done of a whole, and words about it."""
+    """Progress of a task: completed steps, total steps, and a text."""
 
     done: int
-    whole: int
-    words: str
+    total: int
+    text: str
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ class Cell:
 
     Attributes:
         sprite: Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance.
-        text: How the text picture writes the cell; empty if the board has no grid.
-        items: What lies there.
+        text: Text in the text picture; empty if the board has no grid.
+        items: Items in the cell.
         back: Sprite drawn under the items.
         front: Sprite drawn over the items.
-        labels: Names for the bottom of the cell, the preferred one first; the first that fits is written.
-        caption: Name written below the cell.
-        ready: Whether a mark says that the item is ready.
-        progress: A bar at the bottom, in place of a label.
-        targets: Words under which actions name the place, so that a page offers these actions where it is clicked.
+        labels: Names for the bottom of the cell in order of preference; the first that fits is drawn.
+        caption: Name below the cell.
+        ready: Whether a mark shows that the item is ready.
+        progress: Bar at the bottom, instead of a label.
+        targets: Names of the place in actions, so that a page offers these actions when the cell is clicked.
         walkable: Whether agents can stand there.
     """
 
@@ -110,9 +110,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class Text:
-    """Words in a line; ``width`` is the least width in font sizes, which aligns what follows."""
+    """Text in a line; ``width`` is its minimum width in font sizes, to align the spans after it."""
 
-    words: str
+    text: str
     colour: str = INK
     bold: bool = False
     width: float = 0
@@ -128,7 +128,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Bar:
-    """A line that is a bar of which a share is filled."""
+    """A line with a bar that is filled by a share."""
 
     share: float
     colour: str = SHADE
@@ -147,7 +147,7 @@ Span = Text | Dot | Mark | Icon
 
 @dataclass(frozen=True)
 class Line:
-    """A line of words and icons, some of them at the right end; tall lines have larger icons."""
+    """A line of texts and icons, some of them right-aligned; tall lines have larger icons."""
 
     left: tuple[Span, ...]
     right: tuple[Span, ...] = ()
@@ -164,10 +164,10 @@ class Card:
 
     Attributes:
         lines: From top to bottom.
-        icon: Drawn at the left, empty for none.
-        size: Height of the icon in lines; as high as all lines if 0.
-        rule: Whether a thin line stands above it.
-        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: where pages put it.
+        icon: Icon at the left, None for none.
+        size: Height of the icon in lines; 0 for the height of all lines.
+        rule: Whether a thin line is drawn above it.
+        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: its position on pages.
     """
 
     lines: tuple[Line | Bar, ...]
@@ -192,11 +192,11 @@ class Link:
     """A line between two places of a board, below its cells.
 
     Attributes:
-        start: In tiles.
-        end: In tiles.
-        colour: Of the line.
-        arrow: Whether it leads to its end only.
-        crossed: Whether a bar lies across its middle.
+        start: Start in tiles.
+        end: End in tiles.
+        colour: Colour of the line.
+        arrow: Whether it leads only to its end.
+        crossed: Whether a bar is drawn across its middle.
     """
 
     start: Point
@@ -208,7 +208,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Board:
-    """The kitchen from above. Places are upper left corners in tiles.
+    """Board from above. Places are upper left corners in tiles.
 
     Attributes:
         size: Width and height in tiles.
@@ -216,8 +216,8 @@ class Board:
         cooks: Place and agent.
         cook_size: Size of an agent in tiles.
         patches: Darker rectangles of floor: place, width and height.
-        ground: Colour of what no cell covers.
-        links: Drawn below the cells.
+        ground: Background colour.
+        links: Links, drawn below the cells.
     """
 
     size: Point
@@ -234,10 +234,10 @@ class PanelColumn:
     """Cards from top to bottom.
 
     Attributes:
-        cards: What changes from frame to frame included.
-        width: In font sizes.
-        lines: Height to keep free in lines, the same for every frame.
-        ground: Colour behind the cards.
+        cards: All cards, including those that change between frames.
+        width: Width in font sizes.
+        lines: Reserved height in lines, the same for every frame.
+        ground: Background colour of the cards.
     """
 
     cards: tuple[Card, ...]
@@ -248,15 +248,15 @@ class PanelColumn:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A whole picture: boards and columns side by side, notes below.
+    """A complete picture: boards and columns side by side, notes below.
 
     Attributes:
-        parts: From left to right.
-        notes: Lines below, in as many columns as fit; always the same number of them.
+        parts: Boards and columns from left to right.
+        notes: Lines below, in as many columns as fit; their number is constant.
         note_width: Width of a note in font sizes.
-        remark: Heading and words of up to two lines below the notes; None takes no room.
-        listing: Lines that only the text picture has.
-        tile: Pixels of a tile unless another size is asked for; half of it is the least.
+        remark: Heading and text of up to two lines below the notes; None takes no space.
+        listing: Lines for the text picture only.
+        tile: Default size of a tile in pixels; the minimum is half of it.
         font: Font size in tiles.
     """
 
@@ -270,33 +270,33 @@ class Sheet:
 
 
 def initials(names: Sequence[str]) -> list[str]:
-    """Return a letter for each agent: its name's first if no other agent shares it, else its number."""
+    """Return a letter for each agent: its initial if unique, otherwise its number."""
     letters = [name[:1].upper() for name in names]
     return [c if letters.count(c) == 1 and c.isascii() else str(seat) for seat, c in enumerate(letters)]
 
 
 def seat_colour(seat: int) -> str:
-    """Return the colour of an agent; further agents than listed get darker ones."""
+    """Return the colour of an agent; agents beyond the list get darker ones."""
     return mix(SEATS[seat % len(SEATS)], "#000000", 0.35 * min(2, seat // len(SEATS)))
 
 
 def mix(one: str, other: str, share: float) -> str:
-    """Return a colour with a share of another in it."""
+    """Return a mix of two colours; ``share`` is that of the second."""
     pairs = ((int(one[i : i + 2], 16), int(other[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
-def share_of(part: float, whole: float) -> float:
-    """Return a part's share of a whole, between 0 and 1."""
-    return min(1.0, max(0.0, part / max(1, whole)))
+def share_of(part: float, total: float) -> float:
+    """Return part / total, clipped to the range from 0 to 1."""
+    return min(1.0, max(0.0, part / max(1, total)))
 
 
-def clock(words: str, counts: Sequence[tuple[str, str]], used: float, whole: float | None, above: str = "") -> Card:
-    """Return the card of the time: words, counts with their colours, and a bar of the time used if the end is told."""
+def clock(title: str, counts: Sequence[tuple[str, str]], used: float, total: float | None, above: str = "") -> Card:
+    """Return the card of the time: title, counts with their colours, and a bar of the elapsed time if it is limited."""
     right = tuple(Text(count, colour, bold=True) for count, colour in counts)
-    title = (Line((Text(above, GREY),)),) if above else ()
-    bar = () if whole is None else (Bar(share_of(used, whole)),)
-    return Card((*title, Line((Text(words, bold=True),), right), *bar), kind="clock")
+    heading = (Line((Text(above, GREY),)),) if above else ()
+    bar = () if total is None else (Bar(share_of(used, total)),)
+    return Card((*heading, Line((Text(title, bold=True),), right), *bar), kind="clock")
 
 
 def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Card:
@@ -306,6 +306,6 @@ def agent_card(cook: Cook, name: str, state: str, *more: tuple[Span, ...]) -> Ca
     return Card((title, *(Line(spans) for spans in more)), portrait, kind="agent")
 
 
-def held_spans(icon: Icon | None, words: str) -> tuple[Span, ...]:
-    """Return the spans that say what an agent holds."""
-    return Text("holds", GREY), *((icon,) if icon else ()), Text(words)
+def held_spans(icon: Icon | None, text: str) -> tuple[Span, ...]:
+    """Return the spans about the item held by an agent."""
+    return Text("holds", GREY), *((icon,) if icon else ()), Text(text)

@@ -1,4 +1,4 @@
-"""The renderer of sheets: pixels for every game."""
+"""RGB renderer of sheets, for all games."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collab_overcooked.render.lettering import (
     fits_two_lines,
     load_font,
     plain_text,
-    shorten_words,
+    shorten_parts,
     text_image,
     text_width,
     wrap_text,
@@ -47,15 +47,15 @@ from collab_overcooked.render.model import (
 )
 from collab_overcooked.render.sprites import cook_image, icon_image, paint, station_image, strokes_of
 
-LABELLED_TILE = 36  # from this many pixels a cell on there is room for names in the cells
-SHOWN_ITEMS = 6  # most items drawn in a cell; what else is there is counted
+LABELLED_TILE = 36  # minimum pixels of a cell with room for its name
+SHOWN_ITEMS = 6  # maximum number of items drawn in a cell; further ones are counted
 REMARK_LINES = 2
 LIGHT = "#fffdf6"
 
 
 @dataclass(frozen=True)
 class Measures:
-    """Pixels of the text: font size, height of a line, margin."""
+    """Text measures in pixels: font size, height of a line, margin."""
 
     tile: int
     text: int
@@ -64,17 +64,17 @@ class Measures:
 
 
 def measure(sheet: Sheet, tile: int) -> Measures:
-    """Return the measures of a sheet whose tiles have a size in pixels."""
+    """Return the measures of a sheet for a tile size in pixels."""
     text = max(11, round(tile * sheet.font))
     return Measures(tile, text, round(text * 1.3), round(text * 0.6))
 
 
 def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
-    """Draw a sheet.
+    """Render a sheet.
 
     Args:
-        sheet: What to show.
-        tile_size: Pixels of a tile, at least half of the sheet's own size; texts grow with it.
+        sheet: Sheet to render.
+        tile_size: Pixels of a tile, at least half of the sheet's default; texts scale with it.
 
     Returns:
         uint8 (H, W, 3), the same H and W for sheets of equal measures.
@@ -104,7 +104,7 @@ def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
 
 
 def part_boxes(sheet: Sheet, m: Measures) -> list[tuple[int, int, int, int]]:
-    """Return left, top, right and bottom of the parts; all are as high as the highest needs."""
+    """Return left, top, right and bottom of the parts; all have the height of the highest one."""
     boxes, left = [], 0
     height = max(
         round(part.size[1] * m.tile) if isinstance(part, Board) else round(part.lines * m.line) + m.pad
@@ -125,7 +125,7 @@ def _draw_board(
 ) -> None:
     for x, y, width, height in board.patches:
         left, top, end = (round(value * m.tile) for value in (x, y, y + height))
-        end = bottom if y + height >= board.size[1] else end  # the last row goes on to the bottom
+        end = bottom if y + height >= board.size[1] else end  # the last row extends to the bottom
         pen.rectangle((shift + left, top, shift + left + round(width * m.tile) - 1, end - 1), fill=FLOOR_DARK)
     for link in board.links:
         _draw_link(pen, link, shift, m.tile)
@@ -142,7 +142,7 @@ def _draw_board(
 
 
 def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> None:
-    """Draw a line; its arrow and its bar stand in the middle, as cells cover the ends."""
+    """Draw a line; its arrow and its bar are in the middle, as cells cover the ends."""
     (x, y), (end_x, end_y) = ((shift + px * tile, py * tile) for px, py in (link.start, link.end))
     length, width = hypot(end_x - x, end_y - y) or 1.0, max(2, round(0.06 * tile))
     pen.line((x, y, end_x, end_y), fill=link.colour, width=width)
@@ -160,7 +160,7 @@ def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> N
 
 @lru_cache(maxsize=1024)
 def cell_image(cell: Cell, tile: int) -> Image.Image:
-    """Return a cell with what lies in it, RGB (tile, tile)."""
+    """Return a cell with its items, RGB (tile, tile)."""
     image = station_image(cell.sprite, tile).copy()
     if cell.back:
         image.alpha_composite(station_image(cell.back, tile))
@@ -180,7 +180,7 @@ def cell_image(cell: Cell, tile: int) -> Image.Image:
 
 
 def _cell_label(cell: Cell, tile: int) -> Image.Image | None:
-    """Return the label of a cell that has room for it."""
+    """Return the label of a cell, None without room for it."""
     if not cell.labels or tile < LABELLED_TILE:
         return None
     size, width = label_size(tile), tile - 2
@@ -189,9 +189,9 @@ def _cell_label(cell: Cell, tile: int) -> Image.Image | None:
 
 def short_label(labels: Sequence[str], size: int, width: int) -> tuple[str, ...]:
     """Return the first label that fits into two lines of ``width`` pixels, or the last one shortened to fit."""
-    words = [plain_text(label).split() or [label] for label in labels]
-    fitting = next((each for each in words if fits_two_lines(each, size, width)), words[-1])
-    return shorten_words(fitting, size, width)
+    label_parts = [plain_text(label).split() or [label] for label in labels]
+    fitting = next((parts for parts in label_parts if fits_two_lines(parts, size, width)), label_parts[-1])
+    return shorten_parts(fitting, size, width)
 
 
 def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
@@ -199,32 +199,32 @@ def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
     items = cell.items
     if not items:
         return
-    shown = items if len(items) <= SHOWN_ITEMS else items[: SHOWN_ITEMS - 1]
-    n = len(shown)
-    largest = 0.74 if cell.ready or cell.sprite == "counter" else 0.6  # the pot shows behind what it is filled with
+    visible = items if len(items) <= SHOWN_ITEMS else items[: SHOWN_ITEMS - 1]
+    n = len(visible)
+    largest = 0.74 if cell.ready or cell.sprite == "counter" else 0.6  # leaves the pot visible behind its content
     side = min(round(tile * largest), tile - used) if n == 1 else round(tile * min(0.5, 1.3 / n))
     step = min(side, (tile - 2 - side) / max(1, n - 1))
     left = (tile - side - step * (n - 1)) / 2
     top = max(0, (tile - max(used, 0.2 * tile * (n > 1)) - side) / 2)
-    for i, icon in enumerate(shown):
+    for i, icon in enumerate(visible):
         drop = 0.06 * tile * (1 if i % 2 else -1) if n > 2 else 0
         image.alpha_composite(icon_image(icon, side), (round(left + i * step), max(0, round(top + drop))))
     if n < len(items):
-        words = text_image(f"+{len(items) - n}", label_size(tile) + 2, INK, bold=True)
-        image.alpha_composite(words, (tile - words.width - 2, tile - words.height - 1))
+        count_image = text_image(f"+{len(items) - n}", label_size(tile) + 2, INK, bold=True)
+        image.alpha_composite(count_image, (tile - count_image.width - 2, tile - count_image.height - 1))
 
 
 def _draw_progress(image: Image.Image, progress: Progress, tile: int) -> None:
-    """Draw a bar with words in it at the bottom of a cell."""
+    """Draw a bar with a text at the bottom of a cell."""
     size = label_size(tile)
     height = size + 3
     x, y = 2, tile - height - 2
     pen = ImageDraw.Draw(image)
     pen.rounded_rectangle((x, y, tile - 3, y + height), radius=3, fill=LIGHT, outline=INK)
-    share = max(0, progress.done) / max(1, progress.whole)
+    share = max(0, progress.done) / max(1, progress.total)
     pen.rectangle((x + 1, y + 1, x + 1 + round((tile - 7) * share), y + height - 1), fill="#f3b24f")
-    words = progress.words if tile >= LABELLED_TILE else progress.words.split()[0]
-    line = text_image(words, size, INK)
+    text = progress.text if tile >= LABELLED_TILE else progress.text.split()[0]
+    line = text_image(text, size, INK)
     baseline = y + height - round(size * 0.16) - line.height + load_font(size).getmetrics()[1]
     image.alpha_composite(line, ((tile - line.width) // 2 + 1, min(baseline - 1, y + 1)))
 
@@ -288,7 +288,7 @@ def card_image(card: Card, width: int, ground: str, m: Measures) -> Image.Image:
 
 
 def draw_line(image: Image.Image, line: Line, at: tuple[int, int], width: int, m: Measures) -> None:
-    """Write a line into ``width`` pixels: the right end first, the rest into the room that is left."""
+    """Draw a line into ``width`` pixels: the right end first, the rest into the remaining space."""
     x, y = at
     right = sum(_span_width(span, line.tall, m) + m.text for span in line.right)
     end = x + width
@@ -302,7 +302,7 @@ def draw_line(image: Image.Image, line: Line, at: tuple[int, int], width: int, m
 
 def _span_width(span: Span, tall: bool, m: Measures) -> int:
     if isinstance(span, Text):
-        return round(max(text_width(plain_text(span.words), m.text) + 2, span.width * m.text))
+        return round(max(text_width(plain_text(span.text), m.text) + 2, span.width * m.text))
     return m.text + 2 if isinstance(span, Dot | Mark) else _icon_side(tall, m)
 
 
@@ -311,11 +311,11 @@ def _icon_side(tall: bool, m: Measures) -> int:
 
 
 def _draw_span(image: Image.Image, span: Span, at: tuple[int, int], room: int, tall: bool, m: Measures) -> int:
-    """Draw a word, dot or icon; return the pixels it takes."""
+    """Draw a text, dot or icon; return its width in pixels."""
     x, y = at
     middle = y + round((TALL - 1) / 2 * m.line) if tall else y
     if isinstance(span, Text):
-        used = write_line(image, span.words, (x, middle), m.text, max(1, room), span.colour, span.bold)
+        used = write_line(image, span.text, (x, middle), m.text, max(1, room), span.colour, span.bold)
         return max(used, round(span.width * m.text))
     if isinstance(span, Dot):
         box = (x, middle + 0.2 * m.text, x + 0.8 * m.text, middle + m.text)
@@ -365,10 +365,10 @@ def _note_image(note: Line, width: int, m: Measures) -> Image.Image:
 
 
 @lru_cache(maxsize=64)
-def _remark_image(heading: str, words: str, width: int, m: Measures) -> Image.Image:
+def _remark_image(heading: str, text: str, width: int, m: Measures) -> Image.Image:
     image = Image.new("RGBA", (width, REMARK_LINES * m.line), PAPER)
     left = write_line(image, heading, (0, 0), m.text, width, GREY) + 4
-    lines = wrap_text(words, m.text, width - left)
+    lines = wrap_text(text, m.text, width - left)
     if len(lines) > REMARK_LINES:
         second = lines[1]
         while text_width(second + " ...", m.text) > width - left:

@@ -1,4 +1,4 @@
-"""Sprites: the strokes of ``sprites.yaml`` as small images, cached."""
+"""Sprites: cached small images from the strokes of ``sprites.yaml``."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Colours = Mapping[str, str]
 OUTLINE = "#33302c"
 SKIN = "#f3c9a0"
 UNKNOWN_STATION = "appliance"
-UNKNOWN_FOODS = ("round", "tuber", "balls", "baton", "block", "leaf")  # sprites of foods that no table knows
+UNKNOWN_FOODS = ("round", "tuber", "balls", "baton", "block", "leaf")  # sprites of unknown foods
 TINTS = {"": ("#000000", 0.0), "boiled": ("#dfeaf2", 0.28), "baked": ("#8a4a16", 0.30)}
-SMOOTH = 4  # sprites are drawn this many times larger and then scaled down
+SMOOTH = 4  # factor of supersampling
 
 
 class Food(NamedTuple):
@@ -49,7 +49,7 @@ def sprite_names() -> list[str]:
 
 
 def food_names() -> list[str]:
-    """Return the names of all foods with colours of their own."""
+    """Return the names of all foods with defined colours."""
     return list(_data()[0])
 
 
@@ -64,7 +64,7 @@ def strokes_of(name: str) -> tuple[Stroke, ...]:
 
 
 def find_food(name: str) -> Food:
-    """Return sprite and colours of a food; those of an unknown one are derived from its letters."""
+    """Return sprite and colours of a food; those of an unknown food are derived from its letters."""
     known = _data()[0].get(name)
     if known is not None:
         return known
@@ -120,14 +120,14 @@ def _stroke(pen: ImageDraw.ImageDraw, stroke: Stroke, unit: float, colours: Colo
 
 
 def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool = True) -> Image.Image:
-    """Return strokes as an RGBA image of ``size`` pixels, by default with a dark outline around the whole."""
+    """Return strokes as an RGBA image of ``size`` pixels, by default with a dark outline."""
     canvas = size * SMOOTH
     image = Image.new("RGBA", (canvas, canvas))
     pen = ImageDraw.Draw(image)
     for stroke in strokes:
         _stroke(pen, stroke, canvas / 100, colours)
     if outlined:
-        margin = round(0.04 * canvas)  # the outline must not be cut off at the edge
+        margin = round(0.04 * canvas)  # room for the outline at the edge
         small = image.resize((canvas - 2 * margin,) * 2, Image.Resampling.BOX)
         image = Image.new("RGBA", (canvas, canvas))
         image.paste(small, (margin, margin))
@@ -140,7 +140,7 @@ def paint(strokes: Iterable[Stroke], size: int, colours: Colours, outlined: bool
 
 @lru_cache(maxsize=256)
 def station_image(name: str, size: int) -> Image.Image:
-    """Return floor, a counter or a station, RGBA (size, size); what has no sprite is drawn as an appliance."""
+    """Return floor, a counter or a station, RGBA (size, size); stations without sprite are drawn as an appliance."""
     known = name if name in _data()[1] else UNKNOWN_STATION
     return paint(strokes_of(known), size, {}, outlined=False)
 
@@ -178,12 +178,12 @@ def _food_image(icon: Icon, size: int) -> Image.Image:
 
 @lru_cache(maxsize=1024)
 def cook_image(cook: Cook, size: int) -> Image.Image:
-    """Return an agent with what it holds, RGBA (size, size); a yellow pointer shows where it faces."""
+    """Return an agent with its held item, RGBA (size, size); a yellow pointer shows its direction."""
     figure = _figure(cook.seat, cook.letter, cook.facing or "south", cook.chef, size)
     side = figure.width
     image = Image.new("RGBA", (size, size))
     west = cook.facing == "west"
-    lean = round(size * 0.13) if cook.held and cook.facing else 0  # makes room for what it holds
+    lean = round(size * 0.13) if cook.held and cook.facing else 0  # makes room for the held item
     image.paste(figure, ((size - side) // 2 + (lean if west else -lean), size - side), figure)
     if cook.facing:
         image.alpha_composite(_pointer(cook.facing, size))

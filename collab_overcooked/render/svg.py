@@ -1,6 +1,6 @@
-"""Sprites as SVG: the same strokes of ``sprites.yaml`` that ``sprites`` paints to pixels, crisp at every size.
+"""Sprites as SVG, from the same strokes of ``sprites.yaml`` as the images of ``sprites``.
 
-Every function returns markup for a canvas of 100 x 100 units without an enclosing element, so that a page can keep it
+Every function returns markup for a canvas of 100 x 100 units without an enclosing element, so that a page can use it
 as a symbol and a file can nest it. Colours are attributes, which a strict Content Security Policy allows.
 """
 
@@ -25,12 +25,12 @@ from collab_overcooked.render.sprites import (
     strokes_of,
 )
 
-EDGE = 2.6  # units by which an outline makes a stroke wider
-MARGIN = 0.04  # share of the canvas that stays free, so that the outline is not cut off
+EDGE = 2.6  # width of an outline in units
+MARGIN = 0.04  # share of the canvas that leaves room for the outline
 
 
 def svg_strokes(strokes: Iterable[Stroke], colours: Colours, outlined: bool = True) -> str:
-    """Return strokes as SVG elements, by default with a dark outline around the whole."""
+    """Return strokes as SVG elements, by default with a dark outline."""
     drawn = list(strokes)
     inner = "".join(_element(stroke, colours) for stroke in drawn)
     if not outlined:
@@ -40,7 +40,7 @@ def svg_strokes(strokes: Iterable[Stroke], colours: Colours, outlined: bool = Tr
 
 
 def _element(stroke: Stroke, colours: Colours, edge: str = "") -> str:
-    """Return one stroke; with an edge colour it is drawn wider in that colour."""
+    """Return one stroke as an SVG element; an edge colour draws it wider in that colour."""
     operation, colour, *numbers = stroke
     fill = edge or colours.get(colour, colour)
     paint = f'fill="{fill}"' + (f' stroke="{edge}" stroke-width="{EDGE}"' if edge else "")
@@ -88,7 +88,7 @@ def _placed(markup: str, x: float, y: float, scale: float) -> str:
 
 @lru_cache(maxsize=512)
 def station_svg(name: str) -> str:
-    """Return floor, a counter or a station; what has no sprite is drawn as an appliance."""
+    """Return floor, a counter or a station; stations without sprite are drawn as an appliance."""
     known = name if name in sprite_names() else UNKNOWN_STATION
     return svg_strokes(strokes_of(known), {}, outlined=False)
 
@@ -121,7 +121,7 @@ def _food_svg(icon: Icon) -> str:
 
 @lru_cache(maxsize=256)
 def cook_svg(cook: Cook) -> str:
-    """Return an agent with empty hands; a yellow pointer shows where it faces."""
+    """Return an agent with empty hands; a yellow pointer shows its direction."""
     colour = seat_colour(cook.seat)
     names = ("body", f"face_{cook.facing or 'south'}", "hat" if cook.chef else "cap")
     colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}

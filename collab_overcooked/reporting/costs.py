@@ -11,7 +11,7 @@ import numpy as np
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 Accounts = Sequence[Mapping[str, Any]]
@@ -40,7 +40,7 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
         for account in record.get("accounts", {}).values():
             by_model.setdefault(account["model"], []).append(account)
         for model, accounts in by_model.items():
-            key = model, variant_of(record).title, team_words(record["team"].values())
+            key = model, variant_of(record).title, team_text(record["team"].values())
             groups.setdefault(key, []).append(accounts)
     rows = (
         (name, *_cells(episodes)) for name, episodes in zip(_distinct_names(list(groups)), groups.values(), strict=True)

@@ -19,7 +19,7 @@ from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sam
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
 from collab_overcooked.runner.records import about, read_records
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 T = TypeVar("T")
@@ -61,7 +61,7 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     rows = (
         (
             variant_of(first).title,
-            team_words(first["team"].values()),
+            team_text(first["team"].values()),
             len(values),
             *(mean_ci([episode[name] for episode in values if name in episode]) for name in columns),
         )
@@ -98,7 +98,7 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     names = [name for name in metrics_of(first["env_id"]) if name in measured]
     rows = []
     for run, episodes in values.items():
-        teams = dict.fromkeys(team_words(record["team"].values()) for record in played[run])
+        teams = dict.fromkeys(team_text(record["team"].values()) for record in played[run])
         means = (mean_ci([float(episode[name]) for episode in episodes if _is_number(episode[name])]) for name in names)
         rows.append((run, "; ".join(teams), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))

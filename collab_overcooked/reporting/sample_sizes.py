@@ -15,7 +15,7 @@ from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 CUT = "length"  # key of truncated answers in accounts
@@ -63,7 +63,7 @@ def counted(records: Sequence[Record], scoring: RecordScoring) -> list[Record]:
 def sample_card(records: Sequence[Record], scoring: RecordScoring) -> Scorecard | None:
     """Return the numbers of complete, cut and repeated episodes by team; None if every episode counts."""
     rows = [
-        (team_words(group[0]["team"].values()), variant_of(group[0]).title, *_cells(group))
+        (team_text(group[0]["team"].values()), variant_of(group[0]).title, *_cells(group))
         for group in by_variant(records)
     ]
     doubtful = tuple(row for row in rows if row[3] or row[5])

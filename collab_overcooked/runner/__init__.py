@@ -1,1 +1,1 @@
-"""Playing: episodes, conversations, teams, records and their replay."""
+"""Running episodes: decisions, conversations, teams, records, replay and workers."""

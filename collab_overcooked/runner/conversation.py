@@ -1,4 +1,4 @@
-"""Plans that seats carry out one action after the other, and conversations within one timestep that change them."""
+"""Queued plans of seats, and conversations within one timestep that change them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Entry = str | int
 
 
 class Plans:
-    """What each seat has queued, and whether the others have heard of it.
+    """Queued actions of each seat, and whether each plan was announced to the others.
 
     Args:
         n_agents: Number of seats.
-        own_actions: Returns the texts of a seat's plan that the seat carries out itself.
+        own_actions: Function of seat and plan that returns the actions for the seat itself.
     """
 
     def __init__(self, n_agents: int, own_actions: Callable[[int, str], list[str]]) -> None:
@@ -26,30 +26,30 @@ class Plans:
         self.announced = [False] * n_agents
 
     def follow(self, seat: int, plan: str | int, announced: bool) -> None:
-        """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are words only."""
+        """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed."""
         self.queues[seat] = deque([plan] if isinstance(plan, int) else self._own_actions(seat, plan))
         self.announced[seat] = announced
 
     def next(self, seat: int) -> Entry | None:
-        """Take a seat's next action from its queue; None if nothing is left."""
+        """Pop a seat's next action from its queue; None if it is empty."""
         return self.queues[seat].popleft() if self.queues[seat] else None
 
-    def shown(
+    def visible_to(
         self, seat: int, text: Callable[[int, Entry], str]
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        """Return a seat's own queue, and by seat what is left of the plans that others have announced."""
+        """Return the queue of a seat and, by seat, the remaining actions of the announced plans of others."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
-        heard = (texts[other] if told and other != seat else () for other, told in enumerate(self.announced))
-        return texts[seat], tuple(heard)
+        others = (texts[k] if announced and k != seat else () for k, announced in enumerate(self.announced))
+        return texts[seat], tuple(others)
 
 
 class Conversation:
-    """What is said in one timestep.
+    """Messages of one timestep.
 
     Args:
-        plans: Of all seats; what is announced here changes them.
-        max_turns: Messages in one conversation, the opening one included.
-        voices: Words of voices without a seat, heard before anybody decides.
+        plans: Plans of all seats; answers update them.
+        max_turns: Maximum number of messages in one conversation, including the first.
+        voices: Messages from outside the team, received before any seat decides.
     """
 
     def __init__(self, plans: Plans, max_turns: int, voices: list[Message]) -> None:
@@ -57,40 +57,40 @@ class Conversation:
         self._count = 0
         self.inbox: list[Message] = []
         self.record: list[dict[str, Any]] = []
-        self.opened: dict[int, int] = {}  # conversation number of each seat that opened one in this step
+        self.opened: dict[int, int] = {}  # seat -> number of the conversation that it opened in this step
         for message in voices:
-            self._hear(self._number(), message)
+            self._receive(self._number(), message)
 
     def _number(self) -> int:
         self._count += 1
         return self._count - 1
 
-    def _hear(self, number: int, message: Message) -> None:
-        if message.say:  # plans without words are private
+    def _receive(self, number: int, message: Message) -> None:
+        if message.say:  # plans without a message are private
             self.inbox.append(message)
         self.record.append({"agent": message.agent, "conversation": number, "say": message.say, "plan": message.plan})
 
     def add(self, seat: int, say: str, plan: str) -> None:
-        """Hear a correction as one more message of the conversation that its seat opened; nobody answers it."""
-        self._hear(self.opened[seat], Message(seat, say, plan))
+        """Append a correction to the conversation that its seat opened; it is not answered."""
+        self._receive(self.opened[seat], Message(seat, say, plan))
 
     def hold(self, seat: int, say: str, plan: str) -> Generator[int, Message | None, Message | None]:
-        """Let everybody answer in turn until all others have nothing to add or the turns are used up.
+        """Let all seats answer in turn until the others are silent or the limit of messages is reached.
 
         Args:
-            seat: Who opens the conversation.
-            say: Its words.
-            plan: The plan it announces.
+            seat: Seat that opens the conversation.
+            say: First message.
+            plan: Announced plan.
 
         Yields:
-            The seat that is to answer; its answer is sent, None for silence.
+            The next seat to answer; its answer is sent, None for silence.
 
         Returns:
-            The opener's last message with another plan than its first one; None if there is none.
+            The opener's last message that changed its plan; None if it did not.
         """
         opener, n_agents, number = seat, len(self._plans.queues), self._number()
         self.opened[opener] = number
-        self._hear(number, Message(opener, say, plan))
+        self._receive(number, Message(opener, say, plan))
         spoken, silent = 1, 0
         revised: Message | None = None
         while spoken < self._max_turns and silent < n_agents - 1:
@@ -100,7 +100,7 @@ class Conversation:
                 silent += 1
                 continue
             spoken, silent = spoken + 1, (0 if answer.say else silent) + int(answer.last)
-            self._hear(number, Message(seat, answer.say, answer.plan))
+            self._receive(number, Message(seat, answer.say, answer.plan))
             if answer.plan and seat == opener:
                 revised = answer
             elif answer.plan:

@@ -1,4 +1,4 @@
-"""Decisions of one step: each seat's action is forced, planned, or asked for, and corrected if the game refuses it."""
+"""Decisions of one step: each seat's action is forced, planned, or requested, and corrected if the game refuses it."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
-MAX_PAST = 50  # messages of earlier steps that a seat is shown
+MAX_PAST = 50  # earlier messages in a seat's ``Seen``
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
-"""What is sent for an ``Ask``."""
+"""Answer to an ``Ask``."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What bounds a decision.
+    """Limits of a decision.
 
     Attributes:
-        max_turns: Messages in one conversation, the opening one included.
-        max_corrections: How often a refused decision is handed back; after that the agent waits one step.
+        max_turns: Maximum number of messages in one conversation, including the first.
+        max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
     """
 
     max_turns: int = 6
     max_corrections: int = 1
 
     def changed(self) -> dict[str, int]:
-        """Return the bounds that are not the default ones."""
-        return {own.name: getattr(self, own.name) for own in fields(self) if getattr(self, own.name) != own.default}
+        """Return the limits that differ from their defaults."""
+        return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
 
     def __post_init__(self) -> None:
         for name, low in (("max_turns", 1), ("max_corrections", 0)):
@@ -47,15 +47,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Ask:
-    """A seat's answer is wanted.
+    """Request for a seat's answer.
 
     Attributes:
         seat: Index of the agent.
         kind: ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last
             message of the inbox (``Message``, or None for silence).
-        seen: What the seat may know.
-        ahead: Returns what later seats will be asked in this step, just so unless somebody speaks; nothing in games
-            where a seat knows what those before it have chosen.
+        seen: Knowledge of the seat.
+        ahead: Function that returns the requests to later seats in this step, valid unless a message is sent; empty in
+            games where a seat knows the choices of earlier seats.
     """
 
     seat: int
@@ -65,47 +65,47 @@ class Ask:
 
 
 class Snapshot:
-    """The environment before a step; where a game plays in turns, what seats see is the state when their turn comes.
+    """The environment before a step. In games with turns, each seat sees the state at its turn.
 
     Args:
-        state: Copy of its state; only the game's own methods look into it.
+        state: Copy of the env's state; only methods of the game read it.
         timestep: Steps taken so far.
-        observations: Of the living agents.
+        observations: Observations of the live agents.
         env: The environment.
     """
 
     def __init__(self, state: Any, timestep: int, observations: Mapping[str, Any], env: ParallelEnv) -> None:
         self.state, self.timestep, self.game = state, timestep, env.game
-        self.shown = state  # to the seat that decides
+        self.visible_state = state  # to the deciding seat
         self.texts = [self.game.action_texts(state, 0, seat) for seat in range(self.game.n_agents)]
         self.observations = [observations[agent] for agent in env.possible_agents]
         self.masks = [env.action_mask(agent) for agent in env.possible_agents]
 
     def act(self, chosen: Sequence[int]) -> None:
-        """Let the seats that have chosen act, where their actions take effect before the next seat chooses."""
+        """Apply the actions chosen so far, in games where they take effect before the next seat chooses."""
         game = self.game
         if not isinstance(game, SequentialGame) or len(chosen) == game.n_agents:
             return
-        self.shown, (_, out) = clone(self.state, 0), game.alloc(1)
+        self.visible_state, (_, out) = clone(self.state, 0), game.alloc(1)
         actions = np.zeros((1, game.n_agents), np.int32)
         actions[0, : len(chosen)] = chosen
-        for _ in range(game.seat_to_act(self.shown, 0), len(chosen)):
-            game.act_seat(self.shown, actions, out)
+        for _ in range(game.seat_to_act(self.visible_state, 0), len(chosen)):
+            game.act_seat(self.visible_state, actions, out)
         self.observations = [row.reshape(game.single_observation_space.shape) for row in out.observations[0]]
         self.masks = list(out.masks[0])
 
     def text(self, seat: int, entry: Entry) -> str:
-        """Return the text of an action that was written as text or id."""
+        """Return the text of an action that is a text or an id."""
         if isinstance(entry, str):
             return entry
         return self.texts[seat][entry] if 0 <= entry < len(self.texts[seat]) else str(entry)
 
     def judge(self, seat: int, entry: Entry, earlier: Sequence[int]) -> tuple[int, Refusal | None]:
-        """Return an action's id, and why the game would refuse it after what earlier seats have chosen."""
+        """Return an action's id, and the reason if the game would refuse it after the earlier seats' actions."""
         action, mask = entry, self.masks[seat]
         if isinstance(action, str):
             try:
-                action = self.game.parse(action, self.shown, 0, seat)
+                action = self.game.parse(action, self.visible_state, 0, seat)
             except ValueError as error:
                 return -1, (getattr(error, "code", "UNREADABLE"), str(error))
         elif not 0 <= action < len(mask):
@@ -114,19 +114,19 @@ class Snapshot:
             return action, None
         try:
             verdict = self.game.check(self.state, 0, seat, action, earlier)
-        except ValueError:  # some games judge by the mask alone
+        except ValueError:  # some games check the mask only
             return action, ("MASKED", f"{self.text(seat, action)} is not possible now")
         return action, None if verdict[0] == "OK" else verdict
 
 
 class Table:
-    """The seats of one episode: their plans, and what is said and refused in the current step.
+    """The seats of one episode: their plans, and messages and refusals of the current step.
 
     Args:
         game: Compiled game.
-        limits: Bounds of conversations and corrections.
-        feedback: By seat; nothing if there is none.
-        observers: By seat, where a policy was trained on another observation than the environment shows.
+        limits: Limits of conversations and corrections.
+        feedback: Feedback by seat; may be empty.
+        observers: Observers by seat, for policies trained on another observation than the environment's.
     """
 
     def __init__(
@@ -137,27 +137,27 @@ class Table:
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
-        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the step before
-        self.said: list[tuple[int, Message]] = []  # in the steps before
-        self.owed: list[int | None] = [None] * game.n_agents  # actions that seats still owe for their words
+        self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
+        self.messages: list[tuple[int, Message]] = []  # of previous steps
+        self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
 
-    def decide(self, moment: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
-        """Return the step's part of the record that is known before the step."""
+    def decide(self, snapshot: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
+        """Collect all decisions; returns the fields of the record that are known before the step."""
         n_agents = self.game.n_agents
-        self.moment, self.talk = moment, Conversation(self.plans, self.limits.max_turns, voices)
-        self.charged = 0  # messages of this step that have been paid for
+        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_turns, voices)
+        self.charged = 0  # messages of this step whose price is already owed
         self.errors: list[dict[str, Any]] = []
         self.tokens: list[int | None] = [None] * n_agents
         self.seconds: list[float | None] = [None] * n_agents
         self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
-        self.chosen: list[int] = []  # by the seats that have decided
+        self.chosen: list[int] = []  # actions of the seats that have decided
         for seat in range(n_agents):
             action = yield from self._choose(seat)
             self.chosen.append(action)
-            moment.act(self.chosen)
+            snapshot.act(self.chosen)
         return {
             "actions": self.chosen,
-            "action_texts": [moment.texts[seat][action] for seat, action in enumerate(self.chosen)],
+            "action_texts": [snapshot.texts[seat][action] for seat, action in enumerate(self.chosen)],
             "messages": self.talk.record,
             "errors": self.errors,
             "tokens": self.tokens,
@@ -165,22 +165,22 @@ class Table:
             **({"exchanges": self.exchanges} if any(self.exchanges) else {}),
         }
 
-    def note(self, moment: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
-        """Remember what came of a step and what was said in it: also what the game itself refused, as late."""
-        self.said += [(moment.timestep, message) for message in self.talk.inbox]
+    def log_step(self, snapshot: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
+        """Log messages, events and refusals of a step, including actions that the game refused during the step."""
+        self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
         for seat, event in enumerate(step["events"]):
             if event is not None:
-                self.history[seat].append((moment.timestep + 1, event["label"]))
+                self.history[seat].append((snapshot.timestep + 1, event["label"]))
         refused = [(e["agent"], e["action"], e["code"], e["message"]) for e in step["errors"]]
         for seat in np.flatnonzero(rejected).tolist():
-            verdict = self.game.check(moment.state, 0, seat, self.chosen[seat], self.chosen)
+            verdict = self.game.check(snapshot.state, 0, seat, self.chosen[seat], self.chosen)
             if verdict[0] != "OK":
                 refused.append((seat, step["action_texts"][seat], *verdict))
         self.refused = tuple(refused)
 
     def _choose(self, seat: int) -> Generator[Ask, Answer, int]:
-        """Return the seat's action: forced, planned, or asked for, and corrected if the game refuses it."""
-        mask = self.moment.masks[seat]
+        """Return the seat's action: forced, planned, or requested, and corrected if the game refuses it."""
+        mask = self.snapshot.masks[seat]
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
             return int(legal[0])
@@ -193,21 +193,21 @@ class Table:
                     break
             planned = self.plans.next(seat)
             proposal = self.idle[seat] if planned is None else planned
-            action, refusal = self.moment.judge(seat, proposal, self.chosen)
+            action, refusal = self.snapshot.judge(seat, proposal, self.chosen)
             if refusal is None:
                 return action
             self.plans.queues[seat].clear()
-            text = self.moment.text(seat, proposal)
+            text = self.snapshot.text(seat, proposal)
             self.errors.append({"agent": seat, "action": text, "code": refusal[0], "message": refusal[1]})
         if price is not None:
             return price
         return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _pay(self, seat: int, mask: np.ndarray) -> int | None:
-        """Return the action that pays for a seat's words, where the game takes one; what it had queued follows."""
-        for heard in self.talk.record[self.charged :]:
-            if heard["agent"] is not None and heard["say"]:
-                self.owed[heard["agent"]] = self.game.talk_action(heard["agent"], len(heard["say"]))
+        """Return the action that pays for a seat's messages, if the game charges for them; queued actions follow."""
+        for message in self.talk.record[self.charged :]:
+            if message["agent"] is not None and message["say"]:
+                self.owed[message["agent"]] = self.game.talk_action(message["agent"], len(message["say"]))
         self.charged = len(self.talk.record)
         price = self.owed[seat]
         if price is None or not mask[price]:
@@ -216,58 +216,58 @@ class Table:
         return price
 
     def _seen(self, seat: int, refusal: Refusal | None = None, attempt: str = "") -> Seen:
-        moment = self.moment
-        view = self.game.seen(moment.shown, 0, seat)
-        plan, announced = self.plans.shown(seat, moment.text)
+        snapshot = self.snapshot
+        view = self.game.seen(snapshot.visible_state, 0, seat)
+        plan, announced = self.plans.visible_to(seat, snapshot.text)
         public = view.public_history
-        observation, observer = moment.observations[seat], self.observers.get(seat)
+        observation, observer = snapshot.observations[seat], self.observers.get(seat)
         return Seen(
             seat=seat,
-            timestep=moment.timestep,
+            timestep=snapshot.timestep,
             observation=observation if observer is None else observer.observe(view, observation),
-            mask=moment.masks[seat].copy(),
+            mask=snapshot.masks[seat].copy(),
             view=view,
             plan=plan,
             announced=announced,
-            running=moment.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
+            running=snapshot.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
             inbox=tuple(self.talk.inbox),
-            past_messages=tuple(self.said[-MAX_PAST:]),
+            past_messages=tuple(self.messages[-MAX_PAST:]),
             error=refusal,
             attempt=attempt,
             refused=tuple(r for r in self.refused if view.public_refusals or r[0] == seat),
-            earlier=tuple((other, moment.texts[other][action]) for other, action in enumerate(self.chosen))
+            earlier=tuple((other, snapshot.texts[other][action]) for other, action in enumerate(self.chosen))
             if view.public_choices
             else (),
-            history=tuple(tuple(own) if public or other == seat else () for other, own in enumerate(self.history)),
+            history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
             feedback=self.feedback[seat],
         )
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:
-        """Get a decision, let its words be heard, and queue what is to be carried out (nothing means waiting)."""
+        """Request a decision, send its message, and queue its actions (an empty decision means waiting)."""
         seen = self._seen(seat, refusal, attempt)
         answer = yield Ask(seat, "act", seen, lambda: () if seen.view.public_choices else self._asks_after(seat))
         decision = _as_decision(answer)
         self._count(seat, decision)
-        announced, said = decision.plan, decision.say
-        own = decision.plan if decision.action is None else int(decision.action)
+        announced, say = decision.plan, decision.say
+        queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:
-            announced = self.moment.text(seat, decision.action)
-        if seat in self.talk.opened:  # a correction is heard as one more message, and not discussed again
+            announced = self.snapshot.text(seat, decision.action)
+        if seat in self.talk.opened:  # a correction is one more message, without answers
             self.talk.add(seat, decision.say, announced)
         elif decision.say:
             revised = yield from self._converse(seat, decision.say, announced)
             if revised is not None:
-                own, said = revised.plan, revised.say
-        self.plans.follow(seat, own, announced=bool(said))
+                queued, say = revised.plan, revised.say
+        self.plans.follow(seat, queued, announced=bool(say))
 
     def _asks_after(self, seat: int) -> list[Ask]:
-        """Return the first questions to later seats: to those with a choice, without a plan, and who owe no action."""
+        """Return the first requests to later seats that have a choice, no plan and no owed action."""
         later = range(seat + 1, self.game.n_agents)
-        free = (s for s in later if self.moment.masks[s].sum() > 1 and not self.plans.queues[s])
+        free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 
     def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, Message | None]:
-        """Let the others answer; returns the opener's last message with another plan."""
+        """Let the others answer; returns the opener's last message that changed its plan."""
         talk = self.talk.hold(seat, say, plan)
         message: Message | None = None
         try:
@@ -284,10 +284,10 @@ class Table:
             return revised
 
     def _count(self, seat: int, answer: Decision | Message) -> None:
-        """Add what an answer took.
+        """Add tokens, time and exchanges of an answer.
 
         Raises:
-            ValueError: If it holds what records cannot.
+            ValueError: If records cannot store it.
         """
         _check_answer(answer)
         if answer.tokens is not None:
@@ -298,7 +298,7 @@ class Table:
 
 
 def _check_answer(answer: Decision | Message) -> None:
-    """Refuse what records cannot hold, where it comes in."""
+    """Reject answers that records cannot store."""
     checks = {"plan": schema.text, "say": schema.text, "tokens": _TOKENS, "seconds": _SECONDS}
     try:
         schema.object_of(checks)({name: getattr(answer, name) for name in checks})

@@ -1,8 +1,8 @@
-"""Digests of the lines of a run folder, so that a later edit of its records is noticed; nobody is kept from one.
+"""Digests of the lines of a run folder, which reveal later edits of its records but cannot prevent them.
 
-``records.sha256`` has a line for the configuration, one for each record, written before the record itself, and at last
-``finished``. The order of records does not matter, because a finished run puts them into another one. A run that was
-killed has at most one digest whose record was never written.
+``records.sha256`` has a line for the configuration, one for each record, written before the record itself, and finally
+``finished``. The order of records does not matter, because a finished run reorders them. A killed run has at most one
+digest whose record was never written.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ def config_line(config: bytes) -> bytes:
 
 
 def record_line(line: bytes) -> bytes:
-    """Return the line of a record, which is given with its line end."""
+    """Return the line of a record, which includes its newline."""
     return f"{_RECORD} {digest_of(line)}\n".encode()
 
 
-def whole_file(config: bytes, lines: Iterable[bytes]) -> bytes:
+def digests_file(config: bytes, lines: Iterable[bytes]) -> bytes:
     """Return the digests of a finished run."""
     return b"".join([config_line(config), *map(record_line, lines), f"{_FINISHED}\n".encode()])
 
 
 @dataclass(frozen=True)
 class Digests:
-    """Digests that were read.
+    """Parsed digests of a run folder.
 
     Attributes:
-        config: Of the configuration file; empty if there is none.
-        records: Of the records, in the order in which they were written.
-        finished: Whether the run was finished.
+        config: Digest of the configuration file; empty if there is none.
+        records: Digests of the records, in the order of writing.
+        finished: Whether the run is finished.
     """
 
     config: str
@@ -52,10 +52,10 @@ class Digests:
 
     @classmethod
     def read(cls, folder: Path) -> Digests | None:
-        """Return the digests of a folder, None if it has none; a last line that was being written does not count.
+        """Return the digests of a folder, None if it has none; an incomplete last line is ignored.
 
         Raises:
-            ValueError: For a line that is none.
+            ValueError: For a line that is not a digest.
         """
         path = folder / DIGESTS
         if not path.exists():
@@ -71,25 +71,25 @@ class Digests:
             elif kind == _FINISHED:
                 finished = True
             else:
-                raise ValueError(f"{path}, line {number}: is no digest")
+                raise ValueError(f"{path}, line {number}: not a digest")
         return cls(config, tuple(records), finished)
 
     def check_config(self, config: bytes) -> None:
         """Compare the configuration file.
 
         Raises:
-            ValueError: If it is another.
+            ValueError: If it differs.
         """
         if self.config and self.config != digest_of(config):
             raise ValueError(f"differs from what the run wrote; {REMEDY}")
 
     def changed_line(self, lines: Sequence[bytes]) -> int | None:
-        """Return the index of the first line that the run did not write, None if it wrote all of them."""
+        """Return the index of the first line not written by the run, None if there is none."""
         known = set(self.records)
         return next((i for i, line in enumerate(lines) if digest_of(line) not in known), None)
 
     def missing(self, lines: Iterable[bytes]) -> int:
-        """Return how many records are not there any more, other than one that may not have been written."""
+        """Return the number of deleted records, except one that may never have been written."""
         there = set(map(digest_of, lines))
         lost = [digest for digest in self.records if digest not in there]
         killed = not self.finished and lost == [self.records[-1]]

@@ -17,7 +17,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.envs.lexicon import PLAIN
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 MAX_VALUE_LENGTH = 60  # characters of an option's value in a name
@@ -25,11 +25,11 @@ MAX_VALUE_LENGTH = 60  # characters of an option's value in a name
 
 @dataclass(frozen=True)
 class Variant:
-    """A game with the options that make it another one than published numbers were measured in.
+    """A game with the options that distinguish it from the variant of published numbers.
 
     Attributes:
         game: Name of the game.
-        changed: Options that differ from their defaults, without axes, as ``canonical`` returns them.
+        changed: Options that differ from their defaults, without axes, in the form of ``canonical``.
     """
 
     game: str
@@ -37,27 +37,27 @@ class Variant:
 
     @property
     def key(self) -> str:
-        """Text that is the same for equal variants only."""
+        """Unique text of the variant."""
         return json.dumps([self.game, self.changed], sort_keys=True)
 
     @property
-    def words(self) -> str:
+    def label(self) -> str:
         """Changed options, for example ``"lexicon alien, players 3"``; empty if there are none."""
         return ", ".join(option_text(name, value) for name, value in self.changed.items())
 
     @property
     def title(self) -> str:
         """Game and changed options, for example ``"Soup-v0, lexicon alien"``."""
-        return ", ".join(filter(None, (self.game, self.words)))
+        return ", ".join(filter(None, (self.game, self.label)))
 
 
 def variant_of(record: Record, axes: Collection[str] | None = None, game: str = "") -> Variant:
-    """Return the variant that a record was played in.
+    """Return the variant of a record.
 
     Args:
-        record: Of an episode, or of an answer to a question.
-        axes: Options that are no part of it; those of the game's suite if None.
-        game: Its name; the id of the environment if empty.
+        record: Record of an episode or of an answer to a question.
+        axes: Options that are not part of the variant; those of the game's suite if None.
+        game: Name of the game; the id of the environment if empty.
     """
     suite = registry.load_suite(record["env_id"])
     changed = changed_options(
@@ -77,39 +77,39 @@ def changed_options(
     env_id: str,
     env_kwargs: Mapping[str, Any],
     axes: Collection[str] = (),
-    usual: Mapping[str, Any] | None = None,
+    defaults: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the options that differ from their defaults, in the order in which the game declares them.
+    """Return the options that differ from their defaults, in the game's order.
 
     Args:
         env_id: Registered id.
         env_kwargs: Options of the environment.
         axes: Options to leave out.
-        usual: Values that count as defaults instead of the game's.
+        defaults: Values that replace the game's defaults.
     """
     skipped = {*axes, *registry.game_class(env_id).config_class.presentation}
-    defaults = default_options(env_id) | {name: canonical(value) for name, value in (usual or {}).items()}
+    defaults = default_options(env_id) | {name: canonical(value) for name, value in (defaults or {}).items()}
     options = effective_options(env_id, env_kwargs)
     return {name: options[name] for name in options if name not in skipped and options[name] != defaults.get(name)}
 
 
 def default_options(env_id: str) -> dict[str, Any]:
-    """Return the default values of all options of a game, its lexicon among them."""
+    """Return the default values of all options of a game, including its lexicon."""
     cls = registry.game_class(env_id)
     values = {name: canonical(value) for name, value in cls.config_class().to_dict().items()}
     return values | {registry.LEXICON: getattr(cls, "language", PLAIN)}
 
 
 def effective_options(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of all options of a game, defaults where none are given."""
-    given = {name: canonical(value) for name, value in env_kwargs.items()}
-    if given.get(registry.LEXICON) is None:  # the game's own language
-        given.pop(registry.LEXICON, None)
-    return default_options(env_id) | given
+    """Return the values of all options of a game, including defaults."""
+    changed = {name: canonical(value) for name, value in env_kwargs.items()}
+    if changed.get(registry.LEXICON) is None:  # the game's default language
+        changed.pop(registry.LEXICON, None)
+    return default_options(env_id) | changed
 
 
 def canonical(value: Any) -> Any:
-    """Return an option's value as it is in JSON, with one form for numbers that are equal."""
+    """Return an option's value as in JSON, with one form for equal numbers."""
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, Mapping):
@@ -120,7 +120,7 @@ def canonical(value: Any) -> Any:
 
 
 def option_text(name: str, value: Any) -> str:
-    """Return an option as names of results show it; a long value is cut, with a digest that tells it from others."""
+    """Return an option for the name of a result; a long value is truncated and gets a digest."""
     text = json.dumps(value, sort_keys=True) if isinstance(value, (Mapping, list)) else str(value)
     if len(text) > MAX_VALUE_LENGTH:
         text = f"{text[:MAX_VALUE_LENGTH]}... ({hashlib.sha256(text.encode()).hexdigest()[:8]})"
@@ -128,7 +128,7 @@ def option_text(name: str, value: Any) -> str:
 
 
 def step_limit(env_id: str, env_kwargs: Mapping[str, Any]) -> int | None:
-    """Return the steps that a game's own rules allow an episode; None if its files are gone."""
+    """Return the game's default limit of steps; None if its files are missing."""
     return _step_limit(env_id, json.dumps(env_kwargs, sort_keys=True, default=str))
 
 
@@ -145,15 +145,15 @@ def _step_limit(env_id: str, env_kwargs: str) -> int | None:
 
 def by_variant(
     records: Iterable[Record],
-    team: Callable[[Record], Hashable] = lambda record: team_words(record["team"].values()),
+    team: Callable[[Record], Hashable] = lambda record: team_text(record["team"].values()),
     variant: Callable[[Record], Variant] = variant_of,
 ) -> list[list[Record]]:
-    """Return the records of each team on each variant, in the order in which these first appear.
+    """Group records by team and variant, in order of first appearance.
 
     Args:
-        records: Episodes.
-        team: Returns what teams are told apart by.
-        variant: Returns the variant of a record.
+        records: Records of episodes.
+        team: Function that returns the key of a record's team.
+        variant: Function that returns the variant of a record.
     """
     groups: dict[Hashable, list[Record]] = {}
     for record in records:
@@ -162,19 +162,19 @@ def by_variant(
 
 
 def split_runs(played: Mapping[str, Sequence[Record]]) -> dict[str, list[Record]]:
-    """Return the records of runs with a name for each variant: the run's, and the options that are not as by default.
+    """Split runs by variant; the name of a part is that of the run with its non-default options.
 
     Answers to questions stay together: the items of one set are about several variants.
 
     Args:
         played: Records of one game by run.
     """
-    found: dict[str, list[Record]] = {}
+    parts: dict[str, list[Record]] = {}
     for run, records in played.items():
-        for own in by_variant(records, lambda record: None, _variant_of_run):
-            words = _variant_of_run(own[0]).words
-            found[f"{run}: {words}" if words else run] = own
-    return found
+        for part in by_variant(records, lambda record: None, _variant_of_run):
+            label = _variant_of_run(part[0]).label
+            parts[f"{run}: {label}" if label else run] = part
+    return parts
 
 
 def _variant_of_run(record: Record) -> Variant:
@@ -185,8 +185,8 @@ def axis_values(record: Record, axes: Sequence[str] | None = None) -> dict[str, 
     """Return the values of the options that are axes of a suite's tables.
 
     Args:
-        record: Of an episode.
-        axes: Their names; those of the game's suite if None.
+        record: Record of an episode.
+        axes: Names of the options; those of the game's suite if None.
     """
     names = registry.load_suite(record["env_id"]).axes if axes is None else axes
     options = effective_options(record["env_id"], record["env_kwargs"])
@@ -197,28 +197,28 @@ def setting_names(
     records: Sequence[Record],
     axes: Sequence[str],
     name: Callable[[Record], str],
-    shipped: Collection[str] = (),
+    builtin: Collection[str] = (),
 ) -> list[str]:
     """Name the settings of records so that equal names mean equal values of all axes.
 
-    Settings of one name, such as a file that is called like another, are told apart by the axes that differ.
+    Settings of the same name, such as two files of one name, are distinguished by the axes that differ.
 
     Args:
-        records: Of one game.
-        axes: Options that make a setting.
-        name: Returns what a record's setting is called.
-        shipped: Names of files that come with the package; no other file is called by one of them alone.
+        records: Records of one game.
+        axes: Options that define a setting.
+        name: Function that returns the base name of a record's setting.
+        builtin: Names of built-in files; other files of these names are always qualified.
     """
     named: dict[str, dict[str, dict[str, Any]]] = {}
-    values = [axis_values(record, axes) for record in records]
-    for record, own in zip(records, values, strict=True):
-        named.setdefault(name(record), {})[json.dumps(own, sort_keys=True)] = own
+    settings = [axis_values(record, axes) for record in records]
+    for record, setting in zip(records, settings, strict=True):
+        named.setdefault(name(record), {})[json.dumps(setting, sort_keys=True)] = setting
 
-    def text(label: str, own: Mapping[str, Any]) -> str:
+    def text(label: str, setting: Mapping[str, Any]) -> str:
         others = list(named[label].values())
-        differing = [axis for axis in axes if any(other[axis] != own[axis] for other in others)]
-        files = [axis for axis in axes if label in shipped and own[axis] != label]
-        told = [axis for axis in (differing or files) if own[axis] != label]
-        return f"{label} ({', '.join(option_text(axis, own[axis]) for axis in told)})".lstrip() if told else label
+        differing = [axis for axis in axes if any(other[axis] != setting[axis] for other in others)]
+        files = [axis for axis in axes if label in builtin and setting[axis] != label]
+        qualifiers = [option_text(axis, setting[axis]) for axis in (differing or files) if setting[axis] != label]
+        return f"{label} ({', '.join(qualifiers)})".lstrip() if qualifiers else label
 
-    return [text(name(record), own) for record, own in zip(records, values, strict=True)]
+    return [text(name(record), setting) for record, setting in zip(records, settings, strict=True)]

@@ -1,8 +1,8 @@
-"""One episode as a generator that asks for decisions, and the driver that lets a team of policies answer.
+"""Episodes as generators that request decisions, and the driver that answers them with a team of policies.
 
-Agents decide in seat order. One that has no choice (it is busy, say) simply goes on. One that follows a plan takes
-the plan's next action. Otherwise it is asked; what it says is passed on to the teammates before anything is carried
-out, and what the game refuses is handed back once for correction.
+Agents decide in seat order. An agent without a choice, for example a busy one, continues. An agent with a plan takes
+the plan's next action. Otherwise its policy is asked: its message is sent to the teammates before any action is
+executed, and a refused action is returned once for correction.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ Record = dict[str, Any]
 
 
 class EpisodeLogger(Protocol):
-    """Logs what a game's metrics need beyond actions, events and rewards; one serves one episode."""
+    """Logger of further data for a game's metrics, besides actions, events and rewards. Each logs one episode."""
 
     def begin(self, env: ParallelEnv) -> None:
-        """Look at the start of the episode."""
+        """Log the start of the episode."""
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return further fields for the step that was just taken, fit for JSON."""
+        """Return further fields for the last step, as JSON values."""
 
     def end(self) -> dict[str, Any]:
         """Return further fields for the record."""
 
 
 def derive_seed(seed: int, *names: object) -> int:
-    """Return a seed of 48 bits that depends on nothing but the arguments.
+    """Return a seed of 48 bits that depends only on the arguments.
 
-    The first bytes of SHA-256 of the arguments joined by slashes, so it is the same on every machine, for any number
-    of processes and whatever else is played.
+    It consists of the first bytes of SHA-256 of the arguments joined by slashes, so it is independent of machine,
+    number of processes and other episodes.
     """
     text = "/".join(map(str, (seed, *names)))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
@@ -62,20 +62,20 @@ def policy_seed(seed: int, seat: int) -> int:
     return derive_seed(seed, "policy", seat)
 
 
-# ------------------------------------------------------------------------------------------- what an episode yields
+# ------------------------------------------------------------------------------------------- events of an episode
 
 
 @dataclass(frozen=True)
 class Started:
-    """The environment has been reset; policies are to be reset before they are asked.
+    """The environment has been reset; policies must be reset before they are asked.
 
-    The answer is None, or the words of a voice without a seat for the first step.
+    The answer is None, or a message from outside the team for the first step.
 
     Attributes:
         env: The environment, at its start.
         task: Name of the task.
-        seed: From which the seeds of the policies are derived, see ``policy_seed``.
-        observers: By seat, for policies that were trained on another observation than the environment shows.
+        seed: Seed from which the seeds of the policies are derived, see ``policy_seed``.
+        observers: Observers by seat, for policies trained on another observation than the environment's.
     """
 
     env: ParallelEnv
@@ -84,7 +84,7 @@ class Started:
     observers: dict[int, Observer] = field(default_factory=dict, repr=False)
 
     def reset(self, team: Team) -> None:
-        """Reset the policies of a team; those that need a simulator find one in their ``EnvInfo``."""
+        """Reset the policies of a team; those that need a simulator get one in their ``EnvInfo``."""
         for seat, policy in enumerate(team.policies):
             self.reset_policy(policy, seat, team.names)
 
@@ -92,11 +92,11 @@ class Started:
         """Reset the policy of one seat of a team with these names.
 
         Args:
-            policy: Of the seat.
+            policy: Policy of the seat.
             seat: Index of the agent.
-            names: Of all policies, by seat.
-            state: What a simulator looks at, a copy for policies that think while the game goes on; None for the
-                environment itself.
+            names: Names of all policies, by seat.
+            state: State for a simulator, a copy for policies that run while the game continues; None for the state of
+                the environment.
         """
         game, state = self.env.game, self.env.arrays[0] if state is None else state
         observer = observer_of(policy, game)
@@ -110,13 +110,13 @@ class Started:
 
 @dataclass(frozen=True)
 class Stepped:
-    """A step was taken. The answer is None, or the words of a voice without a seat for the step to come.
+    """A step has been taken. The answer is None, or a message from outside the team for the next step.
 
     Attributes:
         timestep: Steps taken so far.
         env: The environment, after the step.
-        step: The step's part of the record.
-        record: Returns the record of the steps so far, without metrics.
+        step: The step in the record.
+        record: Function that returns the record of the steps so far, without metrics.
     """
 
     timestep: int
@@ -136,7 +136,7 @@ class Episode(Generator[Event, Answer, Record]):
 
     Attributes:
         steps: The record's steps so far.
-        ends_after: Steps after which the episode is abandoned although its time limit, which agents see, is later.
+        ends_after: Steps after which the episode is stopped before its time limit, which agents know.
     """
 
     ends_after: int | None = None
@@ -149,22 +149,22 @@ class Episode(Generator[Event, Answer, Record]):
         self._loop = self._play()
 
     def send(self, value: Answer) -> Event:
-        """Give the answer to what was yielded last (None at first); returns what comes next.
+        """Send the answer to the last event (None at first); returns the next event.
 
         Raises:
             StopIteration: When the episode is over; its value is the record without metrics.
-            ValueError: For an answer that is none.
+            ValueError: For an invalid answer.
         """
         return self._loop.send(value)
 
     def throw(  # type: ignore[override]
         self, kind: Any, error: BaseException | None = None, trace: TracebackType | None = None
     ) -> Event:
-        """Raise an error where the episode waits for an answer."""
+        """Raise an error at the point where the episode waits for an answer."""
         return self._loop.throw(kind if error is None else error)
 
     def close(self) -> Record:  # type: ignore[override]
-        """Abandon the episode; returns the record of the steps so far, ``ended: "left"`` in it."""
+        """Stop the episode; returns the record of the steps so far, with ``ended: "left"``."""
         self._loop.close()
         return self._record() | ({} if self._over else {"ended": "left"})
 
@@ -176,39 +176,39 @@ class Episode(Generator[Event, Answer, Record]):
         observations, _ = env.reset(seed=self.seed if facts["fresh"] else None, options=start)
         seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
         observers: dict[int, Observer] = {}
-        voices, ordered = self._heard((yield Started(env, facts["task"], seed, observers)))
+        voices, ordered = self._receive((yield Started(env, facts["task"], seed, observers)))
         self._logger = logger = facts["logger"]
         if logger is not None:
             logger.begin(env)
         table = Table(self.game, facts["limits"], facts["feedback"], observers)
         while env.agents and len(self.steps) != self.ends_after:
-            moment = Snapshot(env.clone_state().state, len(self.steps), observations, env)
-            step = yield from table.decide(moment, voices)
+            snapshot = Snapshot(env.clone_state().state, len(self.steps), observations, env)
+            step = yield from table.decide(snapshot, voices)
             chosen = dict(zip(env.agents, step["actions"], strict=True))
             observations, rewards, _, _, infos = env.step(chosen)
             self._success = self.game.is_success(env.arrays[1], 0)
             step |= {"events": env.events(), "rewards": list(rewards.values())} | ordered
             step |= logger.step(env) if logger is not None else {}
             self.steps.append(step)
-            table.note(moment, step, [info["rejected"] for info in infos.values()])
-            voices, ordered = self._heard((yield Stepped(len(self.steps), env, step, self._record)))
+            table.log_step(snapshot, step, [info["rejected"] for info in infos.values()])
+            voices, ordered = self._receive((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
         return self._record()
 
-    def _heard(self, said: Answer) -> tuple[list[Message], dict[str, list[str]]]:
-        """Take what a voice without a seat says: what all hear in the next step, and what is ordered before it."""
-        if not isinstance(said, Message) or not self.env.agents:
+    def _receive(self, message: Answer) -> tuple[list[Message], dict[str, list[str]]]:
+        """Return the message from outside the team for the next step, and the record's field for its orders."""
+        if not isinstance(message, Message) or not self.env.agents:
             return [], {}
-        if said.orders:
-            self.env.order_next(said.orders)
-        words = [said._replace(agent=None, orders=())] if said.say else []
-        return words, {"ordered": list(said.orders)} if said.orders else {}
+        if message.orders:
+            self.env.order_next(message.orders)
+        voices = [message._replace(agent=None, orders=())] if message.say else []
+        return voices, {"ordered": list(message.orders)} if message.orders else {}
 
     def _record(self) -> Record:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger
         accounts, feedback = facts["accounts"](), facts["feedback"]
-        updates = {agent: own["updates"] for agent, own in accounts.items() if own.get("updates")}
-        accounts = {agent: cost for agent, own in accounts.items() if (cost := _without_updates(own))}
+        updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
+        accounts = {agent: cost for agent, account in accounts.items() if (cost := _without_updates(account))}
         return {
             "schema": SCHEMA,
             "env_id": game.id,
@@ -249,27 +249,27 @@ def episode(
     accounts: Callable[[], Mapping[str, Any]] = dict,
     start: Mapping[str, Any] | None = None,
 ) -> Episode:
-    """Begin an episode that asks for every decision: send the answers, receive what is next.
+    """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
     Args:
-        env: Environment with one seat for each text; its masks go to the infos (``mask_in="info"``).
-        specs: Who plays, by seat, for the record.
+        env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
+        specs: Specs of the policies by seat, for the record.
         seed: Seed of the environment; the policies' seeds are derived from it.
         episode: Number of the episode, for the record.
         task: Name of the task, for the record and the policies.
         level: Level of the task, for the record.
-        limits: Bounds of conversations and corrections.
-        fresh: Seed the environment; if not, its generator goes on from the episode before, as some originals have it.
-        logger: Adds to the steps and to the record what the game's metrics need.
-        feedback: What each seat was told of the episode before; it is in the record and in what the seats see.
-        accounts: Returns what the seats' answers took, by agent, when the episode is over.
-        start: Scene to start from; the record does not hold it. None for a start of the game.
+        limits: Limits of conversations and corrections.
+        fresh: Seed the environment. If False, its generator continues from the previous episode, as in some originals.
+        logger: Adds the data for the game's metrics to the steps and the record.
+        feedback: Feedback on the previous episode by seat, for the record and the seats.
+        accounts: Function that returns the cost of the seats' answers by agent, called when the episode is over.
+        start: Initial scene, which is not part of the record; None for an initial state of the game.
 
     Returns:
-        A generator: it yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
+        A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
 
     Raises:
-        ValueError: If there is not one text for each seat, or the masks are not in the infos.
+        ValueError: If there is not one spec per seat, or the masks are not in the infos.
     """
     game = env.game
     if len(specs) != game.n_agents:
@@ -286,16 +286,16 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | N
 
     Args:
         env: Environment with one seat for each policy.
-        team: Who plays.
+        team: Policies of all seats.
         seed: Seed of the environment.
         ends_after: See ``Episode``.
-        **options: Of ``episode``.
+        **options: Options of ``episode``.
 
     Returns:
-        The record without its metrics, fit for JSON.
+        The record without its metrics, as JSON values.
 
     Raises:
-        ValueError: If the team has not one policy for each seat, or a policy answers with something else.
+        ValueError: If the team does not have one policy per seat, or a policy returns an invalid answer.
     """
     run = episode(env, team.specs, seed, accounts=lambda: accounts_of(env, team), **options)
     run.ends_after = ends_after
@@ -310,7 +310,7 @@ def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | N
 
 
 def answer_for(team: Team, event: Event) -> Answer:
-    """Return what a team answers to an event of an episode."""
+    """Return a team's answer to an event of an episode."""
     if isinstance(event, Ask):
         policy = team.policies[event.seat]
         return policy.act(event.seen) if event.kind == "act" else policy.reply(event.seen)
@@ -320,15 +320,15 @@ def answer_for(team: Team, event: Event) -> Answer:
 
 
 class Answers:
-    """Answers of a team to the events of its episodes, the same as one after the other; close it after use.
+    """Answers of a team to the events of its episodes, identical to sequential ones. Close it after use.
 
-    Seats that decide on the same moment are asked at the same time, if their policies may be asked apart.
+    Seats that decide in the same state are asked concurrently if their policies allow it (``apart``).
     """
 
     def __init__(self, team: Team) -> None:
         self.team = team
         self._pool: ThreadPoolExecutor | None = None
-        self._early: dict[int, Future[Any]] = {}  # by seat: what was asked beside an earlier one
+        self._early: dict[int, Future[Any]] = {}  # seat -> answer that was requested concurrently with an earlier one
 
     def to(self, event: Event) -> Answer:
         """Return the answer to an event."""
@@ -359,13 +359,13 @@ class Answers:
 
 
 def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
-    """Return what an episode took, by agent, of the policies that know it."""
+    """Return the cost of an episode by agent, for policies that report it."""
     pairs = zip(env.possible_agents, team.policies, strict=True)
     return {agent: policy.account() for agent, policy in pairs if isinstance(policy, ReportsUsage)}
 
 
 def _without_updates(account: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what answers took, without what teams that deliberate say of their plans."""
+    """Return the cost of answers, without the plan updates of deliberating teams."""
     return {name: value for name, value in account.items() if name != "updates"}
 
 

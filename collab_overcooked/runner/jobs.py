@@ -1,4 +1,4 @@
-"""Jobs (what one worker runs in one go), evaluations that consist of jobs, and caches of environments and teams."""
+"""Jobs (units of work for one worker), evaluations that consist of jobs, and caches of environments and teams."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 
 
 def make_logger(env_id: str) -> EpisodeLogger | None:
-    """Return a new logger for an episode of a game; None where records need nothing more."""
+    """Return a new logger for an episode of a game; None if its records need no further data."""
     if not registry.find(env_id).suites:
         return None
     logger: EpisodeLogger | None = registry.load_suite(env_id).make_logger()
@@ -39,17 +39,17 @@ def make_logger(env_id: str) -> EpisodeLogger | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Job(ABC):
-    """What one worker runs in one go: an episode, or several that follow on one another.
+    """Unit of work for one worker: an episode, or a series of consecutive ones.
 
     Attributes:
         env_id: Registered id.
         env_kwargs: Options of the environment.
-        team: Policy texts in seat order.
-        task: What its records are called.
-        level: Level of the task, where a game has some.
-        seed: Of the environment.
-        limits: Bounds of conversations and corrections.
-        longest: Steps of an episode at most; None for as many as the environment has.
+        team: Policy specs in seat order.
+        task: Name of the task in the records.
+        level: Level of the task, in games with levels.
+        seed: Seed of the environment.
+        limits: Limits of conversations and corrections.
+        longest: Maximum steps of an episode; None for the environment's limit.
     """
 
     longest: ClassVar[int | None] = None
@@ -62,21 +62,21 @@ class Job(ABC):
     limits: Limits
 
     def load_game(self) -> Any:
-        """Return the compiled game, without an environment: making one compiles the game's kernels."""
+        """Return the compiled game, without an environment, which would compile the game's kernels."""
         return registry.load_game(self.env_id, **split_options(self.env_kwargs)[1])
 
     def speakers(self) -> list[str]:
-        """Return the texts of the language models that have seats, one for each seat."""
+        """Return the specs of the language models in seats, one per seat."""
         return [spec for spec in self.team if is_language(spec)]
 
     def teachers(self) -> list[str]:
-        """Return the texts of the language models that speak between episodes."""
+        """Return the specs of the language models that teach between episodes."""
         return []
 
     @property
     @abstractmethod
     def keys(self) -> Sequence[Key]:
-        """What the records will be called."""
+        """Keys of the records."""
 
     @abstractmethod
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
@@ -85,10 +85,10 @@ class Job(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeJob(Job):
-    """One episode.
+    """Job of a single episode.
 
     Attributes:
-        episode: Its number among those of its task.
+        episode: Number of the episode within its task.
     """
 
     episode: int
@@ -104,7 +104,7 @@ class EpisodeJob(Job):
         return [record | {"metrics": game_metrics(self.env_id).measure(record)}]
 
     def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
-        """Play the episode, or its first steps, and return its record without metrics."""
+        """Play the episode, or its first ``ends_after`` steps, and return its record without metrics."""
         return play_episode(
             env,
             team,
@@ -120,11 +120,11 @@ class EpisodeJob(Job):
 
 @dataclass(frozen=True, kw_only=True)
 class Series(Job):
-    """Episodes that follow on one another: the environment goes on, and the team may learn from each.
+    """Job of consecutive episodes: the environment is not reseeded, and the team may learn from each episode.
 
     Attributes:
-        number: Number of the series among those of its task.
-        episodes: How many.
+        number: Number of the series within its task.
+        episodes: Number of episodes.
     """
 
     number: int
@@ -132,11 +132,11 @@ class Series(Job):
 
     @property
     def keys(self) -> list[Key]:
-        """Task and episode number; the episodes of all series of a task are counted on."""
+        """Task and episode number; episodes are numbered across the series of a task."""
         return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes, with lessons in between if somebody teaches."""
+        """Play all episodes, with lessons in between if there is a teacher."""
         return play_series(
             cached_env(self.env_id, self.env_kwargs),
             cached_team(self.team, make),
@@ -150,19 +150,19 @@ class Series(Job):
         )
 
     def teaching(self, make: MakePolicy) -> Teaching | None:
-        """Return who speaks between the episodes; None for nobody."""
+        """Return the teaching between the episodes; None without a teacher."""
         return None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation(ABC):
-    """All jobs of one run; every suite adds what they are made of.
+    """All jobs of one run. Suites add the fields from which jobs are made.
 
     Attributes:
         suite: Name of the suite.
-        seed: Of the whole.
-        options: Options of the environment that all jobs have.
-        limits: Bounds of conversations and corrections.
+        seed: Seed of the run.
+        options: Environment options of all jobs.
+        limits: Limits of conversations and corrections.
     """
 
     suite: str
@@ -180,15 +180,15 @@ class Evaluation(ABC):
         return tuple(self.make_jobs())
 
     def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued, fit for JSON; settings of models may be in files."""
+        """Return the configuration that must be equal to continue a run, as JSON values; includes files of settings."""
         config = {"suite": self.suite, "version": __version__, **asdict(self)}
         specs = self.language_specs()
         if specs:
             from collab_overcooked.policies.llm.settings import parse_settings
 
             config["models"] = {spec: parse_settings(spec.partition(":")[2]).to_dict() for spec in specs}
-        if found := self.plugins():
-            config["plugins"] = found
+        if plugins_used := self.plugins():
+            config["plugins"] = plugins_used
         return config
 
     def plugins(self) -> dict[str, str]:
@@ -196,15 +196,15 @@ class Evaluation(ABC):
         return plugins_of([job.env_id for job in self.jobs], [spec for team in self.teams() for spec in team])
 
     def teams(self) -> list[tuple[str, ...]]:
-        """Return the policy texts of every team that plays."""
+        """Return the policy specs of every team."""
         return list(dict.fromkeys(job.team for job in self.jobs))
 
     def language_specs(self) -> list[str]:
-        """Return the texts of the language models that take part."""
+        """Return the specs of all language models of the run."""
         return list(dict.fromkeys(spec for job in self.jobs for spec in (*job.speakers(), *job.teachers())))
 
     def has_language_models(self) -> bool:
-        """Tell whether language models take part."""
+        """Return whether the run uses language models."""
         return bool(self.language_specs())
 
 
@@ -228,11 +228,11 @@ def _cached_team(specs: tuple[str, ...]) -> Team:
 
 
 def cached_team(specs: tuple[str, ...], make: MakePolicy | None = None) -> Team:
-    """Return a team whose policies are made once in a process, as some load models; with ``make`` it is a new one.
+    """Return a team with policies cached in this process, as some load models; with ``make`` the team is new.
 
     Args:
-        specs: Policy texts in seat order.
-        make: Turns policy texts into policies that must not be shared.
+        specs: Policy specs in seat order.
+        make: Factory of policies that must not be shared.
     """
     return _cached_team(specs) if make is None else make_team(specs, make)
 
@@ -246,7 +246,7 @@ _cache = _EnvCache()  # of this process and thread
 
 
 def cached_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
-    """Return an environment that is made once: compiling a layout takes longer than an episode of simple policies."""
+    """Return a cached environment: compiling a layout takes longer than an episode of simple policies."""
     key = json.dumps([env_id, kwargs], sort_keys=True)
     if key not in _cache.envs:
         if len(_cache.envs) >= 64:
@@ -256,5 +256,5 @@ def cached_env(env_id: str, kwargs: Mapping[str, Any]) -> ParallelEnv:
 
 
 def clear_env_cache() -> None:
-    """Drop the cached environments: a file that they were made from may have been edited since."""
+    """Drop the cached environments, for example because their layout files may have been edited."""
     _cache.envs.clear()

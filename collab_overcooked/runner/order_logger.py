@@ -9,12 +9,12 @@ from collab_overcooked.envs.parallel import ParallelEnv
 
 
 class OrderLogger:
-    """Logs what becomes of the orders: ``orders`` of every step, and the sequence that replays the episode.
+    """Logger of ``orders`` in every step, and of the sequence of orders that replays the episode.
 
     Scenes of the game must have ``orders`` (name and remaining time), ``completed``, ``expired`` and ``accomplished``.
 
     Args:
-        last: Time that an order has left before the step in which it expires.
+        last: Remaining time of an order before the step in which it expires.
     """
 
     def __init__(self, last: int = 0) -> None:
@@ -24,14 +24,14 @@ class OrderLogger:
         self.counts = (0, 0)
 
     def begin(self, env: ParallelEnv) -> None:
-        """Note the first order."""
+        """Log the first order."""
         scene = env.scene()
         self.open = _open_orders(scene)
         self.drawn = [name for name, _ in self.open]
         self.counts = scene["completed"], scene["expired"]
 
     def step(self, env: ParallelEnv) -> dict[str, Any]:
-        """Return names of the orders completed and expired in the last step, and those open after it."""
+        """Return the orders completed and expired in the last step, and the orders open after it."""
         scene = env.scene()
         before, self.open = self.open, _open_orders(scene)
         completed, expired = scene["completed"] - self.counts[0], scene["expired"] - self.counts[1]
@@ -41,7 +41,7 @@ class OrderLogger:
         left = [name for name, _ in before]
         for name in (*done, *lost):
             left.remove(name)
-        for name, _ in self.open:  # what was not there before has been drawn
+        for name, _ in self.open:  # orders that were not open before have been drawn
             if name in left:
                 left.remove(name)
             else:
@@ -49,7 +49,7 @@ class OrderLogger:
         return {"orders": {"completed": done, "expired": lost, "open": self.open}}
 
     def end(self) -> dict[str, Any]:
-        """Return the reset options that bring the same orders, whatever came before the episode."""
+        """Return the reset options that reproduce the orders, independent of earlier episodes."""
         return {"options": {"orders": self.drawn}}
 
 

@@ -1,4 +1,4 @@
-"""The schema of records: what every game's have in common, and what a suite adds for its own."""
+"""Schema of records: fields of all games, and further fields of suites."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LABEL_OR_NOTHING = nullable(object_of(LABELLED))
 
 @dataclass(frozen=True)
 class RecordFields:
-    """What a game's records hold that others do not; everything that its metrics and words read.
+    """Further fields in a game's records, for its metrics and texts.
 
     Attributes:
-        event: Of an agent in one step.
+        event: Schema of an agent's event in one step.
         step: Further fields of every step.
-        record: Further fields of the record.
-        optional: Those of the record that may be missing.
+        record: Further required fields of the record.
+        optional: Further optional fields of the record.
     """
 
     event: Check = LABEL_OR_NOTHING
@@ -36,10 +36,10 @@ class RecordFields:
 
 
 def check_record(record: Any) -> None:
-    """Refuse what is no record of a registered game.
+    """Check that a value is a record of a registered game.
 
     Raises:
-        SchemaError: Naming the field, its value and what is allowed.
+        SchemaError: Naming the field, its value and the allowed values.
         ValueError: For an unknown game or option of it.
     """
     _HEAD(record)
@@ -56,18 +56,18 @@ def check_record(record: Any) -> None:
 
 
 def derived_fields(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a record's other fields say about some of its fields; nothing if a file of its game is not here."""
+    """Return the fields of a record that follow from its other fields; empty if a file of its game is missing."""
     if record.get("suite") or not registry.find(record["env_id"]).suites:
         return {}
     try:
-        found: Mapping[str, Any] = registry.load_suite(record["env_id"]).derived(record)
-    except (ValueError, TypeError, OSError):  # scoring says what is wrong with the options
+        derived: Mapping[str, Any] = registry.load_suite(record["env_id"]).derived(record)
+    except (ValueError, TypeError, OSError):  # scoring reports invalid options
         return {}
-    return found
+    return derived
 
 
 def _check_options(env_id: str, options: dict[str, Any]) -> None:
-    """Refuse unknown options of a game and bad values, as far as they can be told without reading files."""
+    """Reject unknown options and invalid values of a game, as far as possible without reading files."""
     if env_id not in registry.registered():
         raise ValueError(near_matches("environment id", env_id, registry.registered()))
     check_options(options, registry.game_options(env_id))
@@ -91,7 +91,7 @@ _HEAD = object_of(
     {"suite": schema.one_of(*registry.COMMON_SUITES)},
 )
 _COUNT, _SECONDS = integer(), schema.number(0)
-_TOKENS = integer(0, 10**12)  # of many answers, each of which is bounded where it comes in
+_TOKENS = integer(0, 10**12)  # sum over many answers, each of which is bounded on receipt
 _LOGGED = object_of({"timestamp": _COUNT, "action": schema.text})
 _ACCOUNT = object_of(
     {
@@ -128,7 +128,7 @@ _SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT}
 
 
 def _check_update(value: Any) -> None:
-    """Check a look at a plan; the plans of a search form trees, in which parents stand before their children."""
+    """Check a plan update; the plans of a search form a tree, with parents before their children."""
     _UPDATE(value)
     if not value["searched"]:
         return
@@ -139,9 +139,7 @@ def _check_update(value: Any) -> None:
             raise schema.SchemaError(f"nodes[{k}].parent: got {node['parent']}, allowed is a number below {k}")
         depths.append(depths[node["parent"]] + 1 if node["parent"] >= 0 else 0)
     if not depths or max(depths) > schema.MAX_DEPTH:
-        raise schema.SchemaError(
-            f"nodes: a search has one plan at least, and {schema.MAX_DEPTH} below each other at most"
-        )
+        raise schema.SchemaError(f"nodes: a search has at least one plan and at most {schema.MAX_DEPTH} levels")
     object_of({"chosen": integer(0, len(depths) - 1)})(value)
 
 
@@ -159,7 +157,10 @@ _PERSON = object_of(
     {"tick": _SECONDS, "show": schema.name, "menu": schema.name, "names": schema.name},
 )
 
-_ANSWERED = {"seconds": nullable(_SECONDS), "exchanges": list_of(schema.name)}  # of a seat in a step, if it was asked
+_ANSWERED = {
+    "seconds": nullable(_SECONDS),
+    "exchanges": list_of(schema.name),
+}  # of a seat in a step
 
 
 _OPTIONAL = {
@@ -170,16 +171,16 @@ _OPTIONAL = {
     "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
     "metrics": mapping_of(schema.unchecked),
     "ended": schema.name,
-    "limits": mapping_of(_COUNT),  # of conversations and corrections, if they are not the default ones
+    "limits": mapping_of(_COUNT),  # of conversations and corrections, if they differ from the defaults
     "max_cycles_given": schema.boolean,
-    "ends_after": integer(1, MAX_OPTION),  # steps, where an episode is abandoned before its time limit
+    "ends_after": integer(1, MAX_OPTION),  # steps, if the episode is stopped before its time limit
 }
 
 
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
-    """Return the check of the records of a game with so many seats, or of a suite that is not of one game."""
-    own = (
+    """Return the check for records of a game and number of seats, or of a suite without a single game."""
+    further = (
         registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
     )
     seat, seats = integer(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
@@ -188,14 +189,14 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
     step = {
         "actions": list_of(integer(0, MAX_OPTION), n_agents),
         "action_texts": list_of(schema.text, n_agents),
-        "events": list_of(own.event, n_agents),
+        "events": list_of(further.event, n_agents),
         "rewards": list_of(schema.number(), n_agents),
         "messages": list_of(message),
         "errors": list_of(error),
         "tokens": list_of(nullable(_TOKENS), n_agents),
     }
     optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
-    optional_of_step["ordered"] = list_of(schema.name)  # by a voice, before the step
+    optional_of_step["ordered"] = list_of(schema.name)  # by a message from outside the team, before the step
     record = {
         "team": mapping_of(schema.name, seats),
         "seed": integer(high=None),
@@ -204,10 +205,10 @@ def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
         "task": schema.name,
         "level": nullable(_COUNT),
         "max_cycles": integer(1, MAX_OPTION),
-        "steps": list_of(object_of({**step, **own.step}, optional_of_step)),
+        "steps": list_of(object_of({**step, **further.step}, optional_of_step)),
         "history": list_of(list_of(_LOGGED), n_agents),
         "success": schema.boolean,
         "timesteps": _COUNT,
     }
-    optional = {**_OPTIONAL, "feedback": list_of(schema.text, n_agents), **own.optional}
-    return object_of({**record, **own.record}, optional)
+    optional = {**_OPTIONAL, "feedback": list_of(schema.text, n_agents), **further.optional}
+    return object_of({**record, **further.record}, optional)

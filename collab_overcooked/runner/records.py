@@ -1,7 +1,7 @@
-"""Episode records on disk: one JSON line each, written as they come, read with exact complaints.
+"""Episode records on disk: one JSON line each, appended as episodes end, and validated when read.
 
-A run folder holds ``config.json`` (what is played), ``records.jsonl`` (what happened), and what is made from them:
-``table.md``, ``table.csv``, ``table.json`` and ``report.html``.
+A run folder holds ``config.json``, ``records.jsonl``, and results that are derived from them: ``table.md``,
+``table.csv``, ``table.json`` and ``report.html``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.redaction import redact_values
 from collab_overcooked.io.schema import SchemaError, json_line, parse_json
-from collab_overcooked.runner.digests import DIGESTS, REMEDY, Digests, config_line, record_line, whole_file
+from collab_overcooked.runner.digests import DIGESTS, REMEDY, Digests, config_line, digests_file, record_line
 from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
 Key = tuple[str, int]
-"""Task and episode number: what identifies a record within a run."""
+"""Task and episode number, which identify a record within a run."""
 
 
 class RecordError(ValueError):
-    """A record cannot be used; the message names file, line and field."""
+    """Invalid record; the message names file, line and field."""
 
 
 class StoredRecord(dict[str, Any]):
@@ -35,7 +35,7 @@ class StoredRecord(dict[str, Any]):
 
     Attributes:
         where: File and line.
-        line: As it stands there, with its line end.
+        line: The line with its newline.
     """
 
     where = ""
@@ -44,7 +44,7 @@ class StoredRecord(dict[str, Any]):
 
 @contextmanager
 def about(record: Mapping[str, Any]) -> Iterator[None]:
-    """Turn errors of what a record holds (ValueError, TypeError) into RecordErrors that say which record it is."""
+    """Convert errors in the content of a record (ValueError, TypeError) to RecordErrors that name the record."""
     try:
         yield
     except RecordError:
@@ -55,18 +55,18 @@ def about(record: Mapping[str, Any]) -> Iterator[None]:
 
 
 def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[Any]:
-    """Read a file of records. A line that is there again counts once.
+    """Read a file of records. Repeated lines count once.
 
     Args:
-        path: JSONL file, or the run folder that holds it.
-        note: Called, in a sentence, with what makes the records less trustworthy.
+        path: JSONL file, or the run folder that contains it.
+        note: Called with a sentence about anything that makes the records less trustworthy.
 
     Returns:
         The records in the order of the file.
 
     Raises:
-        RecordError: If there is no such file, it holds no record, one of its lines is no whole record, two lines say
-            different things of one episode, or a line of a run folder is not what the run wrote.
+        RecordError: If the file is missing or empty, a line is not a complete record, two lines contradict each other
+            about one episode, or a line of a run folder was not written by the run.
     """
     path = Path(path)
     if path.is_dir():
@@ -74,12 +74,12 @@ def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None)
     with _about_file(path):
         before = _digests_of(path)
         text = path.read_bytes().decode("utf-8")
-        after = _digests_of(path)  # of a run that goes on, it has those of all lines that were read
+        after = _digests_of(path)  # in a running evaluation, these cover all lines that were read
     records: list[Any] = [
         parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
     ]
     if not records:
-        raise RecordError(f"{path}: holds no record")
+        raise RecordError(f"{path}: contains no record")
     if before is None or after is None:
         note(f"{path}: unverified: without {DIGESTS} beside it, an edit would go unnoticed")
     else:
@@ -94,21 +94,21 @@ def _about_file(path: Path) -> Iterator[None]:
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: is no text file: {error.reason} at byte {error.start}") from None
+        raise RecordError(f"{path}: not a text file: {error.reason} at byte {error.start}") from None
     except ValueError as error:
         raise RecordError(str(error)) from None
 
 
 def _digests_of(path: Path) -> Digests | None:
-    """Return the digests of a file of records; other files of a run folder have none."""
+    """Return the digests of a file of records; None for other files."""
     return Digests.read(path.parent) if path.name == RECORDS else None
 
 
 def _verify(path: Path, records: Sequence[StoredRecord], before: Digests, after: Digests) -> None:
-    """Compare what was read with the digests of the run, which may have gone on meanwhile.
+    """Compare records with the digests of the run, which may have continued in the meantime.
 
     Raises:
-        RecordError: Naming what was edited.
+        RecordError: Naming the edited file or line.
     """
     lines = [record.line for record in records]
     changed = after.changed_line(lines)
@@ -125,47 +125,47 @@ def _verify(path: Path, records: Sequence[StoredRecord], before: Digests, after:
 
 
 def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    """Return records without lines that are there again.
+    """Return records without repeated lines.
 
     Raises:
-        RecordError: If two of them say different things of one episode.
+        RecordError: If two records contradict each other about one episode.
     """
-    found: dict[Any, StoredRecord] = {}
+    by_identity: dict[Any, StoredRecord] = {}
     for record in records:
-        if found.setdefault(identity(record), record) != record:
-            first = found[identity(record)].where.rpartition(", ")[2]
-            raise RecordError(f"{record.where}: holds the episode of {first} once more, but otherwise; delete one line")
-    return list(found.values())
+        if by_identity.setdefault(identity(record), record) != record:
+            first = by_identity[identity(record)].where.rpartition(", ")[2]
+            raise RecordError(f"{record.where}: contradicts {first} about the same episode; delete one of these lines")
+    return list(by_identity.values())
 
 
 def _identity(record: Mapping[str, Any]) -> str:
-    """Return what tells episodes of several runs in one file apart."""
+    """Return the identity of an episode, unique across the runs in one file."""
     names = ("suite", "env_id", "env_kwargs", "team", "task", "episode", "seed", "options", "due_number")
     return json.dumps([record.get(name) for name in names], sort_keys=True)
 
 
 def parse_record(line: str, where: str) -> StoredRecord:
-    """Read one line.
+    """Parse one line.
 
     Args:
         line: JSON of a record.
         where: File and line, for messages.
 
     Raises:
-        RecordError: If it is truncated, no JSON, of another schema, or has a field that cannot be.
+        RecordError: If it is truncated, not JSON, of another schema, or has an invalid field.
     """
     try:
         record = parse_json(line)
         check_record(record)
     except ValueError as error:
         raise RecordError(f"{where}: {error}") from None
-    found = StoredRecord(record)
-    found.where, found.line = where, line.encode() + b"\n"
-    return found
+    stored = StoredRecord(record)
+    stored.where, stored.line = where, line.encode() + b"\n"
+    return stored
 
 
-def in_plain_words(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record whose messages are in plain words, whatever language its game speaks."""
+def without_lexicon(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record with its messages translated back from the game's lexicon."""
     language = record["env_kwargs"].get("lexicon", PLAIN)
     if language == PLAIN:
         return record
@@ -188,10 +188,10 @@ def key_of(record: Mapping[str, Any]) -> Key:
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of UTF-8 JSON, without keys of language models.
+    """Return a record as one line of UTF-8 JSON, with access keys redacted.
 
     Raises:
-        RecordError: If ``read_records`` would refuse it.
+        RecordError: If ``read_records`` would reject it.
     """
     try:
         return json_line(redact_values(record), check_record)
@@ -200,8 +200,8 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
         raise RecordError(f"{where}: its record cannot be written: {error}") from None
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that nobody ever sees a part of it, not even after a power cut."""
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file atomically and durably."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     with beside.open("wb") as file:
         file.write(data)
@@ -211,7 +211,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def append_line(path: Path, line: bytes) -> None:
-    """Add a line to a file so that it survives whatever happens next."""
+    """Append a line to a file durably (fsync)."""
     with path.open("ab") as file:
         file.write(line)
         file.flush()
@@ -219,12 +219,12 @@ def append_line(path: Path, line: bytes) -> None:
 
 
 def drop_partial_line(path: Path, note: Callable[[str], None], result: str) -> None:
-    """Cut off a last line that was being written when a process was stopped.
+    """Truncate an incomplete last line, left by a process that was stopped while writing.
 
     Args:
         path: The file.
-        note: Called with what was done, in a sentence.
-        result: What this means for what the line was about.
+        note: Called with a sentence about the repair.
+        result: Consequence for the reader, for the sentence.
     """
     if not path.exists():
         return
@@ -237,14 +237,14 @@ def drop_partial_line(path: Path, note: Callable[[str], None], result: str) -> N
 
 
 def use_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration of a folder, or compare it with the one that is there.
+    """Write the configuration of a folder, or compare it with an existing one.
 
     Raises:
         ValueError: If they differ; the message names the field.
     """
     path = folder / CONFIG
     if not path.exists():
-        write_whole(path, json.dumps(config, indent=2).encode() + b"\n")
+        write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
         return
     there = read_config(folder)
     for name in [*config, *(key for key in there if key not in config)]:
@@ -257,22 +257,22 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
 
 
 class RunFolder:
-    """A folder that one evaluation at a time writes to, and that can be continued from; close it after use.
+    """Folder of one run, which can be resumed; only one evaluation at a time may write to it. Close it after use.
 
     Args:
-        path: The folder; made if it does not exist.
-        config: What is played, fit for JSON.
-        note: Called with what was repaired, in a sentence.
+        path: The folder; created if missing.
+        config: Configuration of the run, as JSON values.
+        note: Called with a sentence about each repair.
 
     Raises:
-        ValueError: If the folder holds a run of another configuration, or records without one.
-        RecordError: If a line other than the last is damaged, or two lines say different things of one episode.
+        ValueError: If the folder contains a run of another configuration, or records without a configuration.
+        RecordError: If a line other than the last is damaged, or two lines contradict each other about one episode.
         OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
         self.path, self.note = Path(path), note
-        self.config = json.loads(json.dumps(config))  # as it will be read back
+        self.config = json.loads(json.dumps(config))  # in the form in which it is read back
         self.path.mkdir(parents=True, exist_ok=True)
         try:
             self._lock = FileLock(self.path / LOCK)
@@ -294,7 +294,7 @@ class RunFolder:
             raise
 
     def close(self) -> None:
-        """Let others write to the folder."""
+        """Release the folder's lock."""
         self._lock.release()
 
     def __enter__(self) -> Self:
@@ -304,24 +304,24 @@ class RunFolder:
         self.close()
 
     def _read(self) -> None:
-        """Read the records, and begin the digests anew with them: one may be of a record that was never written."""
+        """Read the records and rewrite their digests: one may be of a record that was never written."""
         begun = self.records_path.exists() and self.records_path.stat().st_size > 0
         for record in read_records(self.records_path, self.note) if begun else ():
             self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
         digests = self.path / DIGESTS
         self._verified = digests.exists() or not begun
-        found = Digests.read(self.path)
-        if found is not None and not begun and len(found.records) > 1:
-            raise RecordError(f"{self.records_path}: {len(found.records)} records are missing; {REMEDY}")
-        if self._verified and (found is None or not found.finished):
+        written = Digests.read(self.path)
+        if written is not None and not begun and len(written.records) > 1:
+            raise RecordError(f"{self.records_path}: {len(written.records)} records are missing; {REMEDY}")
+        if self._verified and (written is None or not written.finished):
             config = config_line((self.path / CONFIG).read_bytes())
-            write_whole(digests, b"".join([config, *map(record_line, self._lines.values())]))
+            write_atomic(digests, b"".join([config, *map(record_line, self._lines.values())]))
 
     def append(self, record: dict[str, Any]) -> None:
-        """Write a record so that it survives whatever happens next.
+        """Append a record durably.
 
         Raises:
-            RecordError: If ``read_records`` would refuse it.
+            RecordError: If ``read_records`` would reject it.
         """
         line = dump_line(record)
         if self._verified:  # before the record, so that a record without a digest is an edit
@@ -330,17 +330,17 @@ class RunFolder:
         self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
     def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:
-        """Put all records into their final order, the same for any number of processes, and return them."""
+        """Sort all records into their final order, the same for any number of processes, and return them."""
         keys = list(order)
         lines = [self._lines[key] for key in keys]
         if self._verified:
-            write_whole(self.path / DIGESTS, whole_file((self.path / CONFIG).read_bytes(), lines))
-        write_whole(self.records_path, b"".join(lines))
+            write_atomic(self.path / DIGESTS, digests_file((self.path / CONFIG).read_bytes(), lines))
+        write_atomic(self.records_path, b"".join(lines))
         return [self.records[key] for key in keys]
 
 
 def _difference(was: Any, now: Any) -> tuple[str, str]:
-    """Return two values for a message; long lists are cut down to where they differ."""
+    """Return two values for a message; long lists are reduced to their differences."""
     if isinstance(was, list) and isinstance(now, list) and len(was) + len(now) > 8:
         return f"{len(was)} entries", f"{len(now)} entries"
     return f"{was!r:.80}", f"{now!r:.80}"
@@ -350,7 +350,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """Read the configuration of a run folder.
 
     Raises:
-        RecordError: If it is absent or no JSON object.
+        RecordError: If it is missing or not a JSON object.
     """
     path = folder / CONFIG
     try:
@@ -360,5 +360,5 @@ def read_config(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise RecordError(f"{path}: {error}") from None
     if not isinstance(config, dict):
-        raise RecordError(f"{path}: an object is needed, got {type(config).__name__}")
+        raise RecordError(f"{path}: must be an object, not {type(config).__name__}")
     return config

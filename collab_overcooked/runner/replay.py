@@ -1,4 +1,4 @@
-"""Play a record again: the same environment, seed and actions give the same events and rewards."""
+"""Replay of records: the same environment, seed and actions give the same events and rewards."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from collab_overcooked.runner.records import RecordError, about
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """A replayed episode after some steps.
+    """State of a replayed episode.
 
     Attributes:
         timestep: Steps taken; 0 is the start.
-        env: The environment at this moment; it moves on with the iteration.
-        events: What each agent brought about in the last step; empty at the start.
-        rewards: What each agent was paid for it.
+        env: The environment in this state; the iteration advances it.
+        events: Each agent's event in the last step; empty at the start.
+        rewards: Each agent's reward for the last step.
         success: Whether the episode reached its goal.
-        over: Whether it ended.
+        over: Whether the episode ended.
         further: Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``.
-        result: Fields that it adds to the record, after the last step.
+        result: Fields that the logger adds to the record, after the last step.
     """
 
     timestep: int
@@ -43,14 +43,14 @@ class ReplayStep:
 
 
 def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterator[ReplayStep]:
-    """Yield the start and every moment after a step of a record.
+    """Yield the start of a record and the state after each step.
 
     Args:
         record: See ``records.parse_record``.
-        render_mode: Passed to the environment, so that ``moment.env.render()`` works.
+        render_mode: Passed to the environment, so that ``step.env.render()`` works.
 
     Raises:
-        RecordError: If the record's environment cannot be made, or an action does not exist in it.
+        RecordError: If the record's environment cannot be created, or an action does not exist in it.
     """
     with about(record):
         env = _started(record, render_mode)
@@ -83,9 +83,9 @@ def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
 
 
 def first_difference(record: Mapping[str, Any]) -> str | None:
-    """Replay a record and compare events, rewards, action texts, history, outcome, and what follows from these.
+    """Replay a record and compare events, rewards, action texts, history, outcome, and all fields derived from them.
 
-    Texts of policies, accounts, team and version cannot be derived; the digests of a run folder cover them.
+    Texts of policies, accounts, team and version cannot be recomputed; the digests of a run folder cover them.
 
     Returns:
         The first difference as a sentence that names the field, None if there is none.
@@ -93,20 +93,20 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
     last = None
     texts: list[list[str]] = []
     try:
-        for moment in replay(record):
-            last = moment
-            if moment.timestep:
-                difference = _step_difference(record, moment, texts)
+        for replayed_step in replay(record):
+            last = replayed_step
+            if replayed_step.timestep:
+                difference = _step_difference(record, replayed_step, texts)
                 if difference:
                     return difference
-            game, state = moment.env.game, moment.env.arrays[0]
+            game, state = replayed_step.env.game, replayed_step.env.arrays[0]
             texts = [game.action_texts(state, 0, seat) for seat in range(game.n_agents)]  # those of the next step
     except RecordError as error:
         return str(error)
     history = history_of(record["steps"], len(record["team"]))
     derived = {"success": last is not None and last.success, "history": history, **derived_fields(record)}
     derived |= {} if last is None else {name: value for name, value in last.result.items() if name in record}
-    for name, replayed in json.loads(json.dumps(derived)).items():  # with lists for tuples, as in records
+    for name, replayed in json.loads(json.dumps(derived)).items():  # converts tuples to lists, as in records
         if record[name] != replayed and (name, record[name]) != ("level", None):
             return f"{name}: recorded {record[name]!r:.200}, replayed {replayed!r:.200}"
     if last is None or not (last.over or record.get("ends_after") == record["timesteps"]):
@@ -115,7 +115,7 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
 
 
 def _metric_difference(record: Mapping[str, Any]) -> str | None:
-    """Compare the metrics of a record with those that are computed from it."""
+    """Compare the metrics of a record with metrics computed from its steps."""
     recorded = record.get("metrics", {})
     try:
         with about(record):
@@ -129,7 +129,7 @@ def _metric_difference(record: Mapping[str, Any]) -> str | None:
 
 
 def _equal(recorded: Any, computed: Any) -> bool:
-    """Compare two metrics; sums in another order may differ in their last digits."""
+    """Compare two metrics with a tolerance for the order of sums."""
     if isinstance(recorded, dict) and isinstance(computed, dict):
         return recorded.keys() == computed.keys() and all(_equal(recorded[key], computed[key]) for key in computed)
     if isinstance(recorded, (list, tuple)) and isinstance(computed, (list, tuple)):
@@ -139,18 +139,18 @@ def _equal(recorded: Any, computed: Any) -> bool:
     return bool(recorded == computed)
 
 
-def _step_difference(record: Mapping[str, Any], moment: ReplayStep, texts: list[list[str]]) -> str | None:
-    step, where = record["steps"][moment.timestep - 1], f"steps[{moment.timestep - 1}]"
+def _step_difference(record: Mapping[str, Any], replayed_step: ReplayStep, texts: list[list[str]]) -> str | None:
+    step, where = record["steps"][replayed_step.timestep - 1], f"steps[{replayed_step.timestep - 1}]"
     replayed: dict[str, list[Any]] = {
-        "events": moment.events,
-        "rewards": moment.rewards,
+        "events": replayed_step.events,
+        "rewards": replayed_step.rewards,
         "action_texts": [texts[seat][action] for seat, action in enumerate(step["actions"])],
     }
     for name, values in replayed.items():
         for seat, (was, now) in enumerate(zip(step[name], values, strict=True)):
             if was != now:
                 return f"{where}.{name}[{seat}]: recorded {was!r}, replayed {now!r}"
-    for name, value in moment.further.items():
+    for name, value in replayed_step.further.items():
         if step.get(name) != value:
             return f"{where}.{name}: recorded {step.get(name)!r:.200}, replayed {value!r:.200}"
     return None

@@ -1,4 +1,4 @@
-"""Episodes that follow on one another: the environment goes on, and the team may learn from each."""
+"""Series of consecutive episodes: the environment is not reseeded, and the team may learn from each episode."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from collab_overcooked.runner.teams import Team
 
 @dataclass(frozen=True)
 class Between:
-    """An episode of a series is over and another follows. The answer is what each seat is told, by seat, or nothing.
+    """An episode of a series is over and another follows. The answer is the feedback by seat, or empty.
 
     Attributes:
-        record: Record of the episode, with its metrics; what is added to it stays in it.
+        record: Record of the episode with its metrics; fields that are added to it are kept.
     """
 
     record: Record
@@ -36,24 +36,24 @@ def series(
     score: Callable[[Mapping[str, Any]], dict[str, Any]],
     accounts: Callable[[], Mapping[str, Any]] = dict,
 ) -> Generator[Event | Between, Answer | Sequence[str], list[Record]]:
-    """Begin episodes that follow on one another.
+    """Begin a series of episodes; see ``episode`` for the protocol.
 
     Args:
-        env: See ``episode``, as for all that is not said here.
-        specs: Who plays, by seat.
+        env: Environment, see ``episode``.
+        specs: Specs of the policies by seat.
         seed: Seed of the first episode.
         keys: Task and number of each episode.
         level: Level of the task, for the records.
-        limits: Bounds of conversations and corrections.
-        logger: Makes a new logger for each episode.
-        score: Returns the metrics of a record.
-        accounts: Returns what the seats' answers took in an episode, by agent.
+        limits: Limits of conversations and corrections.
+        logger: Factory of a new logger for each episode.
+        score: Function that returns the metrics of a record.
+        accounts: Function that returns the cost of the seats' answers in an episode, by agent.
 
     Yields:
-        What the episodes yield, and ``Between`` after each but the last.
+        The events of the episodes, and ``Between`` after each except the last.
 
     Returns:
-        The records with their metrics, the feedback of each among those of the next.
+        The records with their metrics; feedback on an episode is in the record of the next.
     """
     records: list[Record] = []
     feedback: Sequence[str] = ()
@@ -87,15 +87,15 @@ def play_series(
     teaching: Teaching | None = None,
     **options: Any,
 ) -> list[Record]:
-    """Play episodes that follow on one another with a team of policies.
+    """Play a series of episodes with a team of policies.
 
     Args:
         env: Environment with one seat for each policy.
-        team: Who plays.
+        team: Policies of all seats.
         seed: Seed of the first episode.
         keys: Task and number of each episode.
-        teaching: Who speaks between the episodes; nobody if None.
-        **options: Of ``series``.
+        teaching: Teaching between the episodes, if any.
+        **options: Options of ``series``.
 
     Returns:
         The records with their metrics.
@@ -117,9 +117,9 @@ def play_series(
 
 
 def _look_back(env: ParallelEnv, team: Team, teaching: Teaching, record: Record) -> Sequence[str]:
-    """Let the teacher speak and the policies listen; returns what each seat was told."""
-    told = teaching.look_back(env.game, record, team.policies)
+    """Run the lesson after an episode; returns the feedback by seat."""
+    feedback = teaching.look_back(env.game, record, team.policies)
     teacher: object = teaching.teacher
     if isinstance(teacher, ReportsUsage):
         record.setdefault("accounts", {})["teacher"] = teacher.account()
-    return told
+    return feedback

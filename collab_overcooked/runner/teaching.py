@@ -1,4 +1,4 @@
-"""Teaching between the episodes of a run: teachers speak, and policies that learn listen."""
+"""Teaching between the episodes of a run: feedback from teachers to policies that learn."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from collab_overcooked.policies.registry import LANGUAGE, make_policy
 
 NONE = "none"
 WAYS = {
-    NONE: "Nobody speaks between the episodes.",
+    NONE: "No feedback between the episodes.",
     "teacher_group": "The teacher writes a strategy for the whole group.",
     "teacher_individual": "The teacher writes feedback and a role for each agent.",
 }
-"""Ways of teaching, in words."""
+"""Modes of teaching, with their descriptions."""
 LANGUAGE_TEACHER = TeacherRecord(
     "collab_overcooked.policies.llm.teacher:from_text",
     LANGUAGE,
@@ -29,19 +29,19 @@ LANGUAGE_TEACHER = TeacherRecord(
 
 def teachers() -> dict[str, TeacherRecord]:
     """Return teachers by name, those of games first, plug-ins included; the first one is the default."""
-    own = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
-    return own | {"llm": LANGUAGE_TEACHER}
+    by_game = {name: teacher for record in registry.games() for name, teacher in record.teachers.items()}
+    return by_game | {"llm": LANGUAGE_TEACHER}
 
 
 @dataclass(frozen=True)
 class Teaching:
-    """Who teaches whom.
+    """Teaching in a series of episodes.
 
     Attributes:
-        spec: As it was written.
+        spec: Spec of the teaching.
         mode: One of ``WAYS``.
-        teacher: Who teaches; None for nobody.
-        past: The run's episodes so far, each with what every seat was told after it.
+        teacher: The teacher; None without one.
+        past: Earlier episodes of the run, each with the feedback by seat.
     """
 
     spec: str
@@ -50,55 +50,57 @@ class Teaching:
     past: list[tuple[Mapping[str, Any], tuple[str, ...]]] = field(default_factory=list, compare=False)
 
     def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
-        """Let the teacher speak and the policies hear it.
+        """Request feedback from the teacher and pass it to the policies.
 
         Returns:
-            What each seat was told; nothing if nobody teaches.
+            Feedback by seat; empty without a teacher.
         """
         lesson = Lesson(game, record, game.manual(), earlier=tuple(self.past))
-        told = self._feedback(lesson, len(policies))
-        self.past.append((record, told))
+        feedback = self._feedback(lesson, len(policies))
+        self.past.append((record, feedback))
         for seat, policy in enumerate(policies):
             if isinstance(policy, Learner):
-                policy.between_episodes(Lesson(game, record, lesson.manual, told[seat] if told else "", lesson.earlier))
-        return told
+                to_seat = feedback[seat] if feedback else ""
+                policy.between_episodes(Lesson(game, record, lesson.manual, to_seat, lesson.earlier))
+        return feedback
 
     def _feedback(self, lesson: Lesson, n_agents: int) -> tuple[str, ...]:
         if self.teacher is None:
             return ()
         if self.mode == "teacher_group":
             return (self.teacher.teach_group(lesson),) * n_agents
-        told = tuple(self.teacher.teach_individual(lesson))
-        if len(told) != n_agents:
-            raise ValueError(f"teacher {self.teacher.name!r} spoke to {len(told)} agents; there are {n_agents}")
-        return told
+        feedback = tuple(self.teacher.teach_individual(lesson))
+        if len(feedback) != n_agents:
+            message = f"gave feedback to {len(feedback)} agents; there are {n_agents}"
+            raise ValueError(f"teacher {self.teacher.name!r} {message}")
+        return feedback
 
 
-def join_specs(words: Sequence[str]) -> list[str]:
-    """Return the specs of a list that was split at every comma, also at those inside of a spec.
+def join_specs(parts: Sequence[str]) -> list[str]:
+    """Rejoin specs that were split at every comma, including commas inside a spec.
 
-    ``["none", "teacher_group:llm:m?tokens=9", "repairs=2"]`` names two.
+    ``["none", "teacher_group:llm:m?tokens=9", "repairs=2"]`` contains two specs.
     """
     specs: list[str] = []
-    for word in words:
-        if specs and word.partition(":")[0] not in WAYS:
-            specs[-1] += f",{word}"
+    for part in parts:
+        if specs and part.partition(":")[0] not in WAYS:
+            specs[-1] += f",{part}"
         else:
-            specs.append(word)
+            specs.append(part)
     return specs
 
 
 def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Teaching:
-    """Make what is written as ``"none"``, ``"teacher_group"`` or, with a name, ``"teacher_group:scripted"``.
+    """Create the teaching of a spec such as ``"none"``, ``"teacher_group"`` or ``"teacher_group:scripted"``.
 
-    What follows the teacher's name and a colon is its own text, as in ``"teacher_group:llm:gpt-4o"``.
+    Parameters of the teacher follow its name after a colon, as in ``"teacher_group:llm:gpt-4o"``.
 
     Args:
-        spec: Mode, teacher and its text.
-        make: Makes the policies of the team; language teachers reach their models in the same way.
+        spec: Mode, teacher and its parameters.
+        make: Factory of the team's policies; language teachers connect to their models in the same way.
 
     Raises:
-        ValueError: For an unknown mode or teacher, or a text that it does not take.
+        ValueError: For an unknown mode or teacher, or invalid parameters.
     """
     mode, name, text = _parts(spec)
     if mode == NONE:
@@ -107,7 +109,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
 
 
 def kind_of_teacher(spec: str) -> str | None:
-    """Return what kind of teacher a spec names, see ``PolicyRecord``; None for nobody.
+    """Return the kind of a spec's teacher, see ``PolicyRecord``; None without a teacher.
 
     Raises:
         ValueError: For an unknown mode or teacher.
@@ -117,12 +119,12 @@ def kind_of_teacher(spec: str) -> str | None:
 
 
 def language_teacher(spec: str) -> str | None:
-    """Return a language model that teaches as it would be written as a policy; None for other teachers."""
+    """Return the policy spec of a language model that teaches; None for other teachers."""
     return f"llm:{_parts(spec)[2]}" if kind_of_teacher(spec) == LANGUAGE else None
 
 
 def _parts(spec: str) -> tuple[str, str, str]:
-    """Return mode, name and text of what is written."""
+    """Return mode, name and parameters of a spec."""
     mode, colon, rest = spec.partition(":")
     if mode not in WAYS or (mode == NONE and colon):
         raise ValueError(near_matches("teacher", spec, WAYS))

@@ -1,4 +1,4 @@
-"""One policy per seat, as users write it: ``agent_0=planner agent_1=greedy``."""
+"""Teams: one policy per seat, written as ``agent_0=planner agent_1=greedy``."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Policy, TeamAware
 
 MakePolicy = Callable[[str], Policy]
-ALL = "all"  # stands for the seats that no other word names
-MAX_SPEC = 1_000  # characters of a policy text, as in records
-SWAPPED = ", seats swapped"  # ends the name of a task that a team plays in the other order of seats
+ALL = "all"  # stands for all seats that are not named
+MAX_SPEC = 1_000  # characters of a policy spec, as in records
+SWAPPED = ", seats swapped"  # suffix of a task that a team plays in reversed order of seats
 
 
 @dataclass(frozen=True)
 class Team:
-    """The policies of all seats, and the texts that make them again.
+    """The policies of all seats, and their specs.
 
     Attributes:
-        specs: Policy texts in seat order, for example ``("planner", "noisy:0.2")``.
-        policies: One policy for each seat.
+        specs: Policy specs in seat order, for example ``("planner", "noisy:0.2")``.
+        policies: One policy per seat.
     """
 
     specs: tuple[str, ...]
@@ -33,26 +33,26 @@ class Team:
         return tuple(policy.name for policy in self.policies)
 
 
-def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
-    """Read ``seat=policy`` words.
+def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
+    """Parse ``seat=policy`` assignments.
 
     Args:
-        words: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order; ``all=greedy`` is for all seats
-            that no other word names.
+        assignments: For example ``["agent_0=planner", "agent_1=greedy"]``, in any order; ``all=greedy`` is for all
+            seats that are not named.
         n_agents: Number of seats.
 
     Returns:
-        Policy texts in seat order.
+        Policy specs in seat order.
 
     Raises:
-        ValueError: For a word without ``=``, an unknown seat, a seat named twice or left out.
+        ValueError: For an assignment without ``=``, or an unknown, repeated or missing seat.
     """
     seats = [f"agent_{i}" for i in range(n_agents)]
     chosen: dict[str, str] = {}
-    for word in words:
-        seat, equals, spec = word.partition("=")
+    for assignment in assignments:
+        seat, equals, spec = assignment.partition("=")
         if not equals or not spec.strip():
-            raise ValueError(f"team: {word!r} should read seat=policy, for example {seats[0]}=random")
+            raise ValueError(f"team: {assignment!r} should read seat=policy, for example {seats[0]}=random")
         if seat not in (*seats, ALL):
             raise ValueError(f"team: {near_matches('seat', seat, [*seats, ALL])}")
         if seat in chosen:
@@ -70,11 +70,11 @@ def parse_seats(words: Iterable[str], n_agents: int) -> tuple[str, ...]:
 
 
 def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
-    """Make the policies of a team, a fresh one for each seat.
+    """Create a team with a new policy for each seat.
 
     Args:
-        specs: Policy texts in seat order.
-        make: Turns a text into a policy; the registry of policies if None.
+        specs: Policy specs in seat order.
+        make: Factory of policies; the registry of policies if None.
 
     Raises:
         ValueError: For an unknown policy.
@@ -92,39 +92,39 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
 
 
 def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """Read ``seat=policy`` words for teams of several sizes; see ``parse_seats``.
+    """Parse ``seat=policy`` assignments for teams of several sizes; see ``parse_seats``.
 
     Raises:
-        ValueError: If the words do not fit one of the sizes; the message names it.
+        ValueError: If the assignments do not fit one of the sizes; the message names it.
     """
-    words, found = list(team), {}
+    assignments, specs_by_size = list(team), {}
     for size in sizes:
         try:
-            found[size] = parse_seats(words, size)
+            specs_by_size[size] = parse_seats(assignments, size)
         except ValueError as error:
             raise ValueError(f"{error} (with {size} agents)") from None
-    return found
+    return specs_by_size
 
 
 def both_orders(task: str, specs: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
-    """Return task and policy texts of both ways to seat a team; one way if its policies are the same."""
+    """Return task and policy specs of both orders of seats; only one if all policies are equal."""
     orders = [(task, specs)]
     return orders if len(set(specs)) == 1 else [*orders, (task + SWAPPED, specs[::-1])]
 
 
 def specs_as_given(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the policy texts of a record in the order in which the team was written."""
+    """Return the policy specs of a record in the original order of the team."""
     specs = tuple(record["team"].values())
     return specs[::-1] if record["task"].endswith(SWAPPED) else specs
 
 
-def size_words(n_agents: int) -> str:
-    """Write the size of a team: ``"1 agent"``, ``"2 agents"``."""
+def size_text(n_agents: int) -> str:
+    """Return the size of a team as text: ``"1 agent"``, ``"2 agents"``."""
     return f"{n_agents} agent{'s' * (n_agents != 1)}"
 
 
-def team_words(specs: Iterable[str]) -> str:
-    """Write a team so that teams of different sizes compare: ``"agent_0=random all=greedy"``."""
+def team_text(specs: Iterable[str]) -> str:
+    """Return a team as text that is equal for teams of different sizes: ``"agent_0=random all=greedy"``."""
     seats = list(specs)
-    words = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
-    return " ".join([*words, f"all={seats[-1]}"])
+    seat_specs = [f"agent_{i}={spec}" for i, spec in enumerate(seats) if spec != seats[-1]]
+    return " ".join([*seat_specs, f"all={seats[-1]}"])

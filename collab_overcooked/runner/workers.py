@@ -1,6 +1,6 @@
-"""Workers: run jobs in this process, in other processes, in threads or on Ray, and yield their records as they come.
+"""Workers: run jobs in this process, in other processes, in threads or on Ray, and yield records as jobs finish.
 
-What a job returns depends on the job alone, so the records are the same for every kind and number of workers.
+The result of a job depends only on the job, so the records are the same for every kind and number of workers.
 """
 
 from __future__ import annotations
@@ -27,50 +27,50 @@ Records = list[dict[str, Any]]
 
 
 class Runnable(Protocol):
-    """What one worker runs in one go; with processes and Ray it must be picklable."""
+    """Unit of work for one worker; must be picklable for processes and Ray."""
 
     def run(self, make: MakePolicy | None = None) -> Records:
         """Return the records."""
 
 
 Chain = Sequence[Sequence[Runnable]]
-"""Stages of jobs. The first job of a stage compiles the kernels that the stage needs, alone within its chain; then the
-others, which load them from the cache, may run beside each other and beside the first job of the next stage."""
+"""Stages of jobs. The first job of a stage compiles the stage's kernels while the other jobs of its chain wait. These
+load the kernels from the cache and run in parallel to each other and to the first job of the next stage."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Where jobs run.
+    """Configuration of workers.
 
     Attributes:
-        count: Jobs at a time; with Ray as many as it has processors.
-        address: Of a Ray cluster, empty for the one that Ray finds or starts on this machine; None without Ray.
+        count: Number of parallel jobs; with Ray the number of its processors.
+        address: Address of a Ray cluster, empty for one that Ray finds or starts on this machine; None without Ray.
     """
 
     count: int
     address: str | None = None
 
 
-def read_workers(given: int | str | None, default: int | None = None) -> Workers:
-    """Read a number of workers, ``"ray"`` or ``"ray:ADDRESS"``.
+def read_workers(value: int | str | None, default: int | None = None) -> Workers:
+    """Parse a number of workers, ``"ray"`` or ``"ray:ADDRESS"``.
 
     Args:
-        given: As users write it; None for the default.
-        default: Number of workers if none is given; that of the processor cores if None.
+        value: Value of the option; None for the default.
+        default: Default number of workers; the number of processor cores if None.
 
     Raises:
         ValueError: If it is neither an integer above 0 nor Ray.
     """
-    if given is None:
+    if value is None:
         return Workers(_cores() if default is None else default)
-    if isinstance(given, str):
-        name, _, address = given.strip().partition(":")
+    if isinstance(value, str):
+        name, _, address = value.strip().partition(":")
         if name == RAY:
             return Workers(1, address)
-        if not (name == given.strip() and name.lstrip("-").isdecimal()):
-            raise ValueError(f"workers must be an integer of at least 1, ray or ray:ADDRESS, not {given!r}")
-        given = int(name)
-    return Workers(parse_integer("workers", given, 1))
+        if not (name == value.strip() and name.lstrip("-").isdecimal()):
+            raise ValueError(f"workers must be an integer of at least 1, ray or ray:ADDRESS, not {value!r}")
+        value = int(name)
+    return Workers(parse_integer("workers", value, 1))
 
 
 def _cores() -> int:
@@ -80,14 +80,14 @@ def _cores() -> int:
 def run_jobs(
     chains: Sequence[Chain], workers: Workers, make: MakePolicy | None = None, stop: Callable[[], None] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield records as they come.
+    """Run jobs and yield their records as they finish.
 
     Args:
-        chains: Jobs; chains are independent of each other, so that different games compile side by side.
-        workers: Where jobs run; with one worker all run in this process, in the order of the chains.
-        make: Turns policy texts into policies, for policies outside the registry or that share something. Other
-            processes do not know it, so the workers are threads of this process then.
-        stop: Called when running ends early, so that policies in other threads need not be waited for.
+        chains: Jobs; chains are independent of each other, so that different games compile in parallel.
+        workers: Configuration of workers; with one worker all jobs run in this process, in the order of the chains.
+        make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
+            so workers are threads of this process in this case.
+        stop: Called if running ends early, so that policies in other threads can stop.
 
     Raises:
         ValueError: If Ray is asked for with ``make``, or is not installed; and whatever a job raises.
@@ -100,32 +100,32 @@ def run_jobs(
             yield from job.run(make)
         return
     if workers.address is not None and make is not None:
-        raise ValueError("workers: policies that share a connection play in threads of this process; give a number")
+        raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
     if not jobs:
         return
-    if make is not None:  # threads compile what they share once, whoever comes first
+    if make is not None:  # threads compile shared kernels only once
         chains = [[[job]] for job in jobs]
     pool, count = open_pool(workers, min(workers.count, len(jobs)), make is not None)
     try:
         yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)
     except BrokenProcessPool:
-        raise OSError("a worker process died, perhaps for want of memory; try again with fewer workers") from None
+        raise OSError("a worker process died, possibly out of memory; try again with fewer workers") from None
     except BaseException:
         if stop is not None:
             stop()
         raise
-    finally:  # reached early by Ctrl+C and by errors: drop what has not begun; what was yielded is on disk
+    finally:  # reached early by Ctrl+C and errors: cancel jobs that have not begun; yielded records are on disk
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _schedule(
     chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int
 ) -> Iterator[dict[str, Any]]:
-    """Keep ``count`` jobs running and one waiting; jobs that compile go first, as others wait for them."""
+    """Keep ``count`` jobs running and one queued; jobs that compile go first, as others wait for them."""
     rest = {number: deque(chain) for number, chain in enumerate(chains) if chain}
-    first = deque(rest)  # chains whose next stage may begin
+    first = deque(rest)  # chains whose next stage can start
     ready: deque[Runnable] = deque()
-    running: dict[Future[Records], int | None] = {}  # with the chain whose stage it begins
+    running: dict[Future[Records], int | None] = {}  # job -> chain whose stage it starts
     while first or ready or running:
         while (first or ready) and len(running) <= count:
             number = first.popleft() if first else None
@@ -133,7 +133,7 @@ def _schedule(
             with _interrupts_held_back():
                 running[submit(job)] = number
         done = wait(running, return_when=FIRST_COMPLETED).done
-        for future in sorted(done, key=lambda one: one.exception() is not None):  # keep what is finished
+        for future in sorted(done, key=lambda one: one.exception() is not None):  # yield finished jobs before errors
             records, number = future.result(), running.pop(future)
             if number is not None:
                 ready.extend(rest[number].popleft()[1:])
@@ -143,7 +143,7 @@ def _schedule(
 
 
 def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Executor, int]:
-    """Return what runs jobs, and how many of them at a time."""
+    """Return an executor of jobs and its number of workers."""
     if workers.address is not None:
         pool = _RayPool(workers.address)
         return pool, pool.count
@@ -158,7 +158,7 @@ def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Exec
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Let Ctrl+C wait until the workers are started; they inherit that, and so never see it while they import."""
+    """Block Ctrl+C while the workers start; they inherit the signal mask, so that imports are not interrupted."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -170,7 +170,7 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _begin_process(plugins: Sequence[str]) -> None:
-    """Let the parent alone react to Ctrl+C, and end with it: a killed parent would leave workers waiting for ever.
+    """Ignore Ctrl+C, which the parent handles, and exit with the parent: workers of a killed parent would never exit.
 
     Args:
         plugins: Modules and files to import, see ``plugins.imported``.
@@ -194,10 +194,10 @@ class _RayPool(Executor):
     """Ray tasks behind the interface of executors.
 
     Args:
-        address: Of a cluster; empty for the one that the environment names, or a new one on this machine.
+        address: Address of a cluster; empty for the one named by the environment, or a new one on this machine.
 
     Raises:
-        ValueError: If Ray is not installed, or cannot be reached.
+        ValueError: If Ray is not installed or not reachable.
     """
 
     def __init__(self, address: str) -> None:
@@ -225,7 +225,7 @@ class _RayPool(Executor):
         return task
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel what has not ended; end Ray if it was started here."""
+        """Cancel unfinished tasks; stop Ray if it was started here."""
         for reference in list(self._pending.values()):
             self._ray.cancel(reference, force=True)
         if self._started:

@@ -349,7 +349,7 @@ class _Reader:
                 check_partner(spec)
         except (ValueError, TypeError) as error:
             raise doc.error(f"conditions.{name}: {error}", *path) from None
-        voice = doc.flag(*path, "voice")
+        voice = doc.boolean(*path, "voice")
         wrong = next((job.team.count(PERSON) for job in jobs if job.team.count(PERSON) + voice != group), None)
         if wrong is not None:
             raise doc.error(
@@ -431,7 +431,7 @@ class _Reader:
         play = doc.names(known, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
-        return Block(play=play, order=order, after=after, practice=doc.flag(*path, "practice"))
+        return Block(play=play, order=order, after=after, practice=doc.boolean(*path, "practice"))
 
     def _ends(self) -> dict[str, End]:
         doc = self.doc

@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NoOptions
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 from collab_overcooked.study.design import FOLDER, KEYS, Study, language_partners, read_study
 from collab_overcooked.study.order import rows_of
 
@@ -86,7 +86,7 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
     lines = [f"{study.name}: {people}; each: {steps}"]
     for name, own in facts["conditions"].items():
         played = f"{own['episodes']} of {own['tasks']} tasks" if own["tasks"] > 1 else f"episodes: {own['episodes']}"
-        lines.append(f"  {name}: {own['env_id']}, {team_words(own['team'])}, {played}")
+        lines.append(f"  {name}: {own['env_id']}, {team_text(own['team'])}, {played}")
     groups = study.limit // study.group
     for own in facts["rows"]:
         if own > 1:

@@ -200,7 +200,7 @@ class FormReader:
         kind: Any = kinds[0]
         doc.mapping(*path, only=("name", "ask", "optional", kind, *self.KEYS[kind]))
         name = check_name(doc, doc.text(*path, "name"), *path, "name")
-        ask, optional = doc.text(*path, "ask"), doc.flag(*path, "optional")
+        ask, optional = doc.text(*path, "ask"), doc.boolean(*path, "optional")
         if kind == "likert":
             ends = (doc.text(*path, "low", default=""), doc.text(*path, "high", default=""))
             points = doc.integer(*path, kind, low=2, high=MAX_POINTS)

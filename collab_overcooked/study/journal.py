@@ -25,7 +25,7 @@ from collab_overcooked.runner.records import (
     drop_partial_line,
     read_config,
     use_config,
-    write_whole,
+    write_atomic,
 )
 from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
@@ -306,7 +306,7 @@ class Journal:
             for event in self.events
         ]
         for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
-            write_whole(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
+            write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
         (self.path / PEOPLE).chmod(0o600)
         for own in names:
             self._by_token.pop(_digest(self.people.pop(own).token))

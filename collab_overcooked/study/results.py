@@ -15,7 +15,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
-from collab_overcooked.runner.records import RECORDS, dump_line, read_records, write_whole
+from collab_overcooked.runner.records import RECORDS, dump_line, read_records, write_atomic
 from collab_overcooked.study.design import ENDS, Condition
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
@@ -318,12 +318,12 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
-        write_whole(out / written[-1], _as_text(name, rows, options).encode())
+        write_atomic(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(found, folder, options):
         own = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
         (out / "records").mkdir(exist_ok=True)
         written.append(f"records/{name}.jsonl")
-        write_whole(out / written[-1], own)
+        write_atomic(out / written[-1], own)
     return written
 
 

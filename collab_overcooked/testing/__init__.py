@@ -1,8 +1,8 @@
-"""Conformance: one call that tells whether an environment keeps what PettingZoo, trainers and searches rely on.
+"""Conformance tests: one call checks that an environment meets the requirements of PettingZoo, trainers and search.
 
-``check_game(env_id)`` checks a registered game with its options; ``check_game(make_env)`` checks anybody's
-ParallelEnv. PettingZoo's own tests are part of it. The rest is what they leave out: whole episodes instead of single
-steps, what is inside observations, masks and infos, and copies of every kind.
+``check_game(env_id)`` checks a registered game with its options; ``check_game(make_env)`` checks any ParallelEnv.
+PettingZoo's own tests are included. Further checks cover complete episodes instead of single steps, the contents of
+observations, masks and infos, and copies of every kind.
 """
 
 from collab_overcooked.testing.conformance import CHECKS, check_game

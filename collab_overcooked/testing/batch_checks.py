@@ -15,7 +15,7 @@ from collab_overcooked.testing.report import Skip, Subject, expect
 
 
 def check_observe(subject: Subject) -> str:
-    """Check that ``observe`` shows a copied state, in a fresh out, as the environment does."""
+    """Check that ``observe`` of a copied state equals the environment's observations."""
     game, env = subject.need_game(), subject.make()
     rng = np.random.default_rng(subject.seed)
     for steps in (0, 5, 9):
@@ -24,8 +24,8 @@ def check_observe(subject: Subject) -> str:
         game.observe(snapshot.state, out)
         for name in ("observations", "masks"):
             same = np.array_equal(getattr(out, name), getattr(snapshot.out, name))
-            expect(same, f"after {steps} steps, observe writes other {name} than the step did")
-    return "copied states are shown as steps and resets show them"
+            expect(same, f"after {steps} steps, observe and step write different {name}")
+    return "observe of copied states equals the results of steps and resets"
 
 
 def check_batch(subject: Subject) -> str:
@@ -37,24 +37,24 @@ def check_batch(subject: Subject) -> str:
         singles = [ParallelEnv(game, **{**subject.shell, "max_cycles": limit}) for _ in range(size)]
         _expect_batch_equals(batch, singles, subject.seed + size)
         batch.close()
-    return "environments of batches of 1, 4 and 7, with 1 to 3 threads, equal single ones of the derived seeds"
+    return "environments in batches of 1, 4 and 7, with 1 to 3 threads, equal single ones of the derived seeds"
 
 
 def _expect_batch_equals(batch: BatchEnv, singles: list[Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
     batch.reset(seed)
-    moments = [env.reset(seed=own) for env, own in zip(singles, derive_seeds(seed, len(singles)), strict=True)]
+    results = [env.reset(seed=s) for env, s in zip(singles, derive_seeds(seed, len(singles)), strict=True)]
     for step in range(70):
         where = f"batch of {batch.num_envs} with {batch.num_threads} threads, call {step}"
-        _expect_rows_equal(batch, moments, where)
+        _expect_rows_equal(batch, results, where)
         actions = random_legal(batch, rng)
-        moments = _step_singles(singles, actions)
+        results = _step_singles(singles, actions)
         batch.step(actions)
-        _expect_rows_equal(batch, moments, where)
+        _expect_rows_equal(batch, results, where)
         again = batch.over | (rng.random(batch.num_envs) < 0.03)
         batch.reset(which=again)
         for i in np.flatnonzero(again):
-            moments[i] = singles[i].reset()
+            results[i] = singles[i].reset()
 
 
 def _step_singles(singles: list[Any], actions: np.ndarray) -> list[Any]:
@@ -63,47 +63,47 @@ def _step_singles(singles: list[Any], actions: np.ndarray) -> list[Any]:
     ]
 
 
-def _expect_rows_equal(batch: BatchEnv, moments: list[Any], where: str) -> None:
+def _expect_rows_equal(batch: BatchEnv, results: list[Any], where: str) -> None:
     out, shape = batch.out, batch.single_observation_space.shape
-    for i, moment in enumerate(moments):
+    for i, result in enumerate(results):
         for seat, agent in enumerate(batch.possible_agents):
             whose = f"{where}: {agent} in environment {i}"
-            observation, mask = moment[0][agent], mask_of(moment[0][agent], moment[-1][agent])
+            observation, mask = result[0][agent], mask_of(result[0][agent], result[-1][agent])
             same = np.array_equal(out.observations[i, seat].reshape(shape), _plain(observation))
-            expect(same, f"{whose} observes something else than in the single one")
+            expect(same, f"{whose} has another observation than in the single environment")
             expect(mask is not None and np.array_equal(out.masks[i, seat], mask), f"{whose} has another mask")
-            if len(moment) == len(PARTS):
+            if len(result) == len(PARTS):
                 row = (float(out.rewards[i, seat]), bool(out.terminated[i]), bool(out.truncated[i]))
-                single = (moment[1][agent], moment[2][agent], moment[3][agent])
-                expect(row == single, f"{whose} gets {row}, in the single one {single}")
+                single = (result[1][agent], result[2][agent], result[3][agent])
+                expect(row == single, f"{whose} gets {row}, in the single environment {single}")
 
 
 def _plain(observation: Any) -> np.ndarray:
-    """Return the array of an observation that may have its mask beside it."""
+    """Return the array of an observation, which may be in a dict with its mask."""
     if isinstance(observation, dict):
         return next(value for key, value in observation.items() if key != "action_mask")
     return observation
 
 
 def kernel_versions(game: Any) -> dict[str, int]:
-    """Count the compiled versions of each kernel that steps or observes a game; empty for games without kernels."""
+    """Count the compiled versions of each kernel that steps or observes a game; empty without kernels."""
     if not hasattr(game, "step_calls"):
         return {}
     state, out = game.alloc(1)
     actions = np.zeros((1, game.n_agents), np.int32)
     calls = (*game.step_calls(state, actions, out), *game.observe_calls(state, out))
-    return {kernel.__name__: count_versions(kernel, *given) for kernel, given in calls}
+    return {kernel.__name__: count_versions(kernel, *arguments) for kernel, arguments in calls}
 
 
 def check_signatures(subject: Subject) -> str:
-    """Count the versions of each kernel that the checks compile; two mean arrays of another layout or dtype."""
+    """Check that each kernel is compiled once; two versions mean arrays of different layouts or dtypes."""
     counts = kernel_versions(subject.need_game())
     if not counts:
-        raise Skip("the game is not stepped by kernels")
+        raise Skip("the game has no kernels")
     if not any(counts.values()):
-        raise Skip("kernels are not compiled: JIT is off, or nothing was played yet")
+        raise Skip("kernels are not compiled: JIT is disabled, or no step was taken")
     for name, total in counts.items():
         count = total - subject.versions.get(name, 0)
-        sentence = f"{name} was compiled {count} times, so somebody passes arrays of another layout"
+        sentence = f"{name} was compiled {count} times, so it is called with arrays of different layouts"
         expect(count <= 1, sentence)
-    return f"{', '.join(counts)} were compiled once each at most"
+    return f"{', '.join(counts)} were compiled at most once each"

@@ -1,4 +1,4 @@
-"""The checks by name, and the call that runs them."""
+"""Conformance checks by name, and ``check_game``."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def check_game(
     Args:
         target: Registered id, a module in PettingZoo's form (``parallel_env`` and ``env``), or a callable that returns
             a ParallelEnv.
-        is_rejected: Tells, right after a step, whether the action that an agent took in it was refused:
-            ``is_rejected(env, agent, action) -> bool``. Without it ``info["rejected"]`` is read; without that the
-            masks are not checked against what the environment does.
+        is_rejected: Function ``is_rejected(env, agent, action) -> bool``, called after a step, that returns whether the
+            agent's action was refused. By default ``info["rejected"]`` is used; without either, masks are not compared
+            with the environment's behaviour.
         raise_on_failure: Raise if a check fails.
         checks: Names of the checks to run, see ``CHECKS``; all if None.
         seed: First seed of the checks.
-        episodes: Random episodes of a check; more find more.
+        episodes: Number of random episodes per check.
         **kwargs: Options of the environment.
 
     Returns:
@@ -111,7 +111,7 @@ def _run(name: str, check: Callable[[Subject], str], subject: Subject) -> Result
         return Result(name, "skipped", str(reason))
     except AssertionError as error:
         return Result(name, "failed", one_line(error) or "an assertion without a message failed")
-    except Exception as error:  # whatever an environment raises is its fault, and the other checks still run
+    except Exception as error:  # any exception is a failure of the environment; the other checks still run
         return Result(name, "failed", f"raised {type(error).__name__}: {one_line(error)}")
 
 

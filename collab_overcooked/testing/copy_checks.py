@@ -1,4 +1,4 @@
-"""Conformance checks of fresh results and of copies of every kind."""
+"""Conformance checks of results and of copies of environments."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.testing.playing import MAX_STEPS, choose, lockstep, masks_of, moment_difference, walk_in
+from collab_overcooked.testing.playing import MAX_STEPS, choose, lockstep, masks_of, result_difference, walk_in
 from collab_overcooked.testing.report import Skip, Subject, expect
 
 
 def check_fresh(subject: Subject) -> str:
-    """Check that callers may change what they get, and keep it."""
+    """Check that callers may modify and keep results."""
     rng = np.random.default_rng(subject.seed)
     kept, spoiled = subject.make(), subject.make()
-    moment, other = kept.reset(seed=subject.seed), spoiled.reset(seed=subject.seed)
+    result, other = kept.reset(seed=subject.seed), spoiled.reset(seed=subject.seed)
     history = []
     for step in range(40):
-        history.append((step, moment, copy.deepcopy(moment)))
-        _expect_apart(moment[0], f"observations at step {step}")
-        _expect_apart(moment[-1], f"infos at step {step}")
+        history.append((step, result, copy.deepcopy(result)))
+        _expect_apart(result[0], f"observations at step {step}")
+        _expect_apart(result[-1], f"infos at step {step}")
         spoil(other)
         if not kept.agents:
-            moment, other = kept.reset(), spoiled.reset()
+            result, other = kept.reset(), spoiled.reset()
             continue
-        actions = choose(kept, masks_of(kept, moment[0], moment[-1]), rng)
-        moment, other = kept.step(dict(actions)), spoiled.step(dict(actions))
-        found = moment_difference(moment, other)
-        expect(found is None, f"a caller's change of an earlier result reaches step {step + 1}: {found}")
-    for step, moment, saved in history:
-        found = moment_difference(moment, saved)
-        expect(found is None, f"later steps change what step {step} returned: {found}")
+        actions = choose(kept, masks_of(kept, result[0], result[-1]), rng)
+        result, other = kept.step(dict(actions)), spoiled.step(dict(actions))
+        mismatch = result_difference(result, other)
+        expect(mismatch is None, f"a caller's change of an earlier result reaches step {step + 1}: {mismatch}")
+    for step, result, saved in history:
+        mismatch = result_difference(result, saved)
+        expect(mismatch is None, f"later steps change what step {step} returned: {mismatch}")
     return "changing returned dictionaries and arrays changes nothing in the environment or in other results"
 
 
@@ -46,7 +46,7 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 def _expect_apart(by_agent: Any, where: str) -> None:
-    """Arrays of different agents must not overlap."""
+    """Check that the arrays of different agents do not share memory."""
     agents = list(by_agent)
     for i, agent in enumerate(agents):
         for other in agents[:i]:
@@ -55,7 +55,7 @@ def _expect_apart(by_agent: Any, where: str) -> None:
 
 
 def spoil(value: Any) -> None:
-    """Overwrite all that can be overwritten in a result, as a careless caller might."""
+    """Overwrite all mutable parts of a result."""
     if isinstance(value, tuple):
         for part in value:
             spoil(part)
@@ -77,10 +77,10 @@ def _check_copies(subject: Subject, duplicate: Callable[[Any], Any], how: str) -
     for k, steps in enumerate((0, 3, 11)):
         rng = np.random.default_rng(subject.seed + k)
         env = subject.make()
-        moment = walk_in(env, rng, subject.seed + k, steps)
+        result = walk_in(env, rng, subject.seed + k, steps)
         twin = duplicate(env)
-        lockstep(env, twin, moment, rng, 60, f"a {how} environment does not go on like the original")
-    return f"{how} environments go on like the originals, over resets"
+        lockstep(env, twin, result, rng, 60, f"a {how} environment does not continue like the original")
+    return f"{how} environments continue like the originals, across resets"
 
 
 def check_pickle(subject: Subject) -> str:
@@ -94,25 +94,25 @@ def check_deepcopy(subject: Subject) -> str:
 
 
 def check_clone(subject: Subject) -> str:
-    """Check that clone_state and restore_state go back exactly, past an episode's end and into another environment."""
+    """Check that restore_state restores a clone exactly, after an episode's end and in another environment."""
     env, other = subject.make(), subject.make()
     if not hasattr(env, "clone_state") or not hasattr(env, "restore_state"):
         raise Skip("the environment has no clone_state and restore_state")
     rng = np.random.default_rng(subject.seed)
-    moment = walk_in(env, rng, subject.seed, 7)
-    snapshot, masks = env.clone_state(), masks_of(env, moment[0], moment[-1])
+    result = walk_in(env, rng, subject.seed, 7)
+    snapshot, masks = env.clone_state(), masks_of(env, result[0], result[-1])
     played = []
     for _ in range(MAX_STEPS):
         actions = choose(env, masks, rng)
-        moment = env.step(dict(actions))
-        played.append((actions, moment))
-        masks = masks_of(env, moment[0], moment[-1])
+        result = env.step(dict(actions))
+        played.append((actions, result))
+        masks = masks_of(env, result[0], result[-1])
         if not env.agents:
             break
     other.reset(seed=subject.seed + 1)
     for back, whose in ((env, "the same"), (other, "another")):
         back.restore_state(snapshot)
-        for step, (actions, moment) in enumerate(played):
-            found = moment_difference(moment, back.step(dict(actions)))
-            expect(found is None, f"after restore_state in {whose} environment, {step + 1} steps on, {found}")
-    return f"snapshots bring back the same {len(played)} steps, in the same environment and in another"
+        for step, (actions, result) in enumerate(played):
+            mismatch = result_difference(result, back.step(dict(actions)))
+            expect(mismatch is None, f"after restore_state in {whose} environment, {step + 1} steps on, {mismatch}")
+    return f"snapshots reproduce the same {len(played)} steps, in the same environment and in another"

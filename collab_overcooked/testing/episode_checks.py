@@ -1,4 +1,4 @@
-"""Conformance checks of whole episodes: observations, rewards, ends and spaces."""
+"""Conformance checks of complete episodes: observations, rewards, ends and spaces."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from collab_overcooked.testing.playing import (
     PARTS,
     episode,
     lockstep,
-    moment_difference,
     play_to_end,
+    result_difference,
     walk_in,
 )
 from collab_overcooked.testing.report import Skip, Subject, expect, one_line
 
 
 def check_determinism(subject: Subject) -> str:
-    """Play the same seed and actions in two environments, one of them used before, and expect the same."""
+    """Check that two environments, one of them used before, give the same results for the same seed and actions."""
     for k in range(subject.episodes):
         seed = subject.seed + k
         rng = np.random.default_rng(seed)
         first, second = subject.make(), subject.make()
         walk_in(second, rng, seed + 1000, 5)
-        moment, other = first.reset(seed=seed), second.reset(seed=seed)
-        found = moment_difference(moment, other)
-        expect(found is None, f"two resets with seed {seed} differ: {found}")
-        lockstep(first, second, moment, rng, 150, f"two environments with seed {seed} and the same actions part")
-    return f"the same seed and actions give the same results, {subject.episodes} seeds, 150 calls each, over resets"
+        result, other = first.reset(seed=seed), second.reset(seed=seed)
+        mismatch = result_difference(result, other)
+        expect(mismatch is None, f"two resets with seed {seed} differ: {mismatch}")
+        lockstep(first, second, result, rng, 150, f"two environments with seed {seed} and the same actions diverge")
+    return f"the same seed and actions give the same results, {subject.episodes} seeds, 150 calls each, across resets"
 
 
 def check_observations(subject: Subject) -> str:
@@ -40,8 +40,8 @@ def check_observations(subject: Subject) -> str:
     env, seen = subject.make(), 0
     for k in range(subject.episodes):
         rng = np.random.default_rng(subject.seed + k)
-        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
-            for agent, observation in moment[0].items():
+        for step, result in enumerate(episode(env, rng, subject.seed + k)):
+            for agent, observation in result[0].items():
                 where = f"the observation of {agent} at step {step} of seed {subject.seed + k}"
                 _expect_in_space(env.observation_space(agent), observation, where)
                 seen += 1
@@ -74,7 +74,7 @@ def check_state(subject: Subject) -> str:
     try:
         env.state()
     except (NotImplementedError, AttributeError):
-        raise Skip("the environment offers no state()") from None
+        raise Skip("the environment has no state()") from None
     if space is None:
         raise Skip("the environment declares no state_space")
     rng, count = np.random.default_rng(subject.seed), 0
@@ -89,8 +89,8 @@ def check_rewards(subject: Subject) -> str:
     env, seen = subject.make(), 0
     for k in range(subject.episodes):
         rng = np.random.default_rng(subject.seed + k)
-        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
-            for agent, reward in moment[1].items() if len(moment) == len(PARTS) else ():
+        for step, result in enumerate(episode(env, rng, subject.seed + k)):
+            for agent, reward in result[1].items() if len(result) == len(PARTS) else ():
                 number = isinstance(reward, numbers.Real) and not isinstance(reward, (bool, np.bool_))
                 where = f"the reward of {agent} at step {step} of seed {subject.seed + k}"
                 expect(number, f"{where} is {reward!r}, a {type(reward).__name__}, not a float")
@@ -100,54 +100,54 @@ def check_rewards(subject: Subject) -> str:
 
 
 def check_ends(subject: Subject) -> str:
-    """Check that all five dictionaries name all agents and that all agents end in the same step."""
+    """Check that all five dictionaries contain all agents and that all agents end in the same step."""
     env, lengths = subject.make(), []
     for k in range(subject.episodes):
         rng = np.random.default_rng(subject.seed + k)
         everyone = set(env.possible_agents)
-        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
+        for step, result in enumerate(episode(env, rng, subject.seed + k)):
             where = f"at step {step} of seed {subject.seed + k}"
-            for part in moment:
-                expect(set(part) == everyone, f"{where} a dictionary names {sorted(part)}, not all agents")
-            if len(moment) == len(PARTS):
-                _expect_same_end(env, moment, where)
+            for part in result:
+                expect(set(part) == everyone, f"{where} a dictionary has keys {sorted(part)}, not all agents")
+            if len(result) == len(PARTS):
+                _expect_same_end(env, result, where)
         if env.agents:
             raise Skip(f"no episode ended within {MAX_STEPS} steps")
         lengths.append(step)
     return f"all agents end together, in episodes of {min(lengths)} to {max(lengths)} steps"
 
 
-def _expect_same_end(env: Any, moment: tuple[Any, ...], where: str) -> None:
-    for name, flags in zip(PARTS[2:4], moment[2:4], strict=True):
-        for agent, flag in flags.items():
-            expect(isinstance(flag, (bool, np.bool_)), f"{where} {name} of {agent} is {flag!r}, not a bool")
-    over = {agent: bool(moment[2][agent] or moment[3][agent]) for agent in moment[2]}
+def _expect_same_end(env: Any, result: tuple[Any, ...], where: str) -> None:
+    for name, flags in zip(PARTS[2:4], result[2:4], strict=True):
+        for agent, value in flags.items():
+            expect(isinstance(value, (bool, np.bool_)), f"{where} {name} of {agent} is {value!r}, not a bool")
+    over = {agent: bool(result[2][agent] or result[3][agent]) for agent in result[2]}
     ended = [agent for agent, is_over in over.items() if is_over]
     going = [agent for agent, is_over in over.items() if not is_over]
     expect(not ended or not going, f"{where} {', '.join(ended)} ended but {', '.join(going)} did not")
-    expect(set(env.agents) == set(going), f"{where} agents lists {env.agents}, but {going} go on")
+    expect(set(env.agents) == set(going), f"{where} agents lists {env.agents}, but {going} continue")
 
 
 def check_after_end(subject: Subject) -> str:
-    """Check that a step after the end revives nobody and that a reset brings all agents back."""
+    """Check that a step after the end revives no agent and that a reset restores all agents."""
     env, rng = subject.make(), np.random.default_rng(subject.seed)
     play_to_end(subject, env, rng, subject.seed)
     try:
-        moment = env.step({})
+        result = env.step({})
     except Exception as error:
         outcome = f"raises {type(error).__name__}"
     else:
         outcome = "returns empty dictionaries"
-        for name, part in zip(PARTS, moment, strict=True):
+        for name, part in zip(PARTS, result, strict=True):
             expect(not part, f"a step after the end returns {name} of {', '.join(part)}")
     expect(not env.agents, f"a step after the end revives {', '.join(env.agents)}")
     env.reset()
-    expect(set(env.agents) == set(env.possible_agents), "a reset after the end does not bring all agents back")
-    return f"a step after the end {outcome}, and a reset brings all agents back"
+    expect(set(env.agents) == set(env.possible_agents), "a reset after the end does not restore all agents")
+    return f"a step after the end {outcome}, and a reset restores all agents"
 
 
 def check_spaces(subject: Subject) -> str:
-    """Check that spaces are the same objects at every call, in which their seeds live."""
+    """Check that spaces, which hold their random state, are the same objects at every call."""
     env, rng = subject.make(), np.random.default_rng(subject.seed)
     first = {agent: (env.observation_space(agent), env.action_space(agent)) for agent in env.possible_agents}
     for step, _ in enumerate(episode(env, rng, subject.seed)):

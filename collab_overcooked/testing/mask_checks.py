@@ -1,4 +1,4 @@
-"""Conformance checks of action masks against what the environment does."""
+"""Conformance checks of action masks against the environment's behaviour."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from collab_overcooked.testing.report import Skip, Subject, expect
 
 
 def check_mask_form(subject: Subject) -> str:
-    """Check shape, dtype and values of masks, and that everybody can always do something."""
+    """Check shape, dtype and values of masks, and that every agent always has an allowed action."""
     env, seen = subject.make(), 0
     for k in range(subject.episodes):
         rng = np.random.default_rng(subject.seed + k)
-        for step, moment in enumerate(episode(env, rng, subject.seed + k)):
-            for agent, mask in masks_of(env, moment[0], moment[-1]).items():
+        for step, result in enumerate(episode(env, rng, subject.seed + k)):
+            for agent, mask in masks_of(env, result[0], result[-1]).items():
                 where = f"the mask of {agent} at step {step} of seed {subject.seed + k}"
                 _expect_mask(mask, env.action_space(agent), where)
                 seen += 1
-    return f"{seen} masks are int8, of 0 and 1, one number an action, never all 0"
+    return f"{seen} masks are int8, of 0 and 1, one entry per action, never all 0"
 
 
 def _expect_mask(mask: np.ndarray | None, space: Any, where: str) -> None:
@@ -32,14 +32,14 @@ def _expect_mask(mask: np.ndarray | None, space: Any, where: str) -> None:
         raise Skip("action spaces are not Discrete")
     if mask is None:
         raise Skip("neither observations nor infos have an action_mask")
-    expect(mask.dtype == np.int8, f"{where} has dtype {mask.dtype}; Gymnasium's sample(mask=...) wants int8")
+    expect(mask.dtype == np.int8, f"{where} has dtype {mask.dtype}; Gymnasium's sample(mask=...) needs int8")
     expect(mask.shape == (space.n,), f"{where} has shape {mask.shape}, not ({space.n},)")
     expect(np.isin(mask, (0, 1)).all(), f"{where} has values other than 0 and 1")
     expect(mask.any(), f"{where} allows nothing")
 
 
 class Rewind:
-    """Goes back to one moment of an environment, by its own snapshots or else by deepcopy."""
+    """Returns to one state of an environment, by its snapshots if it has them, else by deepcopy."""
 
     def __init__(self, env: Any) -> None:
         self.env = env
@@ -47,7 +47,7 @@ class Rewind:
         self.saved = env.clone_state() if self.by_snapshot else copy.deepcopy(env)
 
     def __call__(self) -> Any:
-        """Return an environment at that moment."""
+        """Return an environment in that state."""
         if not self.by_snapshot:
             return copy.deepcopy(self.saved)
         self.env.restore_state(self.saved)
@@ -55,28 +55,28 @@ class Rewind:
 
 
 def check_masks(subject: Subject) -> str:
-    """Try masked-in and masked-out actions in many states and compare with what the environment does.
+    """Compare masks with the acceptance of allowed and forbidden actions in many states.
 
-    Teammates take their first legal action meanwhile. An agent that acts earlier in the same step may still change
-    what is possible, so a contradiction counts only if it stays with other legal actions of the teammates too.
+    Teammates take their first legal action. As an agent that acts earlier in the same step may change what is possible,
+    a contradiction counts only if it persists with other legal actions of the teammates.
     """
     subject.need_exact_masks()
     env, states, tried = subject.make(), 0, 0
     for k in range(subject.episodes):
         rng = np.random.default_rng(subject.seed + k)
-        moment = env.reset(seed=subject.seed + k)
+        result = env.reset(seed=subject.seed + k)
         for step in range(45):
             if not env.agents:
-                moment = env.reset()
-            masks = masks_of(env, moment[0], moment[-1])
-            _need_rejections(subject, env, masks, moment[-1])
+                result = env.reset()
+            masks = masks_of(env, result[0], result[-1])
+            _need_rejections(subject, env, masks, result[-1])
             if step % 3 == 0:
                 rewind = Rewind(env)
                 tried += _expect_masks_true(subject, rewind, masks, rng, f"step {step} of seed {subject.seed + k}")
                 env = rewind()
                 states += 1
-            moment = env.step(choose(env, masks, rng))
-    return f"{tried} actions in {states} states were accepted or refused as the masks said"
+            result = env.step(choose(env, masks, rng))
+    return f"{tried} actions in {states} states were accepted or refused as the masks predict"
 
 
 def _need_rejections(subject: Subject, env: Any, masks: dict[str, Any], infos: Any) -> None:
@@ -84,7 +84,7 @@ def _need_rejections(subject: Subject, env: Any, masks: dict[str, Any], infos: A
         if masks[agent] is None or not isinstance(env.action_space(agent), gymnasium.spaces.Discrete):
             raise Skip("there are no action masks over Discrete action spaces")
         if subject.is_rejected is None and "rejected" not in infos.get(agent, {}):
-            raise Skip("no way to see refusals: infos have no 'rejected', and is_rejected was not given")
+            raise Skip("refusals are not observable: infos have no 'rejected', and is_rejected is not set")
 
 
 def _expect_masks_true(
@@ -97,10 +97,10 @@ def _expect_masks_true(
             for action in rng.permutation(actions)[:10]:
                 tried += 1
                 if not _behaves(subject, rewind, masks, agent, int(action), allowed, rng):
-                    said, done = ("allows", "refuses") if allowed else ("forbids", "accepts")
+                    claim, done = ("allows", "refuses") if allowed else ("forbids", "accepts")
                     number = int(action) + int(rewind.env.action_space(agent).start)
                     raise AssertionError(
-                        f"the mask of {agent} {said} action {number}, the environment {done} it, {where}"
+                        f"the mask of {agent} {claim} action {number}, the environment {done} it, {where}"
                     )
     return tried
 
@@ -108,7 +108,7 @@ def _expect_masks_true(
 def _behaves(
     subject: Subject, rewind: Rewind, masks: dict[str, Any], agent: str, action: int, allowed: bool, rng: Any
 ) -> bool:
-    """Tell whether an action is accepted if and only if it is allowed, with one of some actions of the teammates."""
+    """Return whether an action is accepted exactly if allowed, for at least one choice of the teammates' actions."""
     for attempt in range(4):
         env = rewind()
         actions = {}
@@ -129,15 +129,15 @@ def _behaves(
 
 
 def check_all_masks(subject: Subject) -> str:
-    """Try every action of every agent in many states at once, through the batched kernels."""
+    """Check every action of every agent in many states at once, with the batched kernels."""
     subject.need_exact_masks()
     game, states = subject.need_game(), 0
     rng = np.random.default_rng(subject.seed)
-    players = BatchEnv(game, 8, max_cycles=200)  # long enough for states that short random episodes do not reach
+    players = BatchEnv(game, 8, max_cycles=200)  # long enough to reach states beyond short random episodes
     probes = BatchEnv(game, game.n_agents * game.n_actions)
     players.reset(subject.seed)
     probes.reset(subject.seed)
-    offered = np.zeros(game.n_actions)  # how often each action was in a mask
+    offered = np.zeros(game.n_actions)  # number of masks that allow each action
     for step in range(100 * subject.episodes):
         for i in range(8) if step % 5 == 0 else ():
             _expect_all_masks_true(probes, players.clone(i), rng, f"step {step} of environment {i}")
@@ -146,19 +146,19 @@ def check_all_masks(subject: Subject) -> str:
         players.step(random_legal(players, rng, 1 / (1 + offered)))
         players.reset(which=players.over)
     return (
-        f"all {game.n_actions} actions of all agents were accepted or refused as the masks said, in {states} states "
+        f"all {game.n_actions} actions of all agents were accepted or refused as the masks predict, in {states} states "
         f"with {np.count_nonzero(offered)} actions allowed somewhere"
     )
 
 
-def _expect_all_masks_true(probes: BatchEnv, moment: Snapshot, rng: np.random.Generator, where: str) -> None:
-    game, masks = probes.game, moment.out.masks[0]
+def _expect_all_masks_true(probes: BatchEnv, snapshot: Snapshot, rng: np.random.Generator, where: str) -> None:
+    game, masks = probes.game, snapshot.out.masks[0]
     seats = np.repeat(np.arange(game.n_agents), game.n_actions)
     tried = np.tile(np.arange(game.n_actions), game.n_agents)
     everything = np.arange(len(seats))
     wrong = np.ones(len(seats), np.bool_)
     for attempt in range(4):
-        for array, saved in zip((*probes.state, *probes.out), (*moment.state, *moment.out), strict=True):
+        for array, saved in zip((*probes.state, *probes.out), (*snapshot.state, *snapshot.out), strict=True):
             array[:] = saved
         actions = np.tile(masks.argmax(axis=1), (len(seats), 1)) if attempt == 0 else random_legal(probes, rng)
         actions[everything, seats] = tried
@@ -168,9 +168,7 @@ def _expect_all_masks_true(probes: BatchEnv, moment: Snapshot, rng: np.random.Ge
         if not wrong.any():
             return
     row = np.flatnonzero(wrong)[0]
-    agent, texts = probes.possible_agents[seats[row]], game.action_texts(moment.state, 0, int(seats[row]))
+    agent, texts = probes.possible_agents[seats[row]], game.action_texts(snapshot.state, 0, int(seats[row]))
     text = texts[tried[row]] if tried[row] < len(texts) else "which the seat does not have"
-    said = "allows" if masks[seats[row], tried[row]] else "forbids"
-    raise AssertionError(
-        f"the mask of {agent} {said} action {tried[row]}, {text}, and the game does otherwise, at {where}"
-    )
+    claim = "allows" if masks[seats[row], tried[row]] else "forbids"
+    raise AssertionError(f"the mask of {agent} {claim} action {tried[row]}, {text}, but the game disagrees, at {where}")

@@ -1,4 +1,4 @@
-"""PettingZoo's own tests as conformance checks, and what it asks of rendering and step limits."""
+"""PettingZoo's own tests as conformance checks, including rendering and step limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from collab_overcooked.testing.report import Skip, Subject
 
 @contextlib.contextmanager
 def _pettingzoo(test: str) -> Iterator[None]:
-    """Run a test of PettingZoo's quietly; it warns where it should fail, and its assertions often have no message."""
+    """Run a PettingZoo test without output; turn its warnings into failures, and add messages to bare assertions."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("error", UserWarning)
         try:
@@ -28,7 +28,7 @@ def _pettingzoo(test: str) -> Iterator[None]:
 
 
 def check_parallel_api(subject: Subject) -> str:
-    """Run PettingZoo's parallel_api_test, its warnings as failures."""
+    """Run PettingZoo's parallel_api_test, with warnings as failures."""
     from pettingzoo.test import parallel_api_test
 
     with _pettingzoo("parallel_api_test"):
@@ -37,14 +37,14 @@ def check_parallel_api(subject: Subject) -> str:
 
 
 def check_aec_api(subject: Subject) -> str:
-    """Run PettingZoo's api_test on the AEC form; its warnings are matters of taste, such as Dict observations."""
+    """Run PettingZoo's api_test on the AEC env; its warnings, for example about Dict observations, are only advice."""
     from pettingzoo.test import api_test
 
     with _pettingzoo("api_test"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         api_test(subject.make_aec(), num_cycles=100)
     advice = sorted({str(warning.message) for warning in caught if warning.category is UserWarning})
-    return "PettingZoo's api_test passes on the AEC form" + (f" and advises: {' '.join(advice)}" if advice else "")
+    return "PettingZoo's api_test passes on the AEC env" + (f" and advises: {' '.join(advice)}" if advice else "")
 
 
 def check_seeds(subject: Subject) -> str:
@@ -57,7 +57,7 @@ def check_seeds(subject: Subject) -> str:
 
 
 def _seeded(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Make environments that play the same at every run: actions drawn anew might, rarely, end an episode early."""
+    """Seed the environments that a test makes: unseeded random actions might, rarely, end an episode early."""
 
     def make_seeded(**options: Any) -> Any:
         env = make(**options)

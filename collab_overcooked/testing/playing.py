@@ -1,4 +1,4 @@
-"""Random legal play and comparison of moments, for conformance checks."""
+"""Random legal play and comparison of results, for conformance checks."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def mask_of(observation: Any, info: Any) -> np.ndarray | None:
 
 
 def masks_of(env: Any, observations: Any, infos: Any) -> dict[str, np.ndarray | None]:
-    """Return the masks of all living agents."""
+    """Return the masks of all live agents."""
     return {agent: mask_of(observations[agent], infos.get(agent)) for agent in env.agents}
 
 
 def choose(env: Any, masks: dict[str, np.ndarray | None], rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random action of every living agent, inside its mask if it has one."""
+    """Return a random action of every live agent, within its mask if it has one."""
     actions = {}
     for agent in env.agents:
         space, mask = env.action_space(agent), masks[agent]
@@ -54,9 +54,9 @@ def episode(env: Any, rng: np.random.Generator, seed: int | None = None) -> Iter
     for _ in range(MAX_STEPS):
         if not env.agents:
             return
-        moment = env.step(choose(env, masks_of(env, observations, infos), rng))
-        observations, infos = moment[0], moment[4]
-        yield moment
+        result = env.step(choose(env, masks_of(env, observations, infos), rng))
+        observations, infos = result[0], result[4]
+        yield result
 
 
 def play_to_end(subject: Subject, env: Any, rng: np.random.Generator, seed: int | None = None) -> int:
@@ -68,7 +68,7 @@ def play_to_end(subject: Subject, env: Any, rng: np.random.Generator, seed: int 
 
 
 def difference(first: Any, second: Any, path: str) -> str | None:
-    """Return where two results differ, in words; None if they are equal to the bit."""
+    """Describe the first difference of two values; None if they are bitwise equal."""
     if type(first) is not type(second):
         return f"{path} is {type(first).__name__} in one and {type(second).__name__} in the other"
     if isinstance(first, dict):
@@ -90,37 +90,37 @@ def _same_array(first: np.ndarray, second: np.ndarray) -> bool:
     return first.dtype == second.dtype and np.array_equal(first, second, equal_nan=inexact)
 
 
-def moment_difference(first: tuple[Any, ...], second: tuple[Any, ...]) -> str | None:
-    """Return where two moments differ; moments are what reset (two parts) or step (five parts) returns."""
+def result_difference(first: tuple[Any, ...], second: tuple[Any, ...]) -> str | None:
+    """Describe the first difference of two results of reset (two parts) or step (five parts)."""
     names = PARTS if len(first) == len(PARTS) else ("observations", "infos")
-    found = (difference(a, b, name) for name, a, b in zip(names, first, second, strict=True))
-    return next(filter(None, found), None)
+    differences = (difference(a, b, name) for name, a, b in zip(names, first, second, strict=True))
+    return next(filter(None, differences), None)
 
 
 def lockstep(
-    first: Any, second: Any, moment: tuple[Any, ...], rng: np.random.Generator, steps: int, complaint: str
+    first: Any, second: Any, result: tuple[Any, ...], rng: np.random.Generator, steps: int, complaint: str
 ) -> None:
-    """Play two environments with the same actions and expect the same of both, over ends and unseeded resets."""
+    """Play two environments with the same actions and expect equal results, across ends and unseeded resets."""
     for step in range(steps):
         if first.agents:
-            actions = choose(first, masks_of(first, moment[0], moment[-1]), rng)
-            moment, other = first.step(dict(actions)), second.step(dict(actions))
+            actions = choose(first, masks_of(first, result[0], result[-1]), rng)
+            result, other = first.step(dict(actions)), second.step(dict(actions))
         else:
-            moment, other = first.reset(), second.reset()
-        found = moment_difference(moment, other)
-        expect(found is None, f"{complaint}; {step + 1} calls on, {found}")
-        expect(first.agents == second.agents, f"{complaint}; {step + 1} calls on, the living agents differ")
+            result, other = first.reset(), second.reset()
+        mismatch = result_difference(result, other)
+        expect(mismatch is None, f"{complaint}; {step + 1} calls later, {mismatch}")
+        expect(first.agents == second.agents, f"{complaint}; {step + 1} calls later, the live agents differ")
 
 
 def walk_in(env: Any, rng: np.random.Generator, seed: int, steps: int) -> tuple[Any, ...]:
-    """Play some steps of an episode and return the last moment with living agents."""
-    moment: tuple[Any, ...] = env.reset(seed=seed)
+    """Play some steps of an episode and return the last result with live agents."""
+    result: tuple[Any, ...] = env.reset(seed=seed)
     for _ in range(steps):
-        following = env.step(choose(env, masks_of(env, moment[0], moment[-1]), rng))
+        following = env.step(choose(env, masks_of(env, result[0], result[-1]), rng))
         if not env.agents:
             return env.reset(seed=seed)
-        moment = following
-    return moment
+        result = following
+    return result
 
 
 def random_legal(batch: BatchEnv, rng: np.random.Generator, weights: np.ndarray | None = None) -> np.ndarray:
@@ -128,9 +128,9 @@ def random_legal(batch: BatchEnv, rng: np.random.Generator, weights: np.ndarray 
 
     Args:
         batch: Environments with at least one legal action for each agent.
-        rng: Source of chance.
-        weights: float (A,), how likely actions are beside each other; all alike if None. Small weights of common
-            actions lead to states that evenly random play hardly ever reaches.
+        rng: Random generator.
+        weights: float (A,), relative probabilities of actions; uniform if None. Small weights of common actions lead to
+            states that uniformly random play rarely reaches.
     """
     masks = batch.out.masks
     # The shortest of exponential waits is a draw by rate (Efraimidis and Spirakis, 2006).

@@ -1,4 +1,4 @@
-"""Results of conformance checks, and what is under test."""
+"""Results of conformance checks, and the environment under test."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Rejected = Callable[[Any, str, Any], bool]
 
 @dataclass(frozen=True)
 class Result:
-    """What one check found.
+    """Result of one check.
 
     Attributes:
         check: Name of the check.
-        status: How it went.
-        sentence: What was checked, what is wrong, or why it does not apply.
+        status: ``"passed"``, ``"failed"`` or ``"skipped"``.
+        sentence: Description of the check, of the failure, or of the reason for skipping.
     """
 
     check: str
@@ -33,19 +33,19 @@ class Report:
 
     Attributes:
         subject: Name and options of the environment.
-        results: In the order of ``CHECKS``.
+        results: Results in the order of ``CHECKS``.
     """
 
     subject: str
     results: tuple[Result, ...]
 
     def having(self, status: str) -> tuple[Result, ...]:
-        """Return the results of one status."""
+        """Return the results with a status."""
         return tuple(result for result in self.results if result.status == status)
 
     @property
     def ok(self) -> bool:
-        """Whether no check failed."""
+        """True if no check failed."""
         return not self.having("failed")
 
     def __str__(self) -> str:
@@ -55,7 +55,7 @@ class Report:
 
 
 class ConformanceError(AssertionError):
-    """An environment failed checks; the message has a sentence for each.
+    """An environment failed checks; the message has one sentence for each.
 
     Attributes:
         report: All results.
@@ -88,14 +88,14 @@ class Subject:
 
     Attributes:
         name: Name and options.
-        make: Makes a ParallelEnv; keyword arguments add to the options.
-        make_aec: Makes the AEC form.
-        game: The compiled game, of registered environments only.
-        shell: Options of the shell, of registered environments only.
-        is_rejected: ``is_rejected(env, agent, action)``, asked after the step in which the agent tried the action.
+        make: Factory of a ParallelEnv; keyword arguments are further options.
+        make_aec: Factory of the AEC env.
+        game: Compiled game, for registered environments only.
+        shell: Options of ``ParallelEnv``, for registered environments only.
+        is_rejected: ``is_rejected(env, agent, action)``, called after the step with the agent's action.
         seed: First seed.
-        episodes: Episodes of a check.
-        versions: How often each kernel of the game was compiled in this process before the checks.
+        episodes: Number of episodes per check.
+        versions: Number of compiled versions of each kernel before the checks.
     """
 
     name: str
@@ -111,22 +111,22 @@ class Subject:
     def need_game(self) -> FullGame:
         """Return the compiled game, or skip."""
         if self.game is None:
-            raise Skip("only environments registered with this package have a compiled game behind them")
+            raise Skip("only environments registered with this package have a compiled game")
         return self.game
 
     def need_exact_masks(self) -> None:
-        """Skip if the masks are not meant to be what the environment accepts."""
+        """Skip if the game declares that its masks are not exact."""
         if self.game is not None and not self.game.exact_masks:
-            raise Skip("the game was made with masks that are not meant to be exact")
+            raise Skip("the game declares that its masks are not exact")
 
     def need_option(self, name: str) -> None:
-        """Skip if the environment cannot be made with an option."""
+        """Skip if the environment does not accept an option."""
         parameters = inspect.signature(self.make).parameters
-        anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-        if name not in parameters and not anything:
-            raise Skip(f"the environment's maker takes no {name}")
+        accepts_any = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        if name not in parameters and not accepts_any:
+            raise Skip(f"the environment does not accept the option {name}")
 
 
 def one_line(value: Any) -> str:
-    """Return a text without line breaks and double spaces."""
+    """Return a text with runs of whitespace replaced by single spaces."""
     return " ".join(str(value).split())

@@ -65,7 +65,7 @@ def specs() -> str:
         ("observation, features", code(ours.single_observation_space)),
         ("observation, grid", f"{code(f'{seen.dtype} {seen.shape}')}, each channel with bounds of its own"),
         ("observation with `orders=True`", f"{code(many.single_observation_space)}, more orders being shown"),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", f"{ours.kitchen.delivery_reward:g} to every agent for a delivery of the current order, 0 otherwise"),
         ("longest episode", ", ".join(map(str, limits)) + f" steps by level; {many.max_cycles} with `orders`"),
@@ -272,7 +272,7 @@ def branches(statement: ast.stmt) -> list[tuple[str, list[str]]]:
 
 
 def kitchen_pictures() -> str:
-    """Show the shipped kitchens."""
+    """Show the built-in kitchens."""
     parts = []
     for name in kitchens():
         spec = load_kitchen(name)

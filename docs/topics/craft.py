@@ -56,7 +56,7 @@ def craft_specs() -> str:
         ("actions", f"{code(own.single_action_space)}; {game(level='field').n_actions} on `field`"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`; exact"),
         ("observation", code(own.single_observation_space)),
-        ("global state", f"`env.state()`, int32 {own.state_space.shape}"),
+        ("global state", f"`env.state()`, float32 {own.state_space.shape}"),
         ("reward", "1 for every order served, to all agents; `shaped_reward` in the infos"),
         ("episode", "truncated after 60 steps"),
         ("render modes", ", ".join(map(code, shells.RENDER_MODES))),
@@ -106,7 +106,7 @@ def craft_features() -> str:
 
 
 def craft_bounds() -> str:
-    """List the proven bounds of the shipped levels."""
+    """List the proven bounds of the built-in levels."""
     found = {(level, agents): upper_bounds(level, agents, {}) for level in levels() for agents in (1, 2, 3, 4)}
     rows = [
         (code(level), agents, *(f"{ratio:.3f}" for ratio in own), f"{sum(own) / len(own):.3f}")

@@ -65,7 +65,7 @@ def cuisineworld_specs() -> str:
         ("actions", f"{code(ours.single_action_space)}, the same for all agents"),
         ("observation, features", f"{code(ours.single_observation_space)}; {lengths}"),
         ("observation, original64", code(game(agents=2, obs="original64").single_observation_space)),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float64, the same number for every agent"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
@@ -123,7 +123,7 @@ def cuisineworld_items() -> str:
     base = len(game().level.base_ingredients)
     return (
         f"Items are numbered 0 to {len(names.items) - 1} in `level_3` (`env.game.compiled.names.items`): 0 to "
-        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all shipped "
+        f"{base - 1} are the base ingredients ({names.items[0]} to {names.items[base - 1]}, the same in all built-in "
         f"levels), the rest the products that the level's orders lead to ({', '.join(names.items[base:])}). Orders are "
         f"numbered as in the level file ({', '.join(names.orders)})."
     )
@@ -270,9 +270,9 @@ def cuisineworld_levels() -> str:
 
 
 def _note(level: Level) -> str:
-    from collab_overcooked.games.cuisineworld.engine.solvability import verify_level
+    from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability
 
-    problems = verify_level(level).problems
+    problems = prove_solvability(level).problems
     return f" `check` reports: {'; '.join(problems)}." if problems else ""
 
 

@@ -69,7 +69,7 @@ def house_specs() -> str:
             *(f"{code(a.single_action_space)}; primitive {b.n_actions}" for a, b in zip(both, low, strict=True)),
         ),
         ("observation", *(code(own.single_observation_space) for own in both)),
-        ("global state", *(f"`env.state()`, int32 {own.state_space.shape}" for own in both)),
+        ("global state", *(f"`env.state()`, float32 {own.state_space.shape}" for own in both)),
         ("reward", *("1 for each wanted thing that comes to the goal place, to all agents" for _ in both)),
         ("episode", *(f"terminated when all is there, truncated after {own.max_cycles} ticks" for own in both)),
         ("render modes", *(", ".join(map(code, shells.RENDER_MODES)) for _ in both)),

@@ -46,7 +46,7 @@ def overcooked_specs() -> str:
         ("agents", f"1 to 4 (`players`); {ours.n_agents} in `cramped_room`"),
         ("primitive actions", f"{code(ours.single_action_space)}: {', '.join(map(code, ours.action_texts()))}"),
         ("directives", f"{code(game(action_level='medium').single_action_space)}, more on larger layouts"),
-        ("global state", f"`env.state()`, {code(ours.state_space)}"),
+        ("global state", f"`env.state()`, {code(f'float32 {ours.state_space.shape}')}"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32: what the team's deliveries paid; own shaped reward in `info[agent]['shaped_reward']`"),
         ("episode", f"truncated after {ours.max_cycles} steps (`max_cycles`); never terminated"),
@@ -182,7 +182,7 @@ def measure(teams: Iterable[str]) -> None:
 
 
 def measure_proxies() -> None:
-    """Play the shipped stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
+    """Play the built-in stand-ins for people beside the clone among them, in each seat, and keep the mean scores."""
     scores: dict[str, dict[str, list[float]]] = {kind: {} for kind in STAND_INS}
     for layout in proxy_layouts(STAND_INS[0]):
         people = read_policy(find_policy(f"bc_{layout}"))
@@ -194,7 +194,7 @@ def measure_proxies() -> None:
 
 
 def overcooked_proxies() -> str:
-    """Show what the shipped stand-ins for people earn beside the clone among them."""
+    """Show what the built-in stand-ins for people earn beside the clone among them."""
     scores = _measured()["proxies"]
     layouts = [name for name in ordered_layouts() if name in scores["bc"]]
     rows = [

@@ -1,4 +1,4 @@
-"""Facts on the shipped question set."""
+"""Facts on the built-in question set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .writing import code, table
 
 
 def question_set() -> str:
-    """Return counts, choices and chance of the shipped items."""
+    """Return counts, choices and chance of the built-in items."""
     items = read_questions().items
     heads = ("game", "part", *KINDS, "choices", "several right", "chance", "in matched pairs")
     rows = []

@@ -7,8 +7,8 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.rooms.engine import rules
-from collab_overcooked.games.rooms.engine.solvability import certify
-from collab_overcooked.games.rooms.engine.spec import load_map, maps
+from collab_overcooked.games.rooms.engine.solvability import prove_solvability
+from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
 
 from .writing import code, option_table, rules_of, table
 
@@ -56,13 +56,13 @@ def rooms_rules() -> str:
 
 
 def rooms_maps() -> str:
-    """List the shipped maps with what best play reaches on them."""
+    """List the built-in maps with what best play reaches on them."""
     rows: list[tuple[Any, ...]] = []
     for name in maps():
-        found = certify(name)
+        found = prove_solvability(name)
         worst = "never" if found.worst_turns is None else f"{found.worst_turns:g}"
         figures = f"{found.turns:.4g}", f"{found.helping_turns:.4g}", f"{found.alone:.4g}", worst
-        rows.append((code(name), found.game, load_map(name).description, *figures))
+        rows.append((code(name), found.game, load_rooms(name).description, *figures))
     heads = ("map", "game", "what it is", "turns", "helping turns", "success alone", "turns, worst adversary")
     return table(heads, rows)
 

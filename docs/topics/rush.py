@@ -56,7 +56,7 @@ def rush_specs() -> str:
             "observation",
             f"{code(easy.single_observation_space)} (`easy`), {code(hard.single_observation_space)} (`hard`)",
         ),
-        ("global state", f"`env.state()`, {code(hard.state_space)} (`hard`)"),
+        ("global state", f"`env.state()`, {code(f'float32 {hard.state_space.shape}')} (`hard`)"),
         ("action mask", "int8 in `info[agent]['action_mask']`, or in the observation with `mask_in`"),
         ("reward", "float32, the same number for every agent"),
         (
@@ -178,7 +178,7 @@ def rush_order_of_play() -> str:
 
 
 def rush_scenarios() -> str:
-    """Show the shipped scenarios."""
+    """Show the built-in scenarios."""
     parts = []
     for name in scenarios():
         scenario = load_scenario(name)
@@ -202,7 +202,7 @@ def rush_scenarios() -> str:
 
 
 def rush_proofs() -> str:
-    """Prove what the shipped scenarios claim."""
+    """Prove what the built-in scenarios claim."""
     return "\n\n".join(scenario_page.run("check", name) for name in scenarios())
 
 
@@ -234,7 +234,7 @@ def _pair(agents: list[dict[str, float]]) -> str:
 
 
 def measure() -> None:
-    """Play the baselines on the shipped scenarios through the suite, and keep their metrics."""
+    """Play the baselines on the built-in scenarios through the suite, and keep their metrics."""
     teams = {}
     for team, runs in BASELINES.items():
         plan = plan_evaluation("rush", [f"all={team}"], scenario=scenarios(), domain=["kitchen"], runs=runs)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.games.rush.engine.solvability import verify_scenario
+from collab_overcooked.games.rush.engine.solvability import prove_solvability
 from collab_overcooked.games.rush.engine.spec import load_scenario
 
 from .writing import EXAMPLES, complaints, example
@@ -83,7 +83,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
 
 def scenario_errors() -> str:
     """Spoil the example scenario in several ways and list what is said about it."""
-    return complaints("scenarios/bistro.yaml", MISTAKES, lambda path: verify_scenario(load_scenario(path)))
+    return complaints("scenarios/bistro.yaml", MISTAKES, lambda path: prove_solvability(load_scenario(path)))
 
 
 FACTS: tuple[Callable[[], str], ...] = (

@@ -1,4 +1,4 @@
-"""Facts about training: settings of each kind, configurations, and what the shipped policies reach."""
+"""Facts about training: settings of each kind, configurations, and what the built-in policies reach."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 
 from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
-from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
+from collab_overcooked.policies.policy_file import builtin_policies, find_policy, read_policy
 
 from .writing import RESULTS, code, section, table
 
@@ -25,7 +25,7 @@ def training_settings() -> str:
 
 
 def training_configs() -> str:
-    """List the shipped configurations."""
+    """List the built-in configurations."""
     rows = []
     for name in shipped_configs():
         values = read_config(name)
@@ -43,7 +43,7 @@ def training_results() -> str:
 def trained_policies() -> str:
     """List the policies that come with the package."""
     rows = []
-    for name in shipped_policies():
+    for name in builtin_policies():
         path = find_policy(name)
         meta = read_policy(path).meta
         score = meta["score"]

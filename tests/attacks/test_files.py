@@ -160,7 +160,7 @@ def test_hostile_files_are_refused(kind, tmp_path):
 
 
 def kitchen_of(width: int) -> dict[str, Any]:
-    """Return the shipped kitchen with a wider floor."""
+    """Return the built-in kitchen with a wider floor."""
     document = copy.deepcopy(files_of("kitchen")[0])
     rows = document["grid"].rstrip("\n").split("\n")
     document["grid"] = "\n".join(

@@ -8,8 +8,10 @@ import shutil
 import pytest
 from typer.testing import CliRunner
 
-from collab_overcooked.baselines.results import curve, published, table
+from collab_overcooked.baselines.results import _variant, curve, published, table
+from collab_overcooked.baselines.settings import shipped_configs
 from collab_overcooked.cli import app
+from collab_overcooked.policies.policy_file import find_policy, read_policy, shipped_policies
 
 LITTLE = [
     *["--set", "level=level_1", "agents=2"],
@@ -43,11 +45,27 @@ def test_train_fills_a_folder_and_says_how_it_went(trained):
 def test_a_folder_with_a_training_is_not_overwritten(trained):
     folder, _ = trained
     words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
+    before = (folder / "cuisine-0" / "checkpoint.pt").read_bytes()
     done = run(*words, "--steps", 320)
-    assert done.exit_code == 2 and "--resume" in done.stderr
-    assert run(*words, "--steps", 320, "--resume").exit_code == 0
-    done = run(*words, "--steps", 640, "--resume")
-    assert done.exit_code == 2 and "steps was 320, now 640" in done.stderr
+    assert done.exit_code == 0 and "320 of 320 steps are there, it is finished" in done.stderr
+    assert run(*words, "--steps", 320, "--resume").exit_code == 0  # of older scripts
+    done = run(*words, "--steps", 160)
+    assert done.exit_code == 2 and "steps was 320, now 160; it can only be extended" in done.stderr
+    done = run(*words, "--steps", 320, "--seed", 5)
+    assert done.exit_code == 2 and "seed was 0, now 5" in done.stderr
+    assert (folder / "cuisine-0" / "checkpoint.pt").read_bytes() == before
+
+
+def test_a_finished_training_is_extended(trained, tmp_path):
+    folder, _ = trained
+    shutil.copytree(folder / "cuisine-0", tmp_path / "longer-0")
+    words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
+    done = run(*words, "--steps", 640)
+    assert done.exit_code == 0 and "320 of 640 steps are there, continuing" in done.stderr
+    steps = [json.loads(line)["steps"] for line in (tmp_path / "longer-0" / "log.jsonl").read_text().splitlines()]
+    assert steps[-1] == 640 and steps == sorted(set(steps)) and 320 in steps
+    done = run(*words, "--steps", 640)
+    assert "640 of 640 steps are there, it is finished" in done.stderr
 
 
 def test_a_trained_policy_is_evaluated_like_any_other(trained, tmp_path):
@@ -65,7 +83,14 @@ def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
     done = run("crossplay", *pool, *words, "--out", tmp_path / "x")
     assert done.exit_code == 0, done.output
     assert "| seat 0, others | greedy | mine |" in done.stdout
-    assert {path.name for path in (tmp_path / "x").iterdir()} == {"crossplay.json", "crossplay.md", "crossplay.png"}
+    assert {path.name for path in (tmp_path / "x").iterdir()} == {
+        "config.json",
+        "returns.jsonl",
+        ".lock",
+        "crossplay.json",
+        "crossplay.md",
+        "crossplay.png",
+    }
 
 
 def test_cloning_by_command(tmp_path):
@@ -87,7 +112,8 @@ def test_results_are_gathered_beside_published_numbers(trained, tmp_path):
     assert done.exit_code == 0, done.output
     (entry,) = json.loads((tmp_path / "baselines.json").read_text())["cuisine"].values()
     assert entry["steps"] == 320 and entry["sample"]["games"] == 4 and 0 <= entry["greedy"]["success"] <= 1
-    assert "| cuisine | return | 1 | 320 |" in done.stdout
+    row = "| cuisine | CuisineWorld-v0, level level_1, agents 2 | return | 1 | 320 |"
+    assert row in " ".join(done.stdout.split())
 
 
 def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
@@ -134,10 +160,26 @@ def test_the_table_says_where_published_numbers_are_reached_and_where_not():
         "mine": {"0": a_run(1.0)},
     }
     lines = table(results).splitlines()
-    assert lines[2].startswith("| cramped_room | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
+    assert lines[2].startswith("| cramped_room | Overcooked-v0 | return | 2 | 1,000 | 205.0 ± 3.5 (200.0 to 210.0) |")
     assert lines[2].endswith("| PPO_SP: yes, PBT: no |")
     assert "PPO_SP 122.3, PBT 140.1" in lines[3] and lines[3].endswith("| PPO_SP: yes, PBT: no |")
     assert lines[4].endswith("| none |  |")
+
+
+def test_every_option_that_differs_is_named_and_has_a_row_without_published_numbers():
+    plain = {"env_id": "Overcooked-v0", "env_kwargs": {"layout": "cramped_room"}}
+    other = {"env_id": "Overcooked-v0", "env_kwargs": {"layout": "cramped_room", "lexicon": "alien"}}
+    results = {"cramped_room": {"0": a_run(200.0), "1": a_run(210.0) | plain, "2": a_run(900.0) | other}}
+    rows = [row.split(" | ") for row in table(results).splitlines()[2:]]
+    assert [row[1] for row in rows] == ["Overcooked-v0", "Overcooked-v0, lexicon alien"]
+    assert [row[3] for row in rows] == ["2", "1"] and rows[0][5].startswith("205.0")
+    assert "PPO_SP" in rows[0][7] and rows[1][7] == "none"
+
+
+def test_shipped_policies_were_trained_with_the_options_of_their_configurations():
+    for name in {*shipped_policies()} & {*shipped_configs()}:
+        meta = read_policy(find_policy(name)).meta
+        assert _variant(name, meta) == _variant(name, {}), name
 
 
 def test_published_numbers_are_those_of_the_papers():

@@ -76,13 +76,16 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(pbt, "advance", stopped)
         run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
-    cut = run_pbt(TWO, COOKING, tmp_path / "cut", resume=True, say=lambda words: None)
+    cut = run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
     assert same_network(read_policy(whole), read_policy(cut))
     assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
-    with pytest.raises(ValueError, match="holds a population"):
-        run_pbt(TWO, COOKING, tmp_path / "cut")
+    with pytest.raises(ValueError, match="steps was 480, now 320; it can only be extended"):
+        run_pbt(TWO, COOKING.with_values({"steps": 320}), tmp_path / "cut")
     with pytest.raises(ValueError, match="resume with the same"):
-        run_pbt(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut", resume=True)
+        run_pbt(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut")
+    run_pbt(TWO, COOKING.with_values({"steps": 640}), tmp_path / "cut", say=lambda words: None)
+    generations = (tmp_path / "cut" / "log.jsonl").read_text().splitlines()
+    assert [json.loads(line)["steps"] for line in generations] == [160, 320, 480, 640]
 
 
 DAMAGES = [

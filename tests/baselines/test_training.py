@@ -81,7 +81,7 @@ def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp
         patch.setattr(Training, "update", interrupted)
         quiet(settings, tmp_path / "cut")
     assert len(read_log(tmp_path / "cut")) == 3  # the checkpoint is of the second
-    quiet(settings, tmp_path / "cut", resume=True)
+    quiet(settings, tmp_path / "cut")
     assert [line["update"] for line in read_log(tmp_path / "cut")] == [1, 2, 3, 4, 5]
     one, other = (read_policy(tmp_path / name / "policy.npz") for name in ("whole", "cut"))
     for (_, weight, bias), (_, same_weight, same_bias) in zip(one.network.layers, other.network.layers, strict=True):
@@ -105,16 +105,22 @@ def test_going_on_hides_from_tensorboard_what_came_after_the_checkpoint_and_noth
 
 def test_resuming_with_other_settings_is_refused(tmp_path):
     quiet(COOKING.with_values({"steps": 320}), tmp_path)
-    with pytest.raises(ValueError, match="holds a training"):
+    with pytest.raises(ValueError, match="steps was 320, now 160; it can only be extended"):
+        quiet(COOKING.with_values({"steps": 160}), tmp_path)
+    with pytest.raises(ValueError, match=r"gamma was 0\.99, now 0\.5"):
+        quiet(COOKING.with_values({"gamma": 0.5}), tmp_path)
+    (tmp_path / "checkpoint.pt").unlink()  # as if it had been stopped before the first
+    with pytest.raises(ValueError, match=r"gamma was 0\.99, now 0\.5"):
+        quiet(COOKING.with_values({"gamma": 0.5}), tmp_path)
+    (tmp_path / "settings.json").unlink()
+    with pytest.raises(ValueError, match=r"holds policy\.npz of something else"):
         quiet(COOKING, tmp_path)
-    with pytest.raises(ValueError, match="steps was 320, now 1600"):
-        quiet(COOKING, tmp_path, resume=True)
 
 
 def test_a_damaged_checkpoint_is_refused(tmp_path):
     (tmp_path / "checkpoint.pt").write_bytes(b"cos\nsystem\n(S'true'\ntR.")
     with pytest.raises(ValueError, match="is no checkpoint"):
-        quiet(COOKING, tmp_path, resume=True)
+        quiet(COOKING, tmp_path)
 
 
 @pytest.mark.parametrize("settings", [COOKING, PICTURES], ids=["dense", "convolutions"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, split_words
+from collab_overcooked.envs.lexicon import PLAIN, Lexicon, inflect, lexicons, load_lexicon, plain, split_text
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_record
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.rush.engine.dishes import DISHES
@@ -23,7 +23,7 @@ from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.jobs import make_logger
-from collab_overcooked.runner.records import in_plain_words
+from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
 
@@ -106,11 +106,11 @@ def test_english_endings():
         ("name: x", "words must hold .* lines; it is missing"),
         ("name: x\nwords: {meat: zar, egg: zarnik}", "line 2: 'zarnik' begins with 'zar'"),
         ("name: x\nwords: {meat: zar, egg: zar}", "begins with"),
-        ("name: x\nwords: {meat: Zar}", "'Zar' is no word"),
-        ("name: x\nwords: {meat: a}", "'a' is no word of at least two"),
-        ("name: x\nwords: {egg: meat, meat: zar}", "'meat' stands for two things"),
+        ("name: x\nwords: {meat: Zar}", "'Zar' is not a word"),
+        ("name: x\nwords: {meat: a}", "'a' is not a word of at least two"),
+        ("name: x\nwords: {egg: meat, meat: zar}", "'meat' is ambiguous"),
         ("name: x\nwords: [meat]", "words must hold"),
-        ("name: x\nwords: {meat: zar}\nkept: [on]", "line 3: True is no word; put it in quotes"),
+        ("name: x\nwords: {meat: zar}\nkept: [on]", "line 3: True is not a word; put it in quotes"),
         ("name: x\nwords: {meat: zar}\nirregular: {egg: {s: eggs}}", "line 3: 'egg' has irregular endings but"),
         ("name: x\nwords: {meat: zar}\nirregular: {meat: {er: meater}}", "irregular endings are s, ed, ing"),
         ("name: x\nwords: {meat: zar}\nword: {}", "unknown key 'word'"),
@@ -158,7 +158,7 @@ def test_everything_a_game_prints_survives_the_round_trip(case):
             continue
         assert ALIEN.exchange(text) == said
         assert ALIEN.exchange(said) == text
-        assert not [word for word in split_words(said) if word in split_words(text) and word in ALIEN.table]
+        assert not [word for word in split_text(said) if word in split_text(text) and word in ALIEN.table]
     assert seen > 100
 
 
@@ -185,7 +185,7 @@ def test_a_word_that_the_lexicon_lacks_is_named(tmp_path):
     path.write_text("name: short\nwords: {lobster: trimpil}\n")
     with pytest.raises(ValueError, match=r"lexicon 'short' has no word for '\w+' in '\w+' \(and for .*; add it to its"):
         registry.load_game("CuisineWorld-v0", level="level_0", lexicon=str(path))
-    with pytest.raises(LayoutError, match="unknown lexicon 'elvish'; shipped lexicons: alien"):
+    with pytest.raises(LayoutError, match="unknown lexicon 'elvish'; built-in lexicons: alien"):
         registry.load_game("CuisineWorld-v0", lexicon="elvish")
     assert Lexicon("x", {"meat": "zar"}, ["and"]).missing(["meat and egg", "eggs"]) == {
         "egg": "meat and egg",
@@ -298,7 +298,7 @@ def test_metrics_understand_what_was_said(specs):
     ours, theirs = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
     assert any(step["messages"] for step in theirs["steps"])
     assert score_record(ours) == score_record(theirs)
-    messages = [[step["messages"] for step in record["steps"]] for record in (ours, in_plain_words(theirs))]
+    messages = [[step["messages"] for step in record["steps"]] for record in (ours, without_lexicon(theirs))]
     assert [[m["plan"] for m in step] for step in messages[0]] == [[m["plan"] for m in step] for step in messages[1]]
     spoken = [message["plan"] for step in theirs["steps"] for message in step["messages"]]
     assert not any(re.search("egg|pumpkin|pot0", plan) for plan in spoken)

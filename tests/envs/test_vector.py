@@ -277,7 +277,7 @@ def test_disabled_autoreset_waits_for_a_mask(game):
     assert observations in envs.observation_space
     assert "reset_mask" in options
     assert envs.batch.over.tolist() == [True, False]
-    with pytest.raises(ValueError, match="all agents of an environment or none"):
+    with pytest.raises(ValueError, match="all or none of an environment"):
         envs.reset(options={"reset_mask": np.array([True, False, True, True])})
     with pytest.raises(ValueError, match=r"reset_mask must be bool of shape \(4,\)"):
         envs.reset(options={"reset_mask": np.array([True, False])})

@@ -20,7 +20,7 @@ from collab_overcooked.evaluation.compare import page
 from collab_overcooked.evaluation.compare import plan as plans
 from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics import Estimate
-from collab_overcooked.policies.policy_file import is_stand_in, shipped_policies
+from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
@@ -77,7 +77,7 @@ def test_who_cannot_play_is_listed_with_the_reason(comparison_plan: plans.Compar
 
 
 def test_trained_policies_play_what_they_were_trained_on() -> None:
-    names = [f"ppo:{name}" for name in shipped_policies() if name in ("cramped_room", "coordination_ring")]
+    names = [f"ppo:{name}" for name in builtin_policies() if name in ("cramped_room", "coordination_ring")]
     comparison_plan = plans.make_plan(["random", *names], ["overcooked"])
     for name in names:
         layout = name.removeprefix("ppo:")
@@ -89,7 +89,7 @@ def test_trained_policies_play_what_they_were_trained_on() -> None:
 
 def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
     default = plans.default_policies()
-    assert set(default) >= {f"ppo:{name}" for name in shipped_policies() if not is_stand_in(name)}
+    assert set(default) >= {f"ppo:{name}" for name in builtin_policies() if not is_stand_in(name)}
     assert not any("bc_" in name for name in default)
     assert not any(spec.startswith("llm") for spec in default)
     assert {record.kind for record in RECORDS} == {*page.KINDS}

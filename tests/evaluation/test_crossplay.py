@@ -82,3 +82,45 @@ def test_pools_that_cannot_be(tmp_path):
         cross_play("CuisineWorld-v0", ["greedy"], episodes=0)
     with pytest.raises(ValueError, match="unknown policy 'gredy'"):
         cross_play("CuisineWorld-v0", ["gredy"])
+
+
+ROOMS = {"options": {"max_cycles": 5}, "seed": 1}
+
+
+def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path):
+    pool = ["greedy", "random"]
+    whole = cross_play("CollabCapture-v0", pool, episodes=2, **ROOMS)
+
+    def interrupt(done, total):
+        if done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        cross_play("CollabCapture-v0", pool, episodes=2, out=tmp_path, progress=interrupt, **ROOMS)
+    with (tmp_path / "returns.jsonl").open("ab") as file:
+        file.write(b'{"cell":[0,')  # as it is when a process is killed
+    notes, played = [], []
+    again = cross_play(
+        "CollabCapture-v0",
+        pool,
+        episodes=2,
+        out=tmp_path,
+        note=notes.append,
+        progress=lambda done, total: played.append(done),
+        **ROOMS,
+    )
+    assert np.array_equal(again.returns, whole.returns)
+    assert played == [4, 5, 6, 7, 8] and "dropped an unfinished last line" in notes[0] and "3 episodes" in notes[1]
+    more = cross_play("CollabCapture-v0", pool, episodes=3, out=tmp_path, **ROOMS)
+    assert np.array_equal(more.returns[..., :2], whole.returns)
+
+
+def test_another_cross_play_is_not_overwritten(tmp_path):
+    cross_play("CollabCapture-v0", ["random"], episodes=1, out=tmp_path, **ROOMS).write(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(ValueError, match="holds a run with another configuration: pool was"):
+        cross_play("CollabCapture-v0", ["greedy"], episodes=1, out=tmp_path, **ROOMS)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(ValueError, match=r"holds crossplay\.json but no config\.json"):
+        cross_play("CollabCapture-v0", ["random"], episodes=1, out=tmp_path, **ROOMS)

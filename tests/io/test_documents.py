@@ -65,7 +65,7 @@ def test_files_of_one_name_may_extend_each_other(tmp_path):
 
 
 BROKEN = [
-    ("a: 1\nb: 2\na: 3\n", ["mine.yaml, line 3", "'a'", "second time"]),
+    ("a: 1\nb: 2\na: 3\n", ["mine.yaml, line 3", "'a'", "duplicate key"]),
     ("a:\n  b: 1\n  b: 2\n", ["mine.yaml, line 3", "'b'"]),
     ("- 1\n- 2\n", ["mine.yaml", "`key: value`", "list"]),
     ("just words\n", ["mine.yaml", "`key: value`"]),
@@ -74,9 +74,9 @@ BROKEN = [
     ("a: !!python/object:os.system x\n", ["mine.yaml", "not valid YAML"]),
     ("? [1, 2]\n: 3\n", ["mine.yaml, line 1", "a key must be a name"]),
     ("extends: [paper]\n", ["mine.yaml, line 1", "extends takes the name of a layout"]),
-    ("extends: papper\n", ["papper", "shipped layouts", "paper", ".yaml"]),
+    ("extends: papper\n", ["papper", "built-in layouts", "paper", ".yaml"]),
     ("extends: nowhere.yaml\n", ["nowhere.yaml", "No such file"]),
-    ("extends: mine.yaml\n", ["mine.yaml", "extends itself", "break the circle"]),
+    ("extends: mine.yaml\n", ["mine.yaml", "extends itself", "remove one of these"]),
 ]
 
 
@@ -95,7 +95,7 @@ def test_a_circle_over_two_files(tmp_path):
 
 
 def test_an_unknown_name_lists_the_shipped_ones():
-    with pytest.raises(LayoutError, match="unknown layout 'papper'; shipped layouts: paper, shared_floor"):
+    with pytest.raises(LayoutError, match="unknown layout 'papper'; built-in layouts: paper, shared_floor"):
         load_layout("papper", FOLDER)
 
 
@@ -134,7 +134,7 @@ def letters(doc: Document, name: object, *path: object) -> None:
 def test_values_are_read_by_kind(tmp_path):
     doc = read(tmp_path, VALUES)
     assert (doc.integer("count"), doc.number("share"), doc.number("count", low=3)) == (3, 0.5, 3)
-    assert (doc.flag("yes_or_no"), doc.flag("none"), doc.flag("none", default=True)) == (True, False, True)
+    assert (doc.boolean("yes_or_no"), doc.boolean("none"), doc.boolean("none", default=True)) == (True, False, True)
     assert (doc.choice(("dish", "pot"), "word"), doc.text("word"), doc.text("none", default="x")) == (
         "dish",
         "dish",
@@ -163,7 +163,7 @@ REFUSED = [
         "line 11: deep.inner.k must be a number above 0, not -1",
     ),
     (lambda doc: doc.number("word"), "line 6: word must be a number, not 'dish'"),
-    (lambda doc: doc.flag("count"), "line 1: count must be true or false, not 3"),
+    (lambda doc: doc.boolean("count"), "line 1: count must be true or false, not 3"),
     (lambda doc: doc.choice(("pot", "pan"), "word"), "line 6: word must be one of pot, pan, not 'dish'"),
     (lambda doc: doc.choice(("pot",), "list"), "line 7: list must be one of pot, not ['a', 'b']"),
     (lambda doc: doc.names(letters, "empty"), "line 9: empty must be a list of names, not []"),
@@ -203,7 +203,7 @@ NINES = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 HOSTILE = {
     "aliases that multiply": (NINES, "more than 50000 values"),
-    "a list that holds itself": ("name: &a [*a]\n", "line 1: an alias stands for something that it is a part of"),
+    "a list that holds itself": ("name: &a [*a]\n", "line 1: an alias refers to a value that contains it"),
     "a deep list": ("name: " + "[" * 5000 + "]" * 5000, "line 1: values are nested more than 40 deep"),
     "many values": ("a: [" + "1," * 50_001 + "]", "more than 50000 values"),
     "a long text": ("a: " + "x" * 2_000_001, "more than 2000000 characters"),

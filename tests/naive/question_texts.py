@@ -71,14 +71,16 @@ class Map:
         self.doors = [(frozenset(pair), button) for *pair, button in re.findall(door, rules, re.MULTILINE)]
         if self.is_capture:
             assert ", or when the two exchange rooms." in rules
-            assert "Of several equally good rooms it takes the one that is listed first." in rules
-            self.by_numbers = "takes room numbers for distances" in rules
-            assert self.by_numbers or "counts the moves to it from the nearest of the players' rooms" in rules
+            assert "If several rooms are equally good, it takes the one that is listed first." in rules
+            self.by_numbers = "treats differences of room numbers as distances" in rules
+            assert self.by_numbers or "counts the moves from the nearest player's room" in rules
             return
         self.exits = [room.removeprefix("room ") for room in find(r"must reach (.+?)\. ", rules)[1].split(" or ")]
-        self.needed = int(find(r"A generator is repaired after (\d+) fixes, one a turn for each player", rules)[1])
-        self.all_must_be_caught = "is caught and out; when all are, you have lost" in rules
-        assert self.all_must_be_caught or "in the room of any player after a turn, all have lost" in rules
+        self.needed = int(
+            find(r"A generator is repaired after (\d+) fix(?:es)?, one per turn for each player", rules)[1]
+        )
+        self.all_must_be_caught = "when all players are caught, you lose" in rules
+        assert self.all_must_be_caught or "in the room of any player at the end of a turn, all players lose" in rules
         assert "the one with the lower number if there are two" in rules
 
     def open_ways(self, room: str, doors: tuple[bool, ...]) -> list[str]:
@@ -286,9 +288,9 @@ class RoomReader:
             self.state: Any = (*self.players, self.adversary, self.doors)
             return
         self.doors = ()
-        self.adversary = self._room(r"^The killer is in (.+?)\. It goes for")
-        whom = find(r"It goes for (\w+)", state)[1]
-        target = {"nobody": None, "you": self.me, self.other: 1 - self.me}[whom]
+        self.adversary = self._room(r"^The killer is in (.+?)\. It (?:is chasing|has no target)")
+        chased = re.search(r"It is chasing (\w+)", state)
+        target = {"you": self.me, self.other: 1 - self.me}[chased[1]] if chased else None
         repairs = re.findall(
             r"^The generator in (?:room )?(\w+) (?:needs (\d) more|(is repaired))", state, re.MULTILINE
         )

@@ -93,11 +93,11 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, 
         (record,) = records(tmp_path)
     assert record["success"] and {m["agent"] for step in record["steps"] for m in step["messages"]} == {0, 1}
     recipe, secret = recipe_of(record)
-    assert secret and secret <= words_of(chef) and all(line in chef for line in recipe)
-    assert not secret & words_of(helper) and not any(line in helper for line in recipe)
+    assert secret and secret <= split_name(chef) and all(line in chef for line in recipe)
+    assert not secret & split_name(helper) and not any(line in helper for line in recipe)
 
 
-def words_of(text: str) -> set[str]:
+def split_name(text: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Za-z]{4,}", text)}
 
 
@@ -111,7 +111,7 @@ def recipe_of(record: dict[str, Any]) -> tuple[list[str], set[str]]:
         texts += [helper.text, helper.rules, *helper.vocabulary, *helper.orders]
         chef = chef or game.seen(state, 0, 0).recipe
     assert chef
-    return chef.splitlines(), words_of(chef) - words_of(" ".join(texts))
+    return chef.splitlines(), split_name(chef) - split_name(" ".join(texts))
 
 
 def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tmp_path, monkeypatch) -> None:

@@ -12,11 +12,11 @@ from policies_of_chance import a_policy
 from collab_overcooked import registry
 from collab_overcooked.policies.policy_file import (
     Network,
+    builtin_policies,
     find_policy,
     halved,
     is_stand_in,
     read_policy,
-    shipped_policies,
 )
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.runner.episode import play_episode
@@ -150,9 +150,9 @@ def test_a_file_with_a_pickle_in_it_is_refused(tmp_path):
 
 
 def test_shipped_policies_are_small_and_tell_their_origin():
-    sizes = [find_policy(name).stat().st_size for name in shipped_policies()]
+    sizes = [find_policy(name).stat().st_size for name in builtin_policies()]
     assert sum(sizes) <= 4_000_000
-    for name in shipped_policies():
+    for name in builtin_policies():
         meta = read_policy(find_policy(name)).meta
         assert meta["command"].startswith("collab-overcooked train") and meta["steps"] > 0
         assert meta["score"] or is_stand_in(name)  # these are measured beside a partner

@@ -119,7 +119,7 @@ def test_another_configuration_is_noticed(run):
 
 def test_damaged_digests_are_told(run):
     (run / DIGESTS).write_bytes((run / DIGESTS).read_bytes() + b"x\n")
-    with pytest.raises(RecordError, match=r"records\.sha256, line 6: is no digest"):
+    with pytest.raises(RecordError, match=r"records\.sha256, line 6: not a digest"):
         read_records(run)
 
 
@@ -133,7 +133,7 @@ class Killed(Exception):
 def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
     """Let the process end in one of the writes to files, after some of its bytes."""
     count = iter(range(10**6))
-    append, whole = module.append_line, module.write_whole
+    append, whole = module.append_line, module.write_atomic
 
     def dying_append(path: Path, line: bytes) -> None:
         if next(count) == writes:
@@ -147,7 +147,7 @@ def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
         whole(path, data)
 
     monkeypatch.setattr(module, "append_line", dying_append)
-    monkeypatch.setattr(module, "write_whole", dying_whole)
+    monkeypatch.setattr(module, "write_atomic", dying_whole)
 
 
 @pytest.mark.parametrize("cut", [0, 1, 2])
@@ -244,11 +244,11 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
     other = json.loads(lines[0])
     other["team"]["agent_0"] = "planner"
     write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
-    with pytest.raises(RecordError, match=r"line 4: holds the episode of .*line 1 once more, but otherwise"):
+    with pytest.raises(RecordError, match=r"line 4: contradicts line 1 about the same episode"):
         read_records(run)
     for words in (["score", run], ["report", run], ["replay", run, "--check"], ["summarize", run]):
         found = CliRunner().invoke(app, list(map(str, words)))
-        assert found.exit_code == 2 and "once more" in found.output, words
+        assert found.exit_code == 2 and "contradicts" in found.output, words
     with pytest.raises(RecordError, match="once more"):
         RunFolder(run, json.loads((run / CONFIG).read_text()), quiet)
     loose = tmp_path / "both.jsonl"  # episodes of two teams in one file are different ones

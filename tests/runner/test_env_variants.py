@@ -192,7 +192,7 @@ def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, na
         assert [card.title for card in score_records([other])] == [card.title for card in score_records([plain])]
         return
     if is_part(suite, name):
-        assert f"{name} " in variant_of(other).words
+        assert f"{name} " in variant_of(other).label
         assert sorted(to_dict(together)) == sorted(to_dict(apart)), "the same cards as if each run were scored alone"
         titles = [{card.title for card in score_records([own])} for own in (plain, other)]
         assert not titles[0] & titles[1]
@@ -231,7 +231,7 @@ def check_sheet_and_tests(plain: Record, other: Record, folder: Path) -> None:
     cards = sheet_cards(runs)
     first = [row[0] for card in cards for row in card.tables[0].rows]
     assert len(first) == len({*first}) == 4 and all(row[2] == 1 for card in cards for row in card.tables[0].rows)
-    words = variant_of(other).words
+    words = variant_of(other).label
     assert f"other: {words}" in first and "plain" in first
     for name, records in runs.items():
         (folder / f"{name}.jsonl").write_bytes(b"".join(map(dump_line, records)))
@@ -286,7 +286,7 @@ def test_cross_play_says_what_was_played():
 def test_episodes_that_are_cut_off_earlier_are_another_result(suite: str):
     plain = played(suite)
     other = copy.deepcopy(plain) | {"max_cycles": plain["max_cycles"] + 1}
-    assert variant_of(other).words == f"max_cycles {plain['max_cycles'] + 1}"
+    assert variant_of(other).label == f"max_cycles {plain['max_cycles'] + 1}"
     assert sorted(to_dict(score_records([plain, other]))) == sorted(
         to_dict(score_records([plain]) + score_records([other]))
     )
@@ -301,7 +301,7 @@ def test_bounds_of_conversations_are_told_where_they_differ():
         for limits in (None, Limits(), Limits(max_corrections=3))
     ]
     assert [record.get("limits") for record in records] == [None, None, {"max_corrections": 3}]
-    words = [variant_of(record).words for record in records]
+    words = [variant_of(record).label for record in records]
     assert words[0] == words[1] == "max_cycles 3"
     assert words[2] == "max_cycles 3, limits.max_corrections 3"
 

@@ -34,7 +34,7 @@ def test_a_truncated_record_is_named_by_file_and_line(tmp_path, random_run):
 def test_files_without_records_are_named(tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\xff")
-    for name, words in (("empty", "holds no record"), ("binary", "is no text file"), ("absent", "cannot be read")):
+    for name, words in (("empty", "contains no record"), ("binary", "not a text file"), ("absent", "cannot be read")):
         with pytest.raises(RecordError, match=rf"{name}\.jsonl: {words}"):
             read_records(tmp_path / f"{name}.jsonl")
 

@@ -24,7 +24,7 @@ from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.records import RECORDS, about, read_records
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 _POLICY, _KIND = Column("Policy"), Column("kind")
@@ -343,7 +343,7 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     suite, teams = registry.load_suite(game), dict[str, list[Record]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:
-            teams.setdefault(team_words(record["team"].values()), []).append(record)
+            teams.setdefault(team_text(record["team"].values()), []).append(record)
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings

@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderb
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
 from collab_overcooked.reporting.result_table import ResultTable
-from collab_overcooked.runner.records import write_whole
+from collab_overcooked.runner.records import write_atomic
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
 FILES = ("report.html", "report.md", "report.json")
@@ -34,7 +34,7 @@ TIMES = (
 def write(comparison: Comparison, out: Path) -> Path:
     """Write all files, and return the path of the page."""
     for name, text in zip(FILES, (page(comparison, out), markdown(comparison), json_text(comparison)), strict=True):
-        write_whole(out / name, text.encode())
+        write_atomic(out / name, text.encode())
     return out / FILES[0]
 
 

@@ -16,12 +16,12 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
-from collab_overcooked.policies.policy_file import is_stand_in, shipped_policies
+from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
-from collab_overcooked.runner.records import RecordError, write_whole
+from collab_overcooked.runner.records import RecordError, write_atomic
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
@@ -133,7 +133,7 @@ class ComparisonPlan:
         out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1, allow_nan=False)
         _PLAN(parse_json(text))
-        write_whole(out / PLAN, text.encode() + b"\n")
+        write_atomic(out / PLAN, text.encode() + b"\n")
 
 
 def read_plan(out: Path) -> ComparisonPlan:
@@ -202,7 +202,7 @@ def compared_suites() -> list[str]:
 
 def default_policies() -> tuple[str, ...]:
     """Return all policies that need neither key nor file, without those that stand in for people."""
-    trained = (name for name in shipped_policies() if not is_stand_in(name))
+    trained = (name for name in builtin_policies() if not is_stand_in(name))
     return (*SCRIPTED, *(f"ppo:{name}" for name in trained))
 
 

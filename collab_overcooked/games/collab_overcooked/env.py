@@ -1,4 +1,4 @@
-"""Collab-Overcooked behind the ``Game`` protocol: options, spaces, names; no rule."""
+"""Collab-Overcooked as a ``Game``: options, spaces and texts; the rules are in ``engine``."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ from collab_overcooked.render.model import Sheet
 
 
 def judge(tables: Tables, state: State, i: int, seat: int, action: int) -> Reason:
-    """Return what the rules say to a medium-level action of a seat in environment ``i``."""
+    """Return the reason code of a medium-level action of a seat in environment ``i``."""
     if action >= len(tables.catalogue):
         return Reason.NO_SUCH_ACTION
     reason = check_action(
@@ -139,7 +139,7 @@ class CollabOvercooked(CompiledGame):
         check_scene(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
         forget_hidden(self.compiled, state, seat)
 
     def known_to(self, seat: int) -> CollabOvercooked:
@@ -163,7 +163,7 @@ class CollabOvercooked(CompiledGame):
 
     @property
     def kitchen(self) -> Kitchen:
-        """The kitchen in words."""
+        """The kitchen as read from its file."""
         return self.compiled.kitchen
 
     @property
@@ -177,13 +177,13 @@ class CollabOvercooked(CompiledGame):
         return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id; the same at all times."""
+        """Return the text of every action of a seat, by id; the same in all states."""
         if self.levels[seat] == PRIMITIVE:
             return primitive_texts(self.compiled.names.items)
         return list(self.compiled.names.catalogue[: self.compiled.n_possible])
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action text.
+        """Parse the text of an action.
 
         Raises:
             ActionError: With a reason code and a helpful message.
@@ -220,7 +220,7 @@ class CollabOvercooked(CompiledGame):
         return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as the step would, whatever earlier seats do.
+        """Check an action as a step would, regardless of other agents' actions.
 
         A primitive interact is judged without what earlier agents do in the same step.
 
@@ -250,19 +250,19 @@ class CollabOvercooked(CompiledGame):
         return reason.name, text.REASONS[reason]
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return what a seat sees, in words."""
+        """Return a seat's observation as text."""
         scene = self.seat_scene(self.scene(state, i), seat)
         return text.describe(self.compiled, scene, seat, self.config.knowledge == "full")
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without what lies on counters that a seat cannot use."""
+        """Return a scene without the contents of counters that a seat cannot use."""
         return seat_scene(self.compiled, super().seat_scene(scene, seat), seat)
 
     def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self.compiled.names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last step."""
+        """Return the event of each agent in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:

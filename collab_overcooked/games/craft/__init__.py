@@ -1,1 +1,1 @@
-"""MindAgent's Minecraft task without Minecraft: cooks with inventories fetch meat and logs, cook and fill a chest."""
+"""MindAgent's Minecraft task without Minecraft: agents with inventories fetch meat and logs, cook and fill a chest."""

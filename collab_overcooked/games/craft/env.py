@@ -1,4 +1,4 @@
-"""CraftKitchen behind the ``Game`` protocol: options, spaces, names; no rule."""
+"""CraftKitchen as a ``Game``: options, spaces and texts; the rules are in ``engine``."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from collab_overcooked.render.model import Sheet
 class CraftKitchen(CompiledGame):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
-    Options by position or name are those of ``CraftConfig``.
+    Takes the options of ``CraftConfig`` by position or name.
 
     Raises:
         ValueError: For an unknown option or option value.
-        LayoutError: For a level that cannot work.
+        LayoutError: For an invalid level.
     """
 
     id = "CraftKitchen-v0"
@@ -66,7 +66,7 @@ class CraftKitchen(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
+        """Start episodes; option ``orders`` names the first orders, after which orders are drawn."""
         state.forced[which] = NOTHING
         if "orders" in options:
             forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
@@ -89,54 +89,54 @@ class CraftKitchen(CompiledGame):
         check_scene(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
+        """Forget all future orders, forced or drawn, in every environment; agents do not know them."""
         state.forced[:] = NOTHING
         state.clock[:, Clock.FORCED] = 0
         state.stream[:] = 0  # seeded anew by the first draw
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
-        """Advance environment ``i`` by a list of commands such as ``"goto(bot1, 'chest')"``, all at the same time.
+        """Step environment ``i`` with a list of simultaneous commands such as ``"goto(bot1, 'chest')"``.
 
-        Agents that are not named do nothing. A command that cannot be read is reported and left out; one of an unknown
-        name voids the whole list unless option ``strict_lists`` is off.
+        Agents without a command do nothing. A command that cannot be parsed is reported and skipped; one with an
+        unknown name voids the whole list unless option ``strict_lists`` is off.
 
         Args:
             state: Batch to change.
             out: Written.
-            commands: At most one for each agent.
-            i: Environment; the others stay as they are.
+            commands: At most one per agent.
+            i: Environment index; the others do not change.
 
         Returns:
-            Which commands were carried out, and what the game says.
+            Which commands were carried out, and messages about the others.
         """
-        found, problems, unknown = text.read_list(self.compiled, commands)
+        parsed, problems, unknown = text.read_list(self.compiled, commands)
         if unknown and self.compiled.config.strict_lists:
-            found = {}
-        own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
+            parsed = {}
+        one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
         actions = np.zeros((1, self.n_agents), np.int32)
-        for seat, (_, action) in found.items():
+        for seat, (_, action) in parsed.items():
             actions[0, seat] = action
-        self.step(own_state, actions, own_out)
-        reasons = self.rejections(own_state, own_out)[0].tolist()
+        self.step(one_state, actions, one_out)
+        reasons = self.rejections(one_state, one_out)[0].tolist()
         refused = [
-            text.refusal(self.compiled, seat, action, reasons[seat]) for seat, (_, action) in sorted(found.items())
+            text.refusal(self.compiled, seat, action, reasons[seat]) for seat, (_, action) in sorted(parsed.items())
         ]
-        obeyed = {k for seat, (k, _) in found.items() if not reasons[seat]}
+        obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
         return text.Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
 
     def order_counts(self, out: Out) -> np.ndarray:
-        """Return how many orders were completed and how many expired in the last step, (2, B)."""
+        """Return the numbers of orders completed and expired in the last step, (2, B)."""
         return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
 
     def orderable(self) -> Sequence[str]:
         """Return the names of the dishes."""
         return self.compiled.names.orders
 
-    # ---------------------------------------------------------------------------------------- words and pictures
+    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def level(self) -> Level:
-        """The level in words."""
+        """The level as read from its file."""
         return self.compiled.level
 
     @property
@@ -149,7 +149,7 @@ class CraftKitchen(CompiledGame):
         return [*self.compiled.names.items, *self.compiled.names.kinds]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents at all times."""
+        """Return the text of every action, by id; the same for all agents and states."""
         return [text.action_text(self.compiled, action) for action in range(self.n_actions)]
 
     def command_text(self, seat: int, action: int) -> str:
@@ -157,34 +157,34 @@ class CraftKitchen(CompiledGame):
         return text.command_text(self.compiled, seat, action)
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action, written as ``"goto(chest)"`` or as a command of any agent.
+        """Parse an action, written as ``"goto(chest)"`` or as a command of any agent.
 
         Raises:
-            ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a message.
         """
         return text.read_command(self.compiled, action)[1]
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        """Return the reason code of an action of a seat in environment ``i``, 0 if it would be accepted."""
+        """Return the reason code of a seat's action in environment ``i``; 0 if it would be accepted."""
         tables = self.compiled.tables
-        row, own = tables.catalogue[action], (state.agents[i, seat], state.bags[i, seat])
-        return int(why_refused(tables, row, *own, state.gone[i], state.furnaces[i]))
+        agent, bag = state.agents[i, seat], state.bags[i, seat]
+        return int(why_refused(tables, tables.catalogue[action], agent, bag, state.gone[i], state.furnaces[i]))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would in the present state, whatever others do in it."""
+        """Check an action as a step would in this state, regardless of other agents' actions."""
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, seat, action, reason) or "Accepted."
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the moment in words; all seats see the same."""
+        """Return the observation as text; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules in words."""
+        """Return the rules as text."""
         return text.manual(self.compiled)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last step, None for nothing."""
+        """Return the event of each agent in the last step, or None."""
         return [text.event_of(self.compiled, row) for row in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:

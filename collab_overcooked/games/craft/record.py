@@ -1,4 +1,4 @@
-"""Registry entry of CraftKitchen; imports nothing of the game."""
+"""Registry entry of CraftKitchen; imports nothing from the game."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""CuisineWorld: cooks of one kitchen serve a queue of orders, commanded one by one or by one dispatcher."""
+"""CuisineWorld: cooks in a kitchen serve a queue of orders, commanded individually or by one dispatcher."""

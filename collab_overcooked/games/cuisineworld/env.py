@@ -100,7 +100,7 @@ class CuisineWorld(CompiledGame):
         self._show(state, out)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Forget the orders to come, forced or drawn, in every environment; nobody knows them."""
+        """Forget all future orders, forced or drawn, in every environment; agents do not know them."""
         state.forced[:] = NOTHING
         state.clock[:, Clock.FORCED] = 0
         state.stream[:] = 0  # seeded anew by the first draw
@@ -112,23 +112,23 @@ class CuisineWorld(CompiledGame):
             state: Batch to change.
             out: Written.
             commands: Such as ``["goto_agent0_pan0", "noop_agent1"]``.
-            i: Environment; the others stay as they are.
+            i: Environment index; the others do not change.
 
         Returns:
-            Which commands were carried out, and what the game reports, in the original's words.
+            Which commands were carried out, and the original's messages about the others.
         """
-        own_state, own_out = rows(state, i, i + 1), rows(out, i, i + 1)
-        order_events, slots = own_out.order_events[0], own_out.events[0]
+        one_state, one_out = rows(state, i, i + 1), rows(out, i, i + 1)
+        order_events, slots = one_out.order_events[0], one_out.events[0]
         try:
             parsed = text.read_commands(self.compiled.names, self.n_agents, commands)
         except text.Void as problem:
             order_events[OrderEvent.GIVEN] = -len(commands)
-            self._advance(own_state, own_out)
+            self._advance(one_state, one_out)
             return text.Report((False,) * len(commands), tuple(str(part) for part in problem.args if part))
         for slot, command in zip(slots, parsed, strict=False):
             slot[EventColumn.AGENT], slot[EventColumn.CODE] = command
         order_events[OrderEvent.GIVEN] = len(parsed)
-        self._advance(own_state, own_out)
+        self._advance(one_state, one_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
 
     def order_counts(self, out: Out) -> np.ndarray:
@@ -143,11 +143,11 @@ class CuisineWorld(CompiledGame):
         """Return the names of the dishes."""
         return self.compiled.names.orders
 
-    # ---------------------------------------------------------------------------------------- words and pictures
+    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def level(self) -> Level:
-        """The level in words."""
+        """The level as read from its file."""
         return self.compiled.level
 
     @property
@@ -161,7 +161,7 @@ class CuisineWorld(CompiledGame):
         return [*names.items, *names.orders, *names.places, *self.level.tools]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents at all times."""
+        """Return the text of every action, by id; the same for all agents and states."""
         return list(self.compiled.names.catalogue[: self.n_actions])
 
     def command_text(self, seat: int, action: int) -> str:
@@ -169,25 +169,25 @@ class CuisineWorld(CompiledGame):
         return text.command_text(self.compiled.names, seat, action)
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action, written as ``"goto pan0"`` or as a command with any agent's number.
+        """Parse an action, written as ``"goto pan0"`` or as a command with any agent's number.
 
         Raises:
-            ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a message.
         """
         return text.parse_action(self.compiled.names, parse_text(action))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would in the present state.
+        """Check an action as a step would in this state.
 
         Args:
             state: Batch.
             i: Environment.
-            seat: Who acts.
-            action: What it does.
-            earlier: What the seats before it do in the same step; those whose turn comes before its own have done it.
+            seat: Seat that acts.
+            action: Its action.
+            earlier: Actions of the earlier seats in the same step; those with an earlier turn are carried out first.
 
         Returns:
-            Names of the reasons with "+" between them, ``"OK"`` if there is none, and what the game reports.
+            Names of the reasons joined by "+" (``"OK"`` if accepted), and the game's messages.
         """
         tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
         if earlier:
@@ -202,7 +202,7 @@ class CuisineWorld(CompiledGame):
         return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
-        """Carry out, on a batch of one, what other seats do before a seat's turn."""
+        """Carry out the commands of other seats before a seat's turn, on a batch of one."""
         tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
         turns = self.compiled.turn_order
         for other in turns[: turns.index(seat)]:
@@ -224,22 +224,22 @@ class CuisineWorld(CompiledGame):
         return state
 
     def feedback(self, out: Out, i: int) -> tuple[str, ...]:
-        """Return what the game reports of the last step of environment ``i``, unless its commands were voided."""
+        """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""
         return text.feedback(self.compiled, out.events[i].tolist(), int(out.order_events[i, OrderEvent.GIVEN]))
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the state in the words of the original's prompts; all seats see the same."""
+        """Return the observation in the form of the original's prompts; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last step; of two commands of one agent the later one."""
+        """Return the event of each agent in the last step; of two commands of one agent, the later one."""
         events: list[dict[str, Any] | None] = [None] * self.n_agents
         for command in out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist():
             events[command[EventColumn.AGENT]] = text.event_of(self.compiled, command)
         return events
 
     def order_events(self, out: Out, i: int) -> dict[str, Any]:
-        """Return what happened to orders in the last step of environment ``i``.
+        """Return the events of orders in the last step of environment ``i``.
 
         Returns:
             ``completed`` (in queue order: ``order``, ``location`` of the table, ``remaining`` time, None for no end),

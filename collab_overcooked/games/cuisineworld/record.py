@@ -1,4 +1,4 @@
-"""Registry entry of CuisineWorld; imports nothing of the game."""
+"""Registry entry of CuisineWorld; imports nothing from the game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Housework and Transport behind the ``Game`` protocol: options, spaces, names; no rule."""
+"""Housework and Transport as a ``Game``: options, spaces and texts; the rules are in ``engine``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from collab_overcooked.render.model import Sheet
 
 
 class House(CompiledGame):
-    """A home, things in it, and a place where some of them are wanted; agents know what they have seen.
+    """Agents search a home for things and bring them to a goal place; they know only what they have seen.
 
     Args:
         *values: Options by position, in the order of the game's config.
@@ -70,16 +70,16 @@ class House(CompiledGame):
         check_scene(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
         sample_belief(self.compiled, state, seat, rng)
 
     def talk_action(self, seat: int, characters: int) -> int | None:
-        """Return the action that pays for so many characters; None where words are free."""
+        """Return the action that pays for a number of characters, or None if messages are free."""
         paying = self.talk_actions(seat)
         return paying[min(max(-(-characters // MESSAGE), 1), BLOCKS) - 1] if paying else None
 
     def talk_actions(self, seat: int) -> list[int]:
-        """Return the actions that pay for words, those for short words first; none where words are free."""
+        """Return the actions that pay for messages, shortest first; empty if messages are free."""
         if not self.compiled.tables.params[Param.PAID_TALK]:
             return []
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
@@ -97,11 +97,11 @@ class House(CompiledGame):
         return text.names()
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id; things that it has not seen are only numbers."""
+        """Return the text of every action of a seat, by id; unseen things are only numbers."""
         return text.action_texts(self.compiled, state, i, seat)
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action text.
+        """Parse the text of an action.
 
         Raises:
             ActionError: With a reason code and near matches.
@@ -109,40 +109,40 @@ class House(CompiledGame):
         return text.parse_action(self.action_texts(state, i, seat), action)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would in the present state, whatever earlier seats do in it."""
+        """Check an action as a step would in this state, regardless of other agents' actions."""
         _, out = self.alloc(1)
         self.observe(rows(state, i, i + 1), out)
         return text.judged(int(out.reasons[0, seat, action]))
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return what a seat knows, in words."""
+        """Return a seat's knowledge as text."""
         running = text.running_text(state, i, seat, self.action_texts(state, i, seat))
         return text.describe(self.seat_scene(self.scene(state, i), seat), running)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules in words."""
+        """Return the rules as text."""
         return text.manual(self.compiled, seat, self.n_agents)
 
     def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self.compiled, state, i, derived)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return what one seat knows of a scene."""
+        """Return one seat's knowledge of a scene."""
         return known_scene(scene, seat)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent brought about in the last step; see ``text.event_of``."""
+        """Return the event of each agent in the last step; see ``text.event_of``."""
         return [text.event_of(row, self.action_texts(seat=seat)) for seat, row in enumerate(out.events[i].tolist())]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene, or of what a seat knows of it."""
+        """Return the picture of a scene, or of a seat's knowledge of it."""
         from collab_overcooked.games.house.text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)
 
 
 class Housework(House):
-    """C-WAH (Communicative Watch-And-Help) without Unity: two agents tidy up a home that they must search.
+    """C-WAH (Communicative Watch-And-Help) without Unity: two agents do household tasks in a home they must search.
 
     Options: see ``HouseworkConfig``.
     """

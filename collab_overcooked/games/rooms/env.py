@@ -1,4 +1,4 @@
-"""CollabCapture and CollabEscape behind the ``Game`` protocol: options, spaces, names; no rule."""
+"""CollabCapture and CollabEscape as a ``Game``: options, spaces and texts; the rules are in ``engine``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part, write_scene
 from collab_overcooked.games.rooms.engine import rules
-from collab_overcooked.games.rooms.engine.compile import compile_map
+from collab_overcooked.games.rooms.engine.compile import compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.engine.constants import (
     Adversary,
@@ -25,7 +25,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     Reason,
 )
 from collab_overcooked.games.rooms.engine.solver import worst_case_values
-from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.games.rooms.engine.state import Out, State, event_of, sizes_of
 from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch, settle_batch, step_batch
 from collab_overcooked.games.rooms.text import text
@@ -35,13 +35,13 @@ from collab_overcooked.render.model import Sheet
 
 
 class RoomGame(CompiledGame):
-    """A game on a graph of rooms, played against a thief or a killer whom no agent controls.
+    """A game on a graph of rooms, played against a thief or a killer that no agent controls.
 
-    Options by position or name are those of ``config_class``.
+    Takes the options of ``config_class`` by position or name.
 
     Raises:
         ValueError: For an unknown option or option value.
-        LayoutError: For a map that cannot work.
+        LayoutError: For an invalid layout.
     """
 
     goal: ClassVar[Goal]
@@ -56,7 +56,7 @@ class RoomGame(CompiledGame):
     def __init__(self, *values: Any, **options: Any) -> None:
         config = self.config_class.read(values, options)
         self.kwargs = config.to_dict()
-        self.compiled = compile_map(self.goal, config)
+        self.compiled = compile_rooms(self.goal, config)
         self.n_agents = self.compiled.n_players
         self.n_actions = self.compiled.n_rooms + 2
         self.max_cycles = self.compiled.config.horizon
@@ -81,7 +81,7 @@ class RoomGame(CompiledGame):
             clock[Clock.OUTCOME] = Outcome.TIME_OUT
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        is_decided = "target" in scene.get("adversary", {})  # if not, the killer has to decide anew
+        is_decided = "target" in scene.get("adversary", {})  # otherwise the killer decides again
         settle_batch(self.compiled.tables, rows(state, i, i + 1), np.array([not is_decided]))
         if "known" in scene:
             write_scene(known_part(self.compiled), state, i, scene["known"])
@@ -95,22 +95,22 @@ class RoomGame(CompiledGame):
         check_sight(self.compiled, scene)
 
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by what it may believe; see ``policies.search.simulator``."""
+        """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
         sample_belief(self.compiled, state, seat, rng)
 
-    # ---------------------------------------------------------------------------------------- words and pictures
+    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
-    def level(self) -> RoomMap:
-        """The map in words."""
+    def level(self) -> RoomLayout:
+        """The layout as read from its file."""
         return self.compiled.level
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents at all times."""
+        """Return the text of every action, by id; the same for all agents and states."""
         return text.action_texts(self.compiled)
 
     def menu(self, state: State | None, i: int, seat: int) -> list[int]:
-        """Return the actions that a seat can take, in the order of its menu; at the start without a state."""
+        """Return the valid actions of a seat, in the order of its menu; without a state, at the start."""
         if state is None:
             state, out = self.alloc(1)
             self.reset(state, out, np.ones(1, np.bool_))
@@ -118,49 +118,49 @@ class RoomGame(CompiledGame):
         return text.menu(self.compiled, mask, int(state.players[i, seat, Player.ROOM]))
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        """Return the Reason of an action of a seat in environment ``i``."""
+        """Return the Reason of a seat's action in environment ``i``."""
         tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]
         player, generators = state.players[i, seat], state.generators[i]
         return int(rules.why_refused(action, player, generators, doors, tables.passages, tables.rooms))
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id of an action's text, or of its letter or number in the present menu.
+        """Parse an action's text, or its letter or number in the current menu.
 
         Raises:
-            ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a message.
         """
         return text.parse_action(self.compiled, action, self.menu(state, i, seat))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Return the name of the Reason, ``"OK"`` if there is none, and what is wrong with an action."""
+        """Return the name of the Reason (``"OK"`` if accepted) and a message."""
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return what a seat sees, in words, with its menu."""
+        """Return a seat's observation as text, with its menu."""
         scene = self.seat_scene(self.scene(state, i), seat)
         return text.describe(self.compiled, scene, seat, self.display_names, self.menu(state, i, seat))
 
     def names(self) -> list[str]:
-        """Return the names of the game's own things, and of rooms that are not only numbered."""
+        """Return the names of the game's objects, and of rooms that have names."""
         return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules in words, the same for all seats and moments."""
+        """Return the rules as text, the same for all seats and states."""
         return text.manual(self.compiled)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without chance, and what a seat neither sees nor remembers."""
-        shown = super().seat_scene(scene, seat)
-        return limit_scene(shown, seat) if "known" in shown else shown
+        """Return a scene without the random state, limited to what a seat sees or remembers."""
+        visible = super().seat_scene(scene, seat)
+        return limit_scene(visible, seat) if "known" in visible else visible
 
     def is_success(self, out: Out, i: int) -> bool:
-        """Tell whether the thief was caught, or somebody escaped, in the last turn."""
+        """Return whether the thief was caught, or a player escaped, in the last turn."""
         column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
         return bool(out.events[i, :, column].any())
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each player did in the last turn; see ``state.event_of``."""
+        """Return the event of each player in the last turn; see ``state.event_of``."""
         return [event_of(self.level, event) for event in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:

@@ -1,4 +1,4 @@
-"""Registry entries of CollabCapture and CollabEscape; imports nothing of the games."""
+"""Registry entries of CollabCapture and CollabEscape; imports nothing from the games."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from collab_overcooked.game_record import GameRecord, SuiteRecord
 
-_ROOMS: Mapping[str, Any] = {  # two ids, one family of rules
+_ROOMS: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rooms.suite.scoring:METRICS",
     "policies": {
         "greedy": "collab_overcooked.games.rooms.policies.greedy:from_text",
@@ -45,7 +45,7 @@ RECORDS = (
                 "Escapes from a killer, and the turns that they take.",
             )
         },
-        summary="Survivors repair generators and escape, with a killer after one of them.",
+        summary="Survivors repair generators and escape, while a killer chases one of them.",
         generator="collab_overcooked.games.rooms.suite.documents:EscapeGenerator",
         **_ROOMS,
     ),

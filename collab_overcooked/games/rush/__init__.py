@@ -1,1 +1,1 @@
-"""Kitchen Rush and Alien Rush: turns of workers who collect, cook and finish orders; the paper's rules and our own."""
+"""Kitchen Rush and Alien Rush: workers collect, cook and finish orders in turns, by the paper's rules."""

@@ -1,4 +1,4 @@
-"""Kitchen Rush and Alien Rush behind the ``Game`` protocol: options, spaces, names; no rule."""
+"""Kitchen Rush and Alien Rush as a ``Game``: options, spaces and texts; the rules are in ``engine``."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from collab_overcooked.render.model import Sheet
 
 
 class KitchenRush(CompiledGame):
-    """The kitchen half of "Collaborative Tasks with Heterogenous LLM Students", sections 3 and 4.
+    """Kitchen Rush, from "Collaborative Tasks with Heterogenous LLM Students", sections 3 and 4.
 
-    A step is one slot: every agent acts with its present worker, by seat. It can be played agent by agent as well.
+    A step is one slot: every agent acts with its current worker, in seat order. The AEC form plays it agent by agent.
 
-    Options by position or name are those of ``RushConfig``.
+    Takes the options of ``RushConfig`` by position or name.
 
     Raises:
         ValueError: For an unknown option or option value.
-        LayoutError: For a scenario that cannot work.
+        LayoutError: For an invalid scenario.
     """
 
     id = "KitchenRush-v0"
@@ -69,10 +69,10 @@ class KitchenRush(CompiledGame):
         return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``episode`` is a number from 0 on, and those after it come in turn again.
+        """Start episodes; option ``episode`` (from 0) selects one, after which the others follow in turn.
 
-        Without it the scenario's episodes come in turn: the first one after a seeded reset, the next one each time, and
-        after the last the first again. A scene without an ``episode`` starts in the one whose turn it is.
+        By default the scenario's episodes are played in turn, cyclically, starting with the first one after a seeded
+        reset. A scene without an ``episode`` starts in the one whose turn it is.
         """
         episode = options.get("episode", options.get("state", {}).get("episode", NOTHING))
         reset_batch(self.compiled.tables, state, out, which, episode, limit)
@@ -88,7 +88,7 @@ class KitchenRush(CompiledGame):
         check_scene(self.compiled, scene)
 
     def seat_to_act(self, state: State, i: int) -> int:
-        """Return whose turn it is in the present slot of environment ``i``."""
+        """Return the seat whose turn it is in the current slot of environment ``i``."""
         return int(state.clock[i, Clock.SEAT])
 
     def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
@@ -96,11 +96,11 @@ class KitchenRush(CompiledGame):
         act_batch(self.compiled.tables, state, actions, out)
         self._show(state, out)
 
-    # ---------------------------------------------------------------------------------------- words and pictures
+    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def scenario(self) -> Scenario:
-        """The scenario in words."""
+        """The scenario as read from its file."""
         return self.compiled.scenario
 
     def _episode(self, state: State | None, i: int) -> int:
@@ -129,27 +129,27 @@ class KitchenRush(CompiledGame):
         return text.action_texts(self.compiled, self._episode(state, i))
 
     def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return every action as people read it, by id, in the episode of environment ``i``."""
+        """Return the label of every action for people, by id, in the episode of environment ``i``."""
         return text.action_labels(self.compiled, self._episode(state, i))
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action, written as the paper's dictionary or as its number in the present list.
+        """Parse an action: the paper's dictionary, or its number in the current list of valid actions.
 
         Raises:
-            ActionError: With a reason code and a helpful message.
+            ActionError: With a reason code and a message.
         """
         valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
         return text.parse_action(self.compiled, self._episode(state, i), parse_text(action), valid)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan; nobody asks teammates for actions here."""
+        """Return the actions of a plan; plans of this game contain no requests to teammates."""
         return text.parse_plan(parse_text(plan, "plan")), []
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would in the present state.
+        """Check an action as a step would in this state.
 
         Returns:
-            Name of the Reason, ``"OK"`` if there is none, and what is wrong.
+            Name of the Reason (``"OK"`` if accepted) and a message.
         """
         if action == NO_ACTION:
             return "OK", "Accepted."
@@ -171,29 +171,29 @@ class KitchenRush(CompiledGame):
         return Reason(reason).name, text.refusal(self.compiled, episode, action, int(reason))
 
     def _after(self, state: State, i: int, earlier: Sequence[int]) -> State:
-        """Return a batch of one in which the earlier seats have acted."""
-        moment, (_, out) = clone(state, i), self.alloc(1)
+        """Return a batch of one environment in which the earlier seats have acted."""
+        after, (_, out) = clone(state, i), self.alloc(1)
         actions = np.zeros((1, self.n_agents), np.int32)
         actions[0, : len(earlier)] = earlier
         for _ in range(self.seat_to_act(state, i), len(earlier)):
-            act_batch(self.compiled.tables, moment, actions, out)
-        return moment
+            act_batch(self.compiled.tables, after, actions, out)
+        return after
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return what a seat sees, in words, with the numbered valid actions."""
+        """Return a seat's observation as text, with the numbered valid actions."""
         return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))
 
     def names(self) -> list[str]:
-        """Return the names of everything that can be collected, ordered or used."""
+        """Return the names of all goods, dishes and kinds of areas."""
         recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
         return [*self.compiled.names.goods, *recipes, *text.THINGS]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules in words, the same for all seats and moments."""
+        """Return the rules as text, the same for all seats and states."""
         return text.manual(self.compiled)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return what each agent did in the last slot; see ``state.event_of``."""
+        """Return the event of each agent in the last slot; see ``state.event_of``."""
         return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
@@ -204,7 +204,7 @@ class KitchenRush(CompiledGame):
 
 
 class AlienRush(KitchenRush):
-    """Kitchen Rush, with all its options, in the words of another planet: the lexicon ``alien``."""
+    """Kitchen Rush, with all its options, in the vocabulary of the lexicon ``alien``."""
 
     id = "AlienRush-v0"
     language = "alien"

@@ -1,4 +1,4 @@
-"""Registry entry of Kitchen Rush and Alien Rush; imports nothing of the game."""
+"""Registry entries of Kitchen Rush and Alien Rush; imports nothing from the game."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from collab_overcooked.game_record import GameRecord, SuiteRecord, TeacherRecord
 
-_RUSH: Mapping[str, Any] = {  # two ids, one game
+_RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
     "suites": {
         "rush": SuiteRecord(
             "collab_overcooked.games.rush.suite.suite:RushSuite",
-            "Episodes of a scenario in turn, in the words of several domains, with or without a teacher in between.",
+            "Episodes of a scenario in turn, in several vocabularies, with or without a teacher in between.",
         )
     },
     "policies": {
@@ -26,7 +26,7 @@ _RUSH: Mapping[str, Any] = {  # two ids, one game
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",
             "scripted",
-            "Names idle workers, ruined orders, refusals and unequal work of Rush; meant if no teacher is named.",
+            "Names idle workers, ruined orders, refusals and unequal work in Rush; the default teacher.",
         )
     },
     "documents": ("collab_overcooked.games.rush.suite.documents:SCENARIO",),
@@ -39,14 +39,14 @@ RECORDS = (
         id="KitchenRush-v0",
         module="collab_overcooked.envs.kitchen_rush_v0",
         game="collab_overcooked.games.rush.env:KitchenRush",
-        summary="Agents with several workers each finish orders in a few turns without ruining any.",
+        summary="Agents with several workers each finish orders in a limited number of turns without ruining any.",
         **_RUSH,
     ),
     GameRecord(
         id="AlienRush-v0",
         module="collab_overcooked.envs.alien_rush_v0",
         game="collab_overcooked.games.rush.env:AlienRush",
-        summary="Kitchen Rush with invented words.",
+        summary="Kitchen Rush with invented vocabulary.",
         **_RUSH,
     ),
 )

@@ -1,1 +1,1 @@
-"""Language models as policies: prompts from template files, any OpenAI-compatible endpoint, every exchange kept."""
+"""Language models as policies: prompts from templates, OpenAI-compatible endpoints, stored exchanges."""

@@ -1,4 +1,4 @@
-"""Language policies for any seat of any game; the game, or what was asked for, decides what kind of agent plays."""
+"""Language policies for all seats and games; the spec or the game determines the kind of agent."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from collab_overcooked.policies.search.cots import Team
 
 
 class Agent(Protocol):
-    """One seat's agent in one episode."""
+    """Agent of a seat in an episode."""
 
     def act(self, seen: Seen) -> Decision:
         """Decide."""
@@ -53,13 +53,13 @@ class Agent(Protocol):
 
 @dataclass
 class Shared:
-    """What the language policies of a team have in common.
+    """State shared by the language policies of a team.
 
     Attributes:
-        usage: What the seats used in the episode.
+        usage: Usage of the seats in the episode.
         central: Central agents by spec.
-        teams: Teams that deliberate, by spec.
-        turn: Held by the seat that computes; only waiting for answers overlaps.
+        teams: Deliberating teams by spec.
+        turn: Lock of the seat that computes; only waiting for replies is concurrent.
     """
 
     usage: UsageMeter
@@ -70,11 +70,11 @@ class Shared:
 
 @dataclass(frozen=True)
 class YieldingClient:
-    """A client of a seat whose teammates compute while it waits.
+    """Client of a seat that lets teammates compute while it waits.
 
     Attributes:
-        client: Asked.
-        turn: Of the team; held by whoever asks.
+        client: Wrapped client.
+        turn: Lock of the team, held by the calling seat.
     """
 
     client: Client
@@ -89,7 +89,7 @@ class YieldingClient:
             self.turn.acquire()
 
 
-_MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # of the kinds that play every game
+_MAKERS: Mapping[str, Callable[[ModelSession, Mapping[str, Value]], Agent]] = {  # for all games
     CHOOSE: ChooseAgent,
     COELA: CoelaAgent,
     ROCO: partial(DiscussionAgent, kind=ROCO),
@@ -111,7 +111,7 @@ class LanguagePolicy:
 
     @property
     def needs_simulator(self) -> bool:
-        """Whether its seats look up, at any time, what they may know; those that deliberate do."""
+        """True for deliberating agents, which read their seat's knowledge at any time."""
         return self.settings.agent == COTS
 
     def join(self, team: tuple[Policy, ...]) -> None:
@@ -125,7 +125,7 @@ class LanguagePolicy:
         """Begin an episode with an empty memory.
 
         Raises:
-            ValueError: If the agent that was asked for does not play the game, or lacks a switch that was written.
+            ValueError: If the requested agent does not play the game, or does not have one of the switches.
         """
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
@@ -138,7 +138,7 @@ class LanguagePolicy:
         self._agent = self._make_agent(session, values)
 
     def act(self, seen: Seen) -> Decision:
-        """Decide; what cannot be decided in time, money or words ends in waiting."""
+        """Decide; wait if the budget is used up or there is no usable reply."""
         with self.shared.turn:
             return self._current().act(seen)
 
@@ -149,7 +149,7 @@ class LanguagePolicy:
 
     @property
     def apart(self) -> bool:
-        """Whether it may be asked beside others: it opens no conversation, and no budget can end in between."""
+        """True if it may be asked concurrently: it opens no conversations, and there is no budget."""
         return not self._speaks and not self.shared.usage.budget.to_dict()
 
     def answer(self, question: Question) -> Choice:
@@ -159,12 +159,12 @@ class LanguagePolicy:
             return answer_question(self._session, question, self._thinks)
 
     def account(self) -> dict[str, Any]:
-        """Return what the episode took so far."""
-        own = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
-        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.to_dict(self._seat), **own}
+        """Return the cost of the episode so far."""
+        updates = self._agent.account() if isinstance(self._agent, CotsAgent) else {}
+        return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.to_dict(self._seat), **updates}
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
-        """Make the seat's agent; the first seat of an episode makes the central agent of its spec, others join it."""
+        """Create the seat's agent; the first seat of a spec creates its central agent, the others join it."""
         if self._kind == COTS:
             return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
         if self._kind in _MAKERS:
@@ -184,55 +184,55 @@ class LanguagePolicy:
 
 
 def agent_kind(settings: AgentSettings, game: Game) -> str:
-    """Return the kind of agent that plays a game.
+    """Return the kind of agent for a game.
 
     Raises:
-        ValueError: If it is not the one that was asked for.
+        ValueError: If the requested kind does not play the game.
     """
     asked = settings.agent
-    # Plans and commands are written in plain words and medium-level actions.
-    own_words = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
-    fitting = list(registry.find(game.id).language_agents) if own_words else []
+    # Plans and commands require the game's default language and medium-level actions.
+    is_plain = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
+    fitting = list(registry.find(game.id).language_agents) if is_plain else []
     if asked == AUTO:
         return fitting[0] if fitting else CHOOSE
-    if asked == COTS and own_words and registry.find(game.id).subplans:
+    if asked == COTS and is_plain and registry.find(game.id).subplans:
         return asked
     if asked not in GENERIC and asked not in fitting:
         raise ValueError(
-            f"policy 'llm:{settings.model}': the agent {asked!r} plays {', '.join(_made_for(asked))} only, in its own "
-            f"words and not in primitive actions; {', '.join(f'agent={kind}' for kind in GENERIC)} play everything"
+            f"policy 'llm:{settings.model}': the agent {asked!r} plays {', '.join(_made_for(asked))} only, without a "
+            f"lexicon and not in primitive actions; {', '.join(f'agent={kind}' for kind in GENERIC)} play everything"
         )
     return asked
 
 
 def _made_for(kind: str) -> list[str]:
-    """Return the ids of the games that a kind of agent is made for."""
+    """Return the ids of the games of a kind of agent."""
     return [
         record.id for record in registry.games() if kind in record.language_agents or (kind == COTS and record.subplans)
     ]
 
 
 def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy:
-    """Make the policy of a spec such as ``"llm:gpt-4o?memory=5"``; the text is what follows the colon.
+    """Create the policy of a spec such as ``"llm:gpt-4o?memory=5"`` from the text after the colon.
 
     Args:
         text: See ``settings.parse_settings``.
-        connection: How models are reached; the endpoint of the environment variables if None.
+        connection: Connection to the models; the endpoint of the environment variables if None.
     """
     return LanguagePolicy(parse_settings(text), connection or _shared_connection())
 
 
 @cache
 def _shared_connection() -> Connection:
-    """Return the one connection of policies that are made without any."""
+    """Return the shared connection of policies that are created without one."""
     return default_connection()
 
 
 def policy_maker(connection: Connection) -> Callable[[str], Policy]:
-    """Return what makes policies from specs; language policies among them use a connection.
+    """Return a factory of policies whose language policies use a connection.
 
     Raises:
-        ValueError: By what is returned, for an unknown kind or a bad parameter.
+        ValueError: Raised by the factory for an unknown policy or an invalid parameter.
     """
 
     def make(spec: str) -> Policy:

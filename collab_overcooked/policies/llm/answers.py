@@ -1,4 +1,4 @@
-"""Reading answers. Whatever a model writes is text: it is searched for what was asked and never becomes code."""
+"""Parsing of models' answers. Answers are treated as text only and never executed."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Any
 from collab_overcooked.io.redaction import redact_values
 from collab_overcooked.io.text import harmless_values
 
-MAX_READ = 20_000  # characters of an answer that are looked at
+MAX_READ = 20_000  # characters of an answer that are parsed
 MAX_SAY = 1_000  # characters of a message to teammates
 MAX_PLAN = 2_000  # characters of a plan
-END = "[END]"  # closes a conversation after the words before it
-NOTHING = ("", "nothing", "none", "end")  # what an agent with nothing to say writes, in brackets or not
+END = "[END]"  # closes a conversation, after an optional message
+NOTHING = ("", "nothing", "none", "end")  # an agent's texts for silence, with or without brackets
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)  # the chat template has opened it
-_OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # how a JSON object begins
+_OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # beginning of a JSON object
 _ACTION = re.compile(r'"action"\s*:\s*("[^"\n]*"|[^\s,}\]]*)')
-_REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings of JSON that was cut off
+_REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings for truncated JSON
 
 
 class Unreadable(ValueError):
-    """An answer does not hold what was asked; the message tells its writer what to change."""
+    """Unreadable answer; the message asks the model for a correction."""
 
 
 def visible(text: str) -> str:
-    """Return an answer without the thoughts that some models write before it."""
+    """Return an answer without preceding thoughts in <think> tags."""
     return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
@@ -43,9 +43,9 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_object(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object of a text, mended if its end is missing; None if there is none.
+    """Return the first JSON object of a text, completed if truncated; None if there is none.
 
-    What escapes in it stand for is made harmless like any text of others.
+    Decoded escapes are sanitized like any outside text.
     """
     begin = _OBJECT.search(text)
     if begin is None:
@@ -70,29 +70,29 @@ def choice_schema(count: int) -> dict[str, Any]:
 
 
 def read_choice(text: str, texts: Sequence[str]) -> int:
-    """Find which of the numbered actions an answer names.
+    """Parse the choice of a numbered action.
 
     Args:
-        text: JSON as asked for, or plain words with a number or with the text of an action.
+        text: JSON in the requested form, or plain text with a number or the text of an action.
         texts: Actions; the first has number 1.
 
     Returns:
         Index of the action.
 
     Raises:
-        Unreadable: If it names none, or several.
+        Unreadable: If it names no action or several.
     """
     text = visible(text)
-    found = read_object(text)
-    if found is not None and "action" in found:
-        return _choice_of(found["action"], texts)
+    answer = read_object(text)
+    if answer is not None and "action" in answer:
+        return _choice_of(answer["action"], texts)
     inside = _ACTION.search(text)
-    if inside is not None:  # of JSON that is cut off or broken; its other numbers mean something else
+    if inside is not None:  # in truncated or broken JSON, whose other numbers have other meanings
         return _choice_of(inside[1].strip('"'), texts)
     marked = re.findall(r"\baction\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
-    for words in (*reversed(marked), text):
+    for candidate in (*reversed(marked), text):
         try:
-            return _choice_of(words.strip(), texts)
+            return _choice_of(candidate.strip(), texts)
         except Unreadable:
             continue
     numbers = {int(number) for number in re.findall(r"(?<![\w.(])\d{1,4}(?![\w(])", text)}
@@ -125,7 +125,7 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
 
 # ------------------------------------------------------------------------------------------- one of several letters
 
-MAX_LETTER_SEARCH = 200  # characters in which a letter is looked for
+MAX_LETTER_SEARCH = 200  # characters that are searched for a letter
 _LETTER = re.compile(r"\W*+(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s\W*+)?([A-Z])\W*")
 _LETTERED = re.compile(
     r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
@@ -135,54 +135,54 @@ _MARKED = re.compile(r"\b(?:answer|action|choice|option)\b[\s\"'*]*(?:is\b|[:=])
 
 
 def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
-    """Return the JSON schema of an answer that names one of ``count`` lettered choices, after thoughts if it thinks."""
+    """Return the JSON schema of an answer that names one of ``count`` lettered choices, optionally after thoughts."""
     thoughts = {"analysis": {"type": "string"}} if thinks else {}
     return object_schema({**thoughts, "answer": {"type": "string", "enum": [chr(65 + i) for i in range(count)]}})
 
 
 def read_letter(text: str, choices: Sequence[str]) -> int:
-    """Find which of the lettered choices an answer names.
+    """Parse the choice of a lettered option.
 
     Args:
-        text: JSON as asked for, a letter, or the words of a choice; thoughts before it do not matter.
-        choices: The first has the letter A.
+        text: JSON in the requested form, a letter, or the text of a choice, optionally after thoughts.
+        choices: Texts of the choices; the first has the letter A.
 
     Returns:
-        Number of the choice.
+        Index of the choice.
 
     Raises:
-        Unreadable: If it names none, or several.
+        Unreadable: If it names no choice or several.
     """
     text = visible(text)
-    found = {key.casefold(): value for key, value in (read_object(text) or {}).items()}
-    given = [found[name] for name in ("answer", "choice", "option", "letter", "action") if name in found]
+    answer = {key.casefold(): value for key, value in (read_object(text) or {}).items()}
+    named = [answer[name] for name in ("answer", "choice", "option", "letter", "action") if name in answer]
     lines = [line for line in text.splitlines() if line.strip()]
-    for words in (*given[:1], *reversed(_MARKED.findall(text)), text, *lines[-1:], *lines[:1]):
-        number = _letter_of(str(words), choices)
+    for candidate in (*named[:1], *reversed(_MARKED.findall(text)), text, *lines[-1:], *lines[:1]):
+        number = _letter_of(str(candidate), choices)
         if number is not None:
             return number
     raise Unreadable(f"Answer with one letter from A to {chr(64 + len(choices))}.")
 
 
-def _letter_of(words: str, choices: Sequence[str]) -> int | None:
-    """Return the choice that words stand for: their own text, a letter, a letter before more, or a choice in them."""
-    plain = _plain(words)
+def _letter_of(text: str, choices: Sequence[str]) -> int | None:
+    """Return the choice of a text: an exact text, a letter, a letter before more text, or a choice within it."""
+    plain = _plain(text)
     same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
     if same:
         return same[0]
-    short = words.strip()[:MAX_LETTER_SEARCH]  # as the patterns take a time that grows with the square of the length
-    letter = (_LETTER.fullmatch(short.upper()) if short == words.strip() else None) or _LETTERED.match(short)
+    short = text.strip()[:MAX_LETTER_SEARCH]  # the patterns take quadratic time in the length
+    letter = (_LETTER.fullmatch(short.upper()) if short == text.strip() else None) or _LETTERED.match(short)
     if letter:
         number = ord(letter[1].upper()) - 65
         return number if number < len(choices) else None
-    inside = [i for i, choice in enumerate(choices) if len(_plain(choice)) > 3 and _names(words, choice)]
+    inside = [i for i, choice in enumerate(choices) if len(_plain(choice)) > 3 and _names(text, choice)]
     longest = [i for i in inside if not any(i != j and _names(choices[j], choices[i]) for j in inside)]
     return longest[0] if len(longest) == 1 else None
 
 
-def _names(words: str, choice: str) -> bool:
-    """Return whether words contain a choice as whole words."""
-    return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", words.casefold()) is not None
+def _names(text: str, choice: str) -> bool:
+    """Return whether a text contains a choice at word boundaries."""
+    return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", text.casefold()) is not None
 
 
 # ------------------------------------------------------------------------------------------- named texts
@@ -194,37 +194,38 @@ def fields_schema(names: Sequence[str]) -> dict[str, Any]:
 
 
 def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[str, str]:
-    """Find named texts in an answer.
+    """Parse named texts of an answer.
 
     Args:
-        text: JSON as asked for, or plain text in which each part begins with its name and a colon on a new line.
+        text: JSON in the requested form, or plain text in which each part begins on a new line with its name and a
+            colon.
         names: Names of the parts.
-        needed: Those that must be there.
+        needed: Names of required parts.
 
     Returns:
-        Text by name, empty where it is missing.
+        Text by name, empty if missing.
 
     Raises:
         Unreadable: If a needed part is missing.
     """
     text = visible(text)
-    found = read_object(text)
-    parts = _from_lines(text, names) if found is None else _from_object(found, names)
+    answer = read_object(text)
+    parts = _from_lines(text, names) if answer is None else _from_object(answer, names)
     missing = [name for name in needed if not parts.get(name)]
     if missing or not parts:
         raise Unreadable(f"Your answer lacks {' and '.join(missing or names)}. Write all of: {', '.join(names)}.")
     return {name: parts.get(name, "") for name in names}
 
 
-def _from_object(found: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
-    folded = {str(key).casefold(): value for key, value in found.items()}
-    return {name: _words(folded[name.casefold()]) for name in names if name.casefold() in folded}
+def _from_object(answer: Mapping[str, Any], names: Sequence[str]) -> dict[str, str]:
+    folded = {str(key).casefold(): value for key, value in answer.items()}
+    return {name: _value_text(folded[name.casefold()]) for name in names if name.casefold() in folded}
 
 
-def _words(value: Any) -> str:
-    """Return a JSON value as words: a text, a number, or a list of them."""
+def _value_text(value: Any) -> str:
+    """Return a JSON value as text: a string, a number, or a list of these."""
     if isinstance(value, list):
-        return "; ".join(filter(None, (_words(part) for part in value if not isinstance(part, list))))
+        return "; ".join(filter(None, (_value_text(part) for part in value if not isinstance(part, list))))
     return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
 
 
@@ -232,27 +233,27 @@ def _from_lines(text: str, names: Sequence[str]) -> dict[str, str]:
     marks = "|".join(map(re.escape, names))
     pieces = re.split(rf"(?im)^[ \t*#>-]*({marks})[ \t*]*[:=][ \t*]*", text)
     parts: dict[str, str] = {}
-    for name, words in zip(pieces[1::2], pieces[2::2], strict=True):
-        parts[name.casefold()] = parts.get(name.casefold()) or words.strip()
+    for name, part_text in zip(pieces[1::2], pieces[2::2], strict=True):
+        parts[name.casefold()] = parts.get(name.casefold()) or part_text.strip()
     return {name: parts[name.casefold()] for name in names if name.casefold() in parts}
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return a text cut to a number of characters."""
+    """Return a text truncated to a number of characters."""
     text = text.strip()
     return text if len(text) <= limit else text[: limit - 3].rstrip() + "..."
 
 
 def read_say(text: str) -> tuple[str, bool]:
-    """Return what is said aloud, empty for silence, and whether its speaker closes the conversation with it."""
-    words, mark, _ = text.partition(END)
-    words = words.strip()
-    silent = words.strip("[]. ").casefold() in NOTHING
-    return ("" if silent else shorten(words, MAX_SAY)), bool(mark) or silent
+    """Return the message of an answer, empty for silence, and whether it closes the conversation."""
+    say, mark, _ = text.partition(END)
+    say = say.strip()
+    silent = say.strip("[]. ").casefold() in NOTHING
+    return ("" if silent else shorten(say, MAX_SAY)), bool(mark) or silent
 
 
 def read_plan(text: str) -> str:
-    """Return a plan on one line, cut after its last whole part if it is too long."""
+    """Return a plan on one line, truncated after its last complete part if too long."""
     plan = "; ".join(part.strip() for part in text.replace("\n", ";").split(";") if part.strip())
     return plan if len(plan) <= MAX_PLAN else plan[:MAX_PLAN].rpartition(";")[0]
 
@@ -262,19 +263,19 @@ def read_plan(text: str) -> str:
 PLAN_MARK = "Plan:"
 
 
-def plan_words(plan: Mapping[str, Sequence[str]]) -> str:
-    """Return a joint plan as words that ``read_joint_plan`` reads again: steps by name."""
+def joint_plan_text(plan: Mapping[str, Sequence[str]]) -> str:
+    """Return a joint plan as text that ``read_joint_plan`` can parse: steps by name."""
     return " ".join([PLAN_MARK, *(f"{name}: {'; '.join(steps)}." for name, steps in plan.items() if steps)])
 
 
 def read_joint_plan(text: str, names: Sequence[str]) -> dict[str, list[str]]:
-    """Return the steps by name of the last joint plan in a message; empty if there is none."""
-    _, mark, words = text.rpartition(PLAN_MARK)
+    """Return the steps by name of the last joint plan in a message; empty without one."""
+    _, mark, plans = text.rpartition(PLAN_MARK)
     if not mark:
         return {}
-    pieces = re.split(rf"(?<!\w)({'|'.join(map(re.escape, names))})[ \t*]*:", words)
-    found = {name: read_steps(steps) for name, steps in zip(pieces[1::2], pieces[2::2], strict=True)}
-    return {name: steps for name, steps in found.items() if steps}
+    pieces = re.split(rf"(?<!\w)({'|'.join(map(re.escape, names))})[ \t*]*:", plans)
+    parts = {name: read_steps(steps) for name, steps in zip(pieces[1::2], pieces[2::2], strict=True)}
+    return {name: steps for name, steps in parts.items() if steps}
 
 
 def read_steps(text: str) -> list[str]:
@@ -283,10 +284,10 @@ def read_steps(text: str) -> list[str]:
     return [step for piece in pieces if (step := re.sub(r"^\W*\d+[.)]\s*", "", piece).strip(" .-*"))]
 
 
-def find_step(words: str, texts: Sequence[str]) -> str | None:
-    """Return the action that a step of a plan means: the same words, or the only one that is named in it."""
-    same = [text for text in texts if _plain(text) == _plain(words)]
-    inside = [text for text in texts if len(_plain(text)) > 3 and _names(words, text)]
+def find_step(step: str, texts: Sequence[str]) -> str | None:
+    """Return the action of a step in a plan: an exact match, or the only action named in the step."""
+    same = [text for text in texts if _plain(text) == _plain(step)]
+    inside = [text for text in texts if len(_plain(text)) > 3 and _names(step, text)]
     longest = [text for text in inside if not any(text != other and _names(other, text) for other in inside)]
     return same[0] if same else longest[0] if len(longest) == 1 else None
 
@@ -300,24 +301,24 @@ def verdict_schema() -> dict[str, Any]:
 
 
 def read_verdict(text: str) -> tuple[bool, str]:
-    """Return whether an answer says okay, and its reason.
+    """Return whether an answer approves, and its reason.
 
     Raises:
-        Unreadable: If it says neither.
+        Unreadable: If it says neither okay nor not okay.
     """
     text = visible(text)
-    found = read_object(text)
-    if found is not None and isinstance(found.get("okay"), bool):
-        return found["okay"], shorten(_words(found.get("reason")), MAX_SAY)
-    words = re.search(r"\b(not\s+okay|not\s+ok|okay|ok|yes|no)\b", text, re.IGNORECASE)
-    if words is None:
+    answer = read_object(text)
+    if answer is not None and isinstance(answer.get("okay"), bool):
+        return answer["okay"], shorten(_value_text(answer.get("reason")), MAX_SAY)
+    verdict = re.search(r"\b(not\s+okay|not\s+ok|okay|ok|yes|no)\b", text, re.IGNORECASE)
+    if verdict is None:
         raise Unreadable("Begin with okay or not okay.")
-    return words[1].casefold() in ("okay", "ok", "yes"), shorten(text[words.end() :].strip(" .:,-\n"), MAX_SAY)
+    return verdict[1].casefold() in ("okay", "ok", "yes"), shorten(text[verdict.end() :].strip(" .:,-\n"), MAX_SAY)
 
 
-# ------------------------------------------------------------------------------------------- one action each of several
+# ------------------------------------------------------------------------------------------- one action per agent
 
 
 def commands_schema(legal: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the JSON schema of one command for each agent, among those it may be given."""
+    """Return the JSON schema of one legal command for each agent."""
     return object_schema({name: {"type": "string", "enum": list(texts)} for name, texts in legal.items()})

@@ -1,4 +1,4 @@
-"""Use of language models: tokens, calls, seconds and dollars of an episode, and their limits."""
+"""Usage of language models: tokens, calls, seconds and dollars of an episode, and their limits."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from collab_overcooked.policies.llm.client import Reply, UnusableReply
 
 
 class Exhausted(UnusableReply):
-    """Nothing is asked, as the episode's budget is used up; the message names which part of it."""
+    """The episode's budget is used up; the message names the limit."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """What tokens cost, in dollars per million.
+    """Prices of tokens in dollars per million.
 
     Attributes:
-        prompt: Tokens of questions.
-        completion: Tokens of answers.
-        cached: Tokens of questions that the endpoint had in its cache; None for the price of others.
+        prompt: Price of prompt tokens.
+        completion: Price of completion tokens.
+        cached: Price of cached prompt tokens; None for the price of others.
     """
 
     prompt: float
@@ -29,22 +29,22 @@ class Price:
     cached: float | None = None
 
     def of(self, reply: Reply) -> float:
-        """Return the dollars of one exchange."""
+        """Return the price of one exchange in dollars."""
         cached = min(reply.cached_tokens, reply.prompt_tokens)
-        own = self.prompt if self.cached is None else self.cached
-        whole = self.prompt * (reply.prompt_tokens - cached) + own * cached + self.completion * reply.completion_tokens
-        return whole / 1e6
+        cached_price = self.prompt if self.cached is None else self.cached
+        prompt = self.prompt * (reply.prompt_tokens - cached) + cached_price * cached
+        return (prompt + self.completion * reply.completion_tokens) / 1e6
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The most that one episode may take, all seats together; None for no limit.
+    """Budget of one episode for all seats together; None for no limit.
 
     Attributes:
-        calls: Questions.
-        tokens: Tokens of questions and answers.
-        seconds: Time spent waiting for answers.
-        dollars: Money; needs prices.
+        calls: Maximum number of requests.
+        tokens: Maximum number of prompt and completion tokens.
+        seconds: Maximum time spent waiting for replies.
+        dollars: Maximum cost; requires prices.
     """
 
     calls: float | None = None
@@ -58,10 +58,10 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """Read ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``, in any order, any of them.
+    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``, in any order.
 
     Raises:
-        ValueError: For an unknown word or a number that is not above 0.
+        ValueError: For an unknown limit or a number that is not above 0.
     """
     known = [entry.name for entry in fields(Budget)]
     limits: dict[str, float] = {}
@@ -74,15 +74,15 @@ def parse_budget(text: str) -> Budget:
 
 
 def parse_prices(text: str) -> dict[str, Price]:
-    """Read prices in dollars per million tokens, ``"2.5/10"`` for every model or ``"gpt-4o=2.5/10,other=0.1/0.4"``.
+    """Parse prices in dollars per million tokens, ``"2.5/10"`` for every model or ``"gpt-4o=2.5/10,other=0.1/0.4"``.
 
-    A third number is the price of cached tokens of questions: ``"2.5/10/1.25"``.
+    A third number is the price of cached prompt tokens: ``"2.5/10/1.25"``.
 
     Returns:
-        Price by model; the name ``""`` stands for every model without one of its own.
+        Price by model; the name ``""`` stands for every model without a specific price.
 
     Raises:
-        ValueError: If it cannot be read.
+        ValueError: For invalid syntax.
     """
     prices: dict[str, Price] = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -106,17 +106,16 @@ def _number(what: str, text: str, low: float | None = None) -> float:
 
 @dataclass
 class Usage:
-    """What one seat took in an episode.
+    """Usage of one seat in an episode.
 
     Attributes:
-        calls: Questions.
-        prompt_tokens: Tokens of the questions.
-        completion_tokens: Tokens of the answers.
-        cached_tokens: Those of the questions that the endpoint had in its cache.
-        latencies: Seconds of each call.
-        dollars: Money; None without prices.
-        trouble: How often which kind of unusable answer came: ``"refused"``, ``"rejected"``, ``"length"``,
-            ``"unreadable"``.
+        calls: Number of requests.
+        prompt_tokens: Number of prompt tokens.
+        completion_tokens: Number of completion tokens.
+        cached_tokens: Number of cached prompt tokens.
+        latencies: Seconds of each request.
+        dollars: Cost; None without prices.
+        trouble: Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``.
     """
 
     calls: int = 0
@@ -129,12 +128,12 @@ class Usage:
 
     @property
     def tokens(self) -> int:
-        """Tokens of questions and answers."""
+        """Number of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
     @property
     def seconds(self) -> float:
-        """Time spent waiting for answers."""
+        """Time spent waiting for replies."""
         return sum(self.latencies)
 
     def add(self, reply: Reply, price: Price | None) -> None:
@@ -147,13 +146,13 @@ class Usage:
         if price is not None:
             self.dollars = round((self.dollars or 0.0) + price.of(reply), 9)
 
-    def note(self, kind: str) -> None:
-        """Count one unusable answer."""
+    def count_unusable(self, kind: str) -> None:
+        """Count one unusable reply."""
         self.trouble[kind] = self.trouble.get(kind, 0) + 1
 
 
 class UsageMeter:
-    """What each seat of a team used in an episode, against one budget."""
+    """Usage of each seat of a team in an episode, with a common budget."""
 
     def __init__(self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
         self.budget, self.prices = budget or Budget(), dict(prices or {})
@@ -162,15 +161,15 @@ class UsageMeter:
         self.exhausted = ""
 
     def open(self, seat: int, model: str, price: Price | None = None) -> None:
-        """Begin an episode for a seat with a model; the first seat to begin again clears the counts.
+        """Begin an episode for a seat; the first seat that begins another episode clears the counts.
 
         Args:
             seat: Index of the agent.
             model: Name of its model.
-            price: Of that seat's model; None for what ``prices`` says.
+            price: Price of the seat's model; None for that in ``prices``.
 
         Raises:
-            ValueError: If money is limited but the model has no price.
+            ValueError: If dollars are limited but the model has no price.
         """
         self._own[seat] = price
         if self.budget.dollars is not None and self._price(seat, model) is None:
@@ -184,7 +183,7 @@ class UsageMeter:
         self.seats[seat] = Usage()
 
     def check(self) -> None:
-        """Refuse a further call if a limit is reached.
+        """Raise an error if a limit is reached.
 
         Raises:
             Exhausted: Naming the limit.

@@ -1,7 +1,7 @@
-"""One language model that commands several seats, in games whose prompts are made for it.
+"""Central agent: one language model that commands several seats, in games with prompts for it.
 
-Each step it sees the state, what became of its last commands, and a short window of what came before; its commands are
-judged by the game alone. Rules, recipes and a demonstration stand before all that. Source: MindAgent's dispatcher.
+In each step the prompt contains the state, the feedback on the last commands, and a short window of earlier steps,
+after rules, recipes and a demonstration. Only the game validates the commands. Source: MindAgent's dispatcher.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
-MAX_IGNORED = 10  # messages about commands of one answer that are not carried out
+MAX_IGNORED = 10  # messages about ignored commands of one answer
 
 
 class CommandLanguage(ABC):
-    """How a game is commanded by one model.
+    """A game's command syntax and prompts for a central agent.
 
     Args:
-        info: Of the episode.
+        info: Information about the episode.
 
     Attributes:
-        few: Steps of a demonstration that is cut down.
+        few: Number of steps in a shortened demonstration.
     """
 
     few: ClassVar[int]
@@ -38,52 +38,52 @@ class CommandLanguage(ABC):
     @classmethod
     @abstractmethod
     def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        """Yield seat and command of all commands in a text, wherever they stand."""
+        """Yield seat and command of all commands in a text."""
 
     @classmethod
     @abstractmethod
     def name(cls, seat: int) -> str:
-        """Return what commands call a seat."""
+        """Return the name of a seat in commands."""
 
     @classmethod
     @abstractmethod
     def idle(cls, seat: int) -> str:
-        """Return the command to do nothing."""
+        """Return the command that does nothing."""
 
     @abstractmethod
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return what is said of the last commands, by what was refused of them."""
+        """Return the feedback on the last commands, given the refusals."""
 
     @abstractmethod
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return states and commands, a line each, of a short game on another level."""
+        """Return states and commands, one line each, of a short game on another level."""
 
     @abstractmethod
     def facts(self, demo: bool) -> dict[str, Any]:
-        """Return what the game's own templates use, with or without a demonstration."""
+        """Return the variables of the game's templates, with or without a demonstration."""
 
     @classmethod
     def read(cls, text: str, seats: Sequence[int]) -> dict[int, str]:
-        """Return the commands of an answer by seat, the first for each of the seats.
+        """Return the first command of an answer for each of the seats.
 
         Raises:
-            Unreadable: If there is none.
+            Unreadable: If there is no command.
         """
-        found: dict[int, str] = {}
+        commands: dict[int, str] = {}
         for seat, command in cls.find(visible(text)):
             if seat in seats:
-                found.setdefault(seat, command)
-        if not found:
+                commands.setdefault(seat, command)
+        if not commands:
             raise Unreadable(f"Write one command for each agent, a line each, such as {cls.idle(seats[0])}.")
-        return found
+        return commands
 
     @classmethod
     def ignored(cls, text: str, seats: Sequence[int], agents: int) -> list[str]:
-        """Return a message for each command of an answer that is not carried out, beside those of ``read``.
+        """Return a message for each ignored command of an answer.
 
         Args:
             text: The answer.
-            seats: Whose commands were asked for.
+            seats: Seats whose commands were requested.
             agents: Number of agents in the game.
         """
         first: dict[int, str] = {}
@@ -100,7 +100,7 @@ class CommandLanguage(ABC):
         return list(dict.fromkeys(messages))[:MAX_IGNORED]
 
     def legal(self, seen: Seen, seat: int) -> list[str]:
-        """Return the commands that the game would accept from a seat now."""
+        """Return the commands that the game would accept from a seat in this state."""
         commands: list[str] = seen.view.commands(seat)  # type: ignore[attr-defined]
         return commands
 
@@ -109,7 +109,7 @@ class CommandLanguage(ABC):
 
         Args:
             kind: ``"full"``, ``"few"`` or ``"off"``.
-            agents: Number of agents in it, 0 for as many as play.
+            agents: Number of agents in the demonstration, 0 for the number in the game.
         """
         if kind == "off":
             return ()
@@ -118,7 +118,7 @@ class CommandLanguage(ABC):
 
 
 class CentralAgent:
-    """Commands its seats. Seats join it as they are reset; the first one's session is asked and counts the usage."""
+    """Agent that commands its seats. Seats join it on reset; the first one's session sends all requests."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], language: CommandLanguage) -> None:
         self.session, self.on, self.language = session, values, language
@@ -129,9 +129,9 @@ class CentralAgent:
         self._ignored: list[str] = []  # messages about commands of the last answer
 
     def command(self, seen: Seen) -> str | None:
-        """Return what a seat is to do; None if there was no usable answer in this step.
+        """Return the command for a seat; None if there was no usable reply in this step.
 
-        The first seat that asks in a step gets an answer made for all of them.
+        The first seat in a step triggers one request for all seats.
         """
         if seen.timestep != self._timestep or seen.error is not None:
             self._timestep = seen.timestep
@@ -166,7 +166,7 @@ class CentralAgent:
         ]
 
     def _state(self, seen: Seen) -> str:
-        """Return the moment, headed by what became of the last commands; what others do in this step comes last."""
+        """Return the prompt of a state: feedback on the last commands, the state, and earlier choices of this step."""
         feedback: str | None = None
         if self.on["feedback"] and seen.error is not None:
             feedback = self.language.feedback([seen.error[1], *self._ignored], {})
@@ -177,7 +177,7 @@ class CentralAgent:
         return self.session.prompts.fill("state", state=seen.text, feedback=feedback, earlier=others)
 
     def _fixed(self) -> list[ChatMessage]:
-        """Return what stands before every question: rules, demonstration, and who is to be commanded."""
+        """Return the prefix of every chat: rules, demonstration, and the commanded agents."""
         demo = self.language.demonstration(str(self.on["demo"]), int(self.on["demo_agents"]))
         fill = self.session.prompts.fill
         facts = self.language.facts(bool(demo)) | {
@@ -187,20 +187,20 @@ class CentralAgent:
         }
         turns = [ChatMessage("user", fill("rules", **facts))]
         for state, commands in demo:
-            shown = fill("state", state=state, feedback=None, earlier=[])
-            turns += [ChatMessage("user", shown), ChatMessage("assistant", commands)]
+            state_text = fill("state", state=state, feedback=None, earlier=[])
+            turns += [ChatMessage("user", state_text), ChatMessage("assistant", commands)]
         return [*turns, ChatMessage("user", fill("begin", **facts))]
 
 
 class CommandedSeat:
-    """A seat that does what a central agent says."""
+    """Seat that executes the commands of a central agent."""
 
     def __init__(self, agent: CentralAgent, seat: int) -> None:
         self.agent = agent
         agent.seats.append(seat)
 
     def act(self, seen: Seen) -> Decision:
-        """Return the command for this seat; a refused one is reported to the central agent in the next step."""
+        """Return the command for this seat; a refusal is reported to the central agent in the next step."""
         if seen.error is not None and not self.agent.on["correct"]:
             return Decision(action=seen.idle_action)
         command = self.agent.command(seen)
@@ -208,5 +208,5 @@ class CommandedSeat:
         return Decision(action=seen.idle_action, **cost) if command is None else Decision(plan=command, **cost)
 
     def reply(self, seen: Seen) -> Message | None:
-        """Have nothing to say: one model needs no messages."""
+        """Return None: a single model needs no messages."""
         return None

@@ -1,4 +1,4 @@
-"""An agent for any game: it picks one of the numbered actions that are accepted now."""
+"""Agent for all games that picks one of the numbered legal actions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from collab_overcooked.policies.llm.settings import Value
 
 
 class ChooseAgent(Silent):
-    """Rules, the moment in words, numbered actions; the answer is a number."""
+    """Agent with a prompt of rules, state as text, and numbered actions; the answer is a number."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
-        """Return the chat of a question: the rules, then a filled template."""
+        """Return a chat: the rules, then a filled template."""
         fill, facts = self.session.prompts.fill, {**self._facts(values["seen"]), **values}
         return [ChatMessage("system", fill("choose_rules", **facts)), ChatMessage("user", fill(template, **facts))]
 
     def act(self, seen: Seen) -> Decision:
-        """Return one of the accepted actions; waiting if the model does not name one."""
+        """Return one of the accepted actions; wait if the model does not name one."""
         if self.on["alone"]:
             seen = without_partners(seen)
         try:
@@ -40,10 +40,10 @@ class ChooseAgent(Silent):
         return Decision(action=action, **self.session.take_cost())
 
     def _choose(self, seen: Seen) -> int:
-        paying = self.session.info.game.talk_actions(seen.seat)  # without words they are of no use
+        paying = self.session.info.game.talk_actions(seen.seat)  # useless without messages
         texts = [text for text, action in seen.legal_actions.items() if action not in paying]
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
-        for refusal in refused:  # masks are of the moment before the others of the same step have acted
+        for refusal in refused:  # masks precede the other agents' actions of the same step
             self.modules["reflection"].learn(seen, refusal)
         values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "refused": refused}
         for part in self.modules.values():
@@ -61,8 +61,8 @@ class ChooseAgent(Silent):
         if not self.session.settings.json:
             return None
         schema = choice_schema(count)
-        words = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
-        schema["properties"] = {**{name: {"type": "string"} for name in words}, **schema["properties"]}
+        fields = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
+        schema["properties"] = {**{name: {"type": "string"} for name in fields}, **schema["properties"]}
         schema["required"] = list(schema["properties"])
         return schema
 
@@ -82,7 +82,7 @@ class ChooseAgent(Silent):
 
 
 class LoneView:
-    """A seat's view whose words say nothing of its partners: sentences that name one are left out."""
+    """View of a seat without sentences that mention its partners."""
 
     def __init__(self, view: SeatView, seat: int) -> None:
         self._view = view
@@ -94,22 +94,22 @@ class LoneView:
 
     @property
     def text(self) -> str:
-        """The moment in words."""
+        """The state as text."""
         return self._cut(self._view.text)
 
     @property
     def manual(self) -> str:
-        """The rules in words."""
+        """The rules as text."""
         return self._cut(self._view.manual)
 
-    def _cut(self, words: str) -> str:
+    def _cut(self, text: str) -> str:
         lines = [
-            " ".join(said for said in re.split(r"(?<=\.) ", line) if not self._named.search(said))
-            for line in words.splitlines()
+            " ".join(sentence for sentence in re.split(r"(?<=\.) ", line) if not self._named.search(sentence))
+            for line in text.splitlines()
         ]
         return "\n".join(line for line in lines if line)
 
 
 def without_partners(seen: Seen) -> Seen:
-    """Return what a seat sees without what is said of, and by, its partners; maps and numbers of players stay."""
+    """Return a seat's knowledge without texts about and messages of its partners; maps and team size stay."""
     return replace(seen, view=cast(SeatView, LoneView(seen.view, seen.seat)), announced=(), inbox=(), earlier=())

@@ -1,4 +1,4 @@
-"""Requests to a language model and its replies, whoever serves it."""
+"""Requests to language models and their replies, independent of the server."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
-MAX_TOKENS = 10**7  # of one question or answer; no model reads more, so larger counts of an endpoint are mistakes
+MAX_TOKENS = 10**7  # of one request or reply; larger counts reported by an endpoint are mistakes
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 
 class ChatMessage(NamedTuple):
-    """One message of a chat: ``"system"``, ``"user"`` or ``"assistant"``, and its words."""
+    """Message of a chat: role ``"system"``, ``"user"`` or ``"assistant"``, and content."""
 
     role: str
     content: str
@@ -22,11 +22,11 @@ class ChatMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class EndpointConfig:
-    """Where one model is, if it is not where the others are.
+    """Endpoint of one model, if it differs from the default.
 
     Attributes:
-        base_url: OpenAI-compatible endpoint; empty for the usual one.
-        key_variable: Environment variable with its key; empty for the usual one.
+        base_url: OpenAI-compatible endpoint; empty for the default.
+        key_variable: Environment variable with its key; empty for the default.
         local: GGUF file that is served in this process instead.
         headers: Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no
             secret is written anywhere.
@@ -40,18 +40,18 @@ class EndpointConfig:
 
 @dataclass(frozen=True)
 class Request:
-    """One question to a model.
+    """Request to a model.
 
     Attributes:
-        model: Name by which the endpoint knows it.
-        turns: The chat so far.
-        temperature: Of sampling; 0 for the likeliest answer.
-        max_tokens: Longest answer; 0 for no limit but the endpoint's own.
-        schema: JSON schema that the answer should follow, where the endpoint can make sure of it; None for free text.
-        sample: Tells equal questions apart whose answers are drawn anew; its hash is sent as the sampling seed.
+        model: Name of the model at the endpoint.
+        turns: Messages of the chat.
+        temperature: Sampling temperature; 0 for the most likely reply.
+        max_tokens: Maximum length of the reply; 0 for the endpoint's limit.
+        schema: JSON schema of the reply, enforced if the endpoint supports it; None for free text.
+        sample: Distinguishes equal requests with independent samples; its hash is sent as the sampling seed.
         body: Further fields of the request's body, such as ``top_p``.
-        reach: Where the model is; None for the usual endpoint.
-        moment: Which question of which seat in which episode it is; no part of the question.
+        reach: Endpoint of the model; None for the default.
+        position: Episode, seat and count of the request; not part of the request itself.
     """
 
     model: str
@@ -62,23 +62,23 @@ class Request:
     sample: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     reach: EndpointConfig | None = None
-    moment: str = ""
+    position: str = ""
 
     @cached_property
     def key(self) -> str:
-        """SHA-256 of the question as canonical JSON: where the store keeps its answer."""
+        """SHA-256 of the request as canonical JSON: the store's key of its reply."""
         return hashlib.sha256(json.dumps(self.to_dict(), **_CANONICAL).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question, without what is left as usual of ``body`` and ``reach``."""
-        values = {own.name: getattr(self, own.name) for own in fields(self) if own.name != "moment"}
+        """Return the request, without default values of ``body`` and ``reach``."""
+        values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "position"}
         values["reach"] = None if self.reach is None else asdict(self.reach)
         return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
 
     @property
     def link(self) -> str:
-        """What steps of records call the exchange: the beginning of its key, and its moment."""
-        return make_link(self.key, self.moment)
+        """Link to the exchange in steps of records: prefix of its key, and its position in the episode."""
+        return make_link(self.key, self.position)
 
     @property
     def seed(self) -> int:
@@ -86,26 +86,26 @@ class Request:
         return int.from_bytes(hashlib.sha256(self.sample.encode()).digest()[:4], "big") >> 1
 
 
-def make_link(key: str, moment: str) -> str:
-    """Return what an exchange is called."""
-    return f"{key[:16]}@{moment}"
+def make_link(key: str, position: str) -> str:
+    """Return the link to an exchange."""
+    return f"{key[:16]}@{position}"
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back.
+    """Reply of a model.
 
     Attributes:
-        text: The answer; empty if there is none.
-        finish: ``"stop"``; ``"length"`` if it was cut off; ``"refused"`` if the model or a filter declined;
-            ``"rejected"`` if the endpoint would not take the question, for example because it is too long.
-        prompt_tokens: As the endpoint counts them.
-        completion_tokens: Likewise.
+        text: Text of the reply; may be empty.
+        finish: ``"stop"``; ``"length"`` if truncated; ``"refused"`` if the model or a filter declined; ``"rejected"``
+            if the endpoint did not accept the request, for example because it is too long.
+        prompt_tokens: Number of prompt tokens, as counted by the endpoint.
+        completion_tokens: Number of completion tokens, as counted by the endpoint.
         seconds: Duration of the successful attempt.
-        attempts: Attempts, failed ones included.
-        detail: Why it was refused or rejected.
-        reasoning: Thoughts that the endpoint sends apart from the answer.
-        cached_tokens: Those of ``prompt_tokens`` that the endpoint had in its cache.
+        attempts: Number of attempts, including failed ones.
+        detail: Reason of a refusal or rejection.
+        reasoning: Reasoning text, if the endpoint sends it separately.
+        cached_tokens: Number of cached prompt tokens.
     """
 
     text: str
@@ -120,31 +120,31 @@ class Reply:
 
     @property
     def tokens(self) -> int:
-        """Tokens of question and answer."""
+        """Number of prompt and completion tokens."""
         return self.prompt_tokens + self.completion_tokens
 
 
 class Client(Protocol):
-    """Whoever answers questions."""
+    """A source of replies."""
 
     def complete(self, request: Request) -> Reply:
-        """Answer.
+        """Return the reply to a request.
 
         Raises:
-            EndpointError: If no answer can be had.
+            EndpointError: If there is no reply.
         """
 
 
 class UnusableReply(Exception):
-    """A question got no answer that can be used, however often it was asked."""
+    """No usable reply to a request after all repetitions."""
 
 
 class EndpointError(OSError):
-    """No answer can be had: the endpoint is down, refuses the key, or does not know the model.
+    """No reply from the endpoint: it is down, rejects the key, or does not know the model.
 
-    It ends the evaluation, whose finished episodes are kept: going on without the model would measure nothing.
+    It ends the evaluation, whose finished episodes are kept: continuing without the model would measure nothing.
     """
 
 
 class Spent(EndpointError):
-    """The budget of the run is used up; a comparison ends with it, too."""
+    """The budget of the run is used up; also ends a comparison."""

@@ -1,4 +1,4 @@
-"""Connections to language models: endpoint, store, budget and prices; everything that no spec says."""
+"""Connections to language models: endpoint, store, budget and prices; everything that is not part of a spec."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
-LOCAL_TIMEOUT = 1800.0  # seconds: a processor reads and writes a few tokens a second
-KIND = "llm"  # word that begins the specs of language policies
+LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
+KIND = "llm"  # prefix of the specs of language policies
 
 
 @dataclass(frozen=True)
 class Connection:
-    """A client with the conditions of its use.
+    """A client with budget and prices.
 
     Attributes:
-        client: Answers questions.
-        budget: The most that an episode may take.
-        prices: By model, see ``budget.parse_prices``.
-        owned: What is closed with the connection.
-        facts: What an evaluation that is continued must have in common with its beginning, fit for JSON.
-        stopped: When set, the client asks nothing more.
-        router: What opens endpoints; None if questions take another way.
-        spending: What counts the whole run; None if nothing is paid.
-        own_prices: Of models that say theirs, by model and place.
+        client: Client for requests.
+        budget: Budget of an episode.
+        prices: Prices by model, see ``budget.parse_prices``.
+        owned: Resources that are closed with the connection.
+        facts: Configuration that must be equal to resume an evaluation, as JSON values.
+        stopped: When set, the client sends no further requests.
+        router: Router of endpoints; None for a replay.
+        spending: Client that counts the cost of the run; None for a replay.
+        own_prices: Prices in settings of models, by model and endpoint.
     """
 
     client: Client
@@ -54,7 +54,7 @@ class Connection:
         return UsageMeter(self.budget, self.prices)
 
     def check(self, reach: EndpointConfig | None) -> None:
-        """Make sure that a model can be reached, as far as that is known without asking.
+        """Check that a model is reachable, without sending a request.
 
         Raises:
             ValueError: If its endpoint has no key, or its file cannot be served.
@@ -64,11 +64,11 @@ class Connection:
             self.router.client_for(reach)
 
     def stop(self) -> None:
-        """Ask nothing more: whoever plays in another thread is to come to an end."""
+        """Send no further requests, so that episodes in other threads end."""
         self.stopped.set()
 
     def close(self) -> None:
-        """Close what was opened for it."""
+        """Close the owned resources."""
         for thing in self.owned:
             thing.close()
 
@@ -80,14 +80,14 @@ class Connection:
 
 
 class Router:
-    """Asks every model where it is; endpoints are opened when they are first needed.
+    """Client that sends each request to the endpoint of its model; endpoints are opened on first use.
 
     Args:
-        usual: Where models are that say nothing else, as they say it.
-        patience: How long to insist; None for as long as is usual, longer where this machine itself computes.
-        rate: Questions a minute to each endpoint; None for no limit.
-        threads: Processor threads of models from files; all cores if None.
-        stopped: When set, nothing more is asked.
+        default: Endpoint of models without one in their settings.
+        patience: Retry policy; None for the default, with a longer timeout for models on this machine.
+        rate: Maximum requests per minute to each endpoint; None for no limit.
+        threads: CPU threads of models from files; all cores if None.
+        stopped: When set, no further requests are sent.
 
     Attributes:
         notify: Called with a message while a request waits; does nothing by default.
@@ -95,42 +95,43 @@ class Router:
 
     def __init__(
         self,
-        usual: EndpointConfig,
+        default: EndpointConfig,
         patience: RetryPolicy | None,
         rate: float | None,
         threads: int | None,
         stopped: threading.Event,
     ) -> None:
-        self.usual, self._patience, self._rate, self._threads, self._stopped = usual, patience, rate, threads, stopped
+        self.default, self._patience, self._rate, self._threads = default, patience, rate, threads
+        self._stopped = stopped
         self.notify: Callable[[str], None] = lambda message: None
         self._lock = threading.Lock()
         self._endpoints: dict[EndpointConfig, Endpoint] = {}
         self._servers: dict[str, LocalServer] = {}  # by file
 
     def complete(self, request: Request) -> Reply:
-        """Ask the model's endpoint."""
+        """Send a request to the model's endpoint."""
         return self.client_for(request.reach).complete(request)
 
     def client_for(self, reach: EndpointConfig | None) -> Endpoint:
-        """Return the endpoint of a model, opened if need be.
+        """Return the endpoint of a model, opened if necessary.
 
         Raises:
             ValueError: If a key or an extra is missing.
             OSError: If a file cannot be read.
         """
         with self._lock:
-            own = self.usual if reach is None else self._filled(reach)
-            if own not in self._endpoints:
-                self._endpoints[own] = self._open(own)
-            return self._endpoints[own]
+            reach_ = self.default if reach is None else self._filled(reach)
+            if reach_ not in self._endpoints:
+                self._endpoints[reach_] = self._open(reach_)
+            return self._endpoints[reach_]
 
     def _filled(self, reach: EndpointConfig) -> EndpointConfig:
-        """Return what a model says of its endpoint, with the usual one for what it leaves out."""
+        """Return the endpoint of a model, with defaults for missing fields."""
         if reach.base_url or reach.local:
             return reach
-        usual = self.usual
-        key = reach.key_variable or usual.key_variable
-        return EndpointConfig(usual.base_url, key, usual.local, (*usual.headers, *reach.headers))
+        default = self.default
+        key = reach.key_variable or default.key_variable
+        return EndpointConfig(default.base_url, key, default.local, (*default.headers, *reach.headers))
 
     def _open(self, reach: EndpointConfig) -> Endpoint:
         url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or RetryPolicy()
@@ -141,7 +142,7 @@ class Router:
             patience = self._patience or RetryPolicy(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return Endpoint(
-            url, key, patience, self._rate, self._stopped, headers=headers, tell=lambda message: self.notify(message)
+            url, key, patience, self._rate, self._stopped, headers=headers, notify=lambda message: self.notify(message)
         )
 
     def close(self) -> None:
@@ -163,13 +164,13 @@ def _value_of(name: str, text: str) -> str:
 
 
 class LazyEndpoint:
-    """The usual endpoint, looked for when the first question is asked: listing policies needs no key."""
+    """The default endpoint, opened with the first request, so that listing policies needs no key."""
 
     def __init__(self) -> None:
         self._client: Any = None
 
     def complete(self, request: Request) -> Reply:
-        """Ask the usual endpoint."""
+        """Send a request to the default endpoint."""
         if self._client is None:
             self._client = Router(EndpointConfig(), RetryPolicy(), None, None, threading.Event())
         reply: Reply = self._client.complete(request)
@@ -177,7 +178,7 @@ class LazyEndpoint:
 
 
 def default_connection() -> Connection:
-    """Return the connection of policies made without one: the endpoint that the environment variables name."""
+    """Return the default connection, to the endpoint named by the environment variables."""
     return Connection(LazyEndpoint())
 
 
@@ -199,19 +200,18 @@ def connect(
     """Open a connection.
 
     Args:
-        base_url: OpenAI-compatible endpoint; the environment's, or OpenAI's own, if None.
-        local: GGUF file that this process serves to itself, instead of an endpoint.
-        local_threads: Processor threads for it; all cores if None.
-        store: File that keeps every exchange; what is in it is not asked again.
-        replay: Such a file that answers alone, without any endpoint.
-        budget: See ``budget.parse_budget``.
-        price: See ``budget.parse_prices``.
-        rate: Questions a minute.
-        timeout: Seconds for one attempt; 120, or 1,800 for a model from a file, if None.
-        key_variable: Environment variable with the key, OPENAI_API_KEY if None.
-        budget_total: The most that all episodes together may take, likewise.
-        keep: File that keeps every exchange of a run, by its moment: all is asked anew, or taken from the store, but
-            for what the run had before it was stopped.
+        base_url: OpenAI-compatible endpoint; by default that of the environment, or OpenAI's.
+        local: GGUF file that is served in this process, instead of an endpoint.
+        local_threads: CPU threads of the model; all cores if None.
+        store: File of exchanges; requests in it are not sent again.
+        replay: File of exchanges that answers all requests, without any endpoint.
+        budget: Budget of an episode, see ``budget.parse_budget``.
+        price: Prices, see ``budget.parse_prices``.
+        rate: Maximum requests per minute.
+        timeout: Seconds per attempt; by default 120, or 1,800 for a model from a file.
+        key_variable: Environment variable with the key; OPENAI_API_KEY if None.
+        budget_total: Total budget for the run, in the same syntax as ``budget``.
+        keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
 
     Raises:
         ValueError: For options that exclude each other, a bad number, or a missing extra or key.
@@ -220,8 +220,8 @@ def connect(
     for name, number in (("rate", rate), ("timeout", timeout), ("local-threads", local_threads)):
         if number is not None and not 0 < number < float("inf"):
             raise ValueError(f"{name} must be a number above 0, not {number!r}")
-    given = {"base-url": base_url, "local": local, "replay": replay}
-    chosen = [name for name, value in given.items() if value is not None]
+    sources = {"base-url": base_url, "local": local, "replay": replay}
+    chosen = [name for name, value in sources.items() if value is not None]
     if len(chosen) > 1 or (replay is not None and store is not None):
         raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
     limits, prices = parse_budget(budget), parse_prices(price)
@@ -230,39 +230,39 @@ def connect(
         if not Path(replay).is_file():
             raise ValueError(f"{replay}: no such file of exchanges")
         return Connection(_keeping(ReplayClient(Store(replay)), replay, keep), limits, prices, (), facts)
-    kept = None if store is None else Store(store)  # refuses a damaged file before anything is started
+    kept = None if store is None else Store(store)  # rejects a damaged file before anything is started
     stopped = threading.Event()
     patience = None if timeout is None else RetryPolicy(timeout=timeout)
     router = Router(
         EndpointConfig(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped
     )
     facts |= {"endpoint": _where(router)}
-    own: dict[tuple[str, EndpointConfig | None], Price] = {}
-    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, own, prices))
+    model_prices: dict[tuple[str, EndpointConfig | None], Price] = {}
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
-    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, own)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices)
 
 
 def _keeping(client: Client, store: str | Path | None, keep: str | Path | None) -> Client:
-    """Return a client that keeps what it says in a file, unless that is the one that its answers are in anyway."""
+    """Return a client that also keeps replies in a file, unless it is the store itself."""
     if keep is None or (store is not None and Path(store).resolve() == Path(keep).resolve()):
         return client
     return KeepingClient(client, Store(keep))
 
 
 def _where(router: Router) -> str:
-    """Return where models are that say nothing else; refuses an address or a file that is none."""
-    usual = router.usual
-    if not usual.local:
-        return check_address(usual.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
+    """Return the default endpoint as text; rejects an invalid address or file."""
+    default = router.default
+    if not default.local:
+        return check_address(default.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
     router.client_for(None)
-    return f"{Path(usual.local).name} sha256 {_digest(Path(usual.local))[:16]}"
+    return f"{Path(default.local).name} sha256 {_digest(Path(default.local))[:16]}"
 
 
 def _price_of(
-    own: Mapping[tuple[str, EndpointConfig | None], Price], prices: Mapping[str, Price], request: Request
+    model_prices: Mapping[tuple[str, EndpointConfig | None], Price], prices: Mapping[str, Price], request: Request
 ) -> Price | None:
-    return own.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
+    return model_prices.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
 
 
 def _digest(path: Path) -> str:

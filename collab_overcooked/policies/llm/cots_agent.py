@@ -1,7 +1,7 @@
-"""Seats that search a joint plan in words: each asks its own model, as planner or as critic.
+"""Language agents that search a joint plan: each seat asks its own model, as planner or as critic.
 
 Source: CoTS (CVPR 2025), section 4.2 and supplement B and E; the prompts are our own. The parts of a plan are matched
-to the game's sub-plans, so that whatever a model writes, nothing but accepted actions is carried out.
+to the game's sub-plans, so that only accepted actions are executed, whatever a model writes.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from collab_overcooked.policies.llm.answers import (
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
-from collab_overcooked.policies.search.cots import Member, Team, look_of
+from collab_overcooked.policies.search.cots import Member, Team, provider_of
 from collab_overcooked.policies.search.deliberation import STEPS, Briefing, Critique, Draft, PlanSettings, Voices
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk
 from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
 
 T = TypeVar("T")
-MAX_WORDS = 1_500  # characters of a plan or message that are kept
-MAX_PART = 80  # characters that are kept of a part that cannot be read
+MAX_WORDS = 1_500  # maximum characters of a plan or message
+MAX_PART = 80  # maximum characters of an unreadable part
 IDLE_WORDS = ("wait", "none", "nothing", "idle", "n/a")
 _NUMBER = r"[\s\"'*:=\-]*(?:is\s+|of\s+)?(-?\d+(?:\.\d+)?)"
 
 
 def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
-    """Return how a team deliberates, from the switches of a language agent.
+    """Return the deliberation settings from the switches of a language agent.
 
     Raises:
         ValueError: For a number out of range.
@@ -66,19 +66,19 @@ def read_scores(text: str) -> tuple[int, int, str]:
         Unreadable: If a score is missing.
     """
     text = visible(text)
-    found = read_object(text) or {}
-    scores = [_score(text, found, name) for name in ("distance", "task")]
+    answer = read_object(text) or {}
+    scores = [_score(text, answer, name) for name in ("distance", "task")]
     if None in scores:
         raise Unreadable("Give both scores, distance and task, as integers from 1 to 5.")
-    words = found.get("message", "" if found else text)
-    return scores[0] or 0, scores[1] or 0, shorten(str(words), MAX_WORDS)
+    message = answer.get("message", "" if answer else text)
+    return scores[0] or 0, scores[1] or 0, shorten(str(message), MAX_WORDS)
 
 
 def read_rating(text: str) -> int:
     """Return the rating of a plan.
 
     Raises:
-        Unreadable: If there is none.
+        Unreadable: If there is no rating.
     """
     text = visible(text)
     score = _score(text, read_object(text) or {}, "rating")
@@ -88,9 +88,9 @@ def read_rating(text: str) -> int:
     return score if score is not None else int(alone[1])  # type: ignore[index]
 
 
-def _score(text: str, found: Mapping[str, Any], name: str) -> int | None:
-    """Return a number of 1 to 5 that stands behind a name, as JSON or in a sentence; None if there is none."""
-    value = {str(key).casefold(): each for key, each in found.items()}.get(name)
+def _score(text: str, answer: Mapping[str, Any], name: str) -> int | None:
+    """Return the number from 1 to 5 that follows a name, as JSON or in a sentence; None if missing."""
+    value = {str(key).casefold(): entry for key, entry in answer.items()}.get(name)
     if value is None:
         match = re.search(rf"\b{name}\w*{_NUMBER}", text, re.IGNORECASE)
         value = match[1] if match else None
@@ -99,21 +99,21 @@ def _score(text: str, found: Mapping[str, Any], name: str) -> int | None:
 
 
 def read_subplan(text: str, choices: Sequence[SubPlan]) -> SubPlan:
-    """Return the sub-plan that an answer chooses.
+    """Return the sub-plan chosen by an answer.
 
     Raises:
-        Unreadable: If it names none of the choices.
+        Unreadable: If the answer names no choice.
     """
     text = visible(text)
-    found = {str(key).casefold(): value for key, value in (read_object(text) or {}).items()}.get("subplan")
+    answer = {str(key).casefold(): value for key, value in (read_object(text) or {}).items()}.get("subplan")
     last = re.findall(r"(?i)sub-?plan\W*[:=]\s*(.+)", text)
-    option = find_option(str(found if found is not None else last[-1] if last else text), choices)
+    option = find_option(str(answer if answer is not None else last[-1] if last else text), choices)
     if option is None:
         raise Unreadable("Name one of the listed sub-plans, word for word.")
     return option
 
 
-def told_in(message: str, news: Findings) -> Findings:
+def findings_in(message: str, news: Findings) -> Findings:
     """Return the findings whose names a message contains."""
     plain = " ".join(message.casefold().split())
     return {
@@ -127,53 +127,53 @@ def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
     """Return the plans of an answer, as JSON or as numbered lines.
 
     Raises:
-        Unreadable: If no part of any plan is a sub-plan of the lists.
+        Unreadable: If no part of any plan is a listed sub-plan.
     """
     text = visible(text)
-    found = read_object(text) or {}
-    listed = found.get("plans") if isinstance(found.get("plans"), list) else [found] if found else [text]
+    answer = read_object(text) or {}
+    listed = answer.get("plans") if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
     drafts = []
-    for each in (listed or [])[:n]:
-        message = shorten(str(each.get("message", "") if isinstance(each, dict) else ""), MAX_WORDS)
-        steps = each.get("steps", each.get("plan", "")) if isinstance(each, dict) else each
+    for item in (listed or [])[:n]:
+        message = shorten(str(item.get("message", "") if isinstance(item, dict) else ""), MAX_WORDS)
+        steps = item.get("steps", item.get("plan", "")) if isinstance(item, dict) else item
         plan, left_out = read_steps(steps, briefing)
-        words = plan_text(plan, briefing.seen.names) if plan else shorten(str(each), MAX_WORDS)
-        drafts.append(Draft(plan, words, message, told_in(message, briefing.news), left_out))
+        described = plan_text(plan, briefing.seen.names) if plan else shorten(str(item), MAX_WORDS)
+        drafts.append(Draft(plan, described, message, findings_in(message, briefing.news), left_out))
     if not any(draft.plan for draft in drafts):
         raise Unreadable("Name for each step and agent one of its listed sub-plans, word for word.")
     return [draft for draft in drafts if draft.plan]
 
 
 def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
-    """Return the steps of a plan, and the parts that are left out as they are none of an agent's sub-plans."""
+    """Return the steps of a plan, and the parts that match no sub-plan of their agent."""
     rows = value if isinstance(value, list) else [line for line in str(value).splitlines() if line.strip()]
     plan, left_out = [], []
     for row in rows[:STEPS]:
         step = {}
         for seat in briefing.members:
             name = briefing.seen.names[seat]
-            words = _words_for(row, name)
-            entry = find_option(words, briefing.moment.options[seat])
+            part = _part_of(row, name)
+            entry = find_option(part, briefing.view.options[seat])
             if entry is not None:
                 step[seat] = entry
-            elif words.strip(" .-") and words.strip(" .").casefold() not in IDLE_WORDS:
-                left_out.append(f"{name}: {shorten(words.strip(), MAX_PART)}")
+            elif part.strip(" .-") and part.strip(" .").casefold() not in IDLE_WORDS:
+                left_out.append(f"{name}: {shorten(part.strip(), MAX_PART)}")
         if step:
             plan.append(step)
     return tuple(plan), tuple(left_out)
 
 
-def _words_for(row: Any, name: str) -> str:
-    """Return what a step says of one agent."""
+def _part_of(row: Any, name: str) -> str:
+    """Return the part of a step for one agent."""
     if isinstance(row, dict):
         return str({str(key).casefold(): value for key, value in row.items()}.get(name.casefold(), ""))
     part = re.search(rf"(?i)(?<!\w){re.escape(name)}\s*[:=]?\s+([^;|\n]*)", str(row))
     return part[1] if part else ""
 
 
-def find_option(words: str, options: Sequence[SubPlan]) -> SubPlan | None:
-    """Return the sub-plan that words name: the same text, or the longest text that stands in them."""
-    plain = " ".join(words.casefold().split()).strip(" .\"'`")
+def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
+    """Return the sub-plan named by a text: an exact match, or the longest name that occurs in the text."""
+    plain = " ".join(text.casefold().split()).strip(" .\"'`")
     same = [option for option in options if option.text.casefold() == plain]
     inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
     return same[0] if same else max(inside, key=lambda option: len(option.text), default=None)
@@ -183,7 +183,7 @@ def find_option(words: str, options: Sequence[SubPlan]) -> SubPlan | None:
 
 
 class ModelVoices:
-    """What one seat's model says in a deliberation; what cannot be read counts as nothing said."""
+    """Voices of a deliberation from one seat's model; unreadable answers count as silence."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.values = session, values
@@ -194,46 +194,46 @@ class ModelVoices:
         return Voices(self.propose, self.criticise, self.rate, self.write, follow)
 
     def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schema of an object, with a field for reasoning in front where that is asked for."""
+        """Return the schema of an object, preceded by a field for reasoning if enabled."""
         return object_schema({**({"reasoning": {"type": "string"}} if self.values["reasoning"] else {}), **properties})
 
     def propose(self, briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
-        """Ask for plans, all at once; an empty one if there is none, so that the search goes on."""
+        """Request all plans at once; an empty one if there is none, so that the search continues."""
         names = [briefing.seen.names[seat] for seat in briefing.members]
         steps = {"type": "array", "items": fields_schema(names)}
         plan = self._schema({"steps": steps, "message": {"type": "string"}})
         schema = object_schema({"plans": {"type": "array", "items": plan}})
         read = partial(read_plans, briefing=briefing, n=n)
-        found = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
-        return found if found else [] if path else [Draft(())]
+        drafts = self._ask("cots_propose", briefing, read, schema, path=path, n=n, names=names)
+        return drafts if drafts else [] if path else [Draft(())]
 
     def criticise(self, briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
-        """Ask for both scores of a plan and a message."""
-        whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        schema = self._schema({"message": {"type": "string"}, "distance": whole, "task": whole})
-        found = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft)
-        if found is None:
+        """Request both scores of a plan and a message."""
+        score = {"type": "integer", "minimum": 1, "maximum": 5}
+        schema = self._schema({"message": {"type": "string"}, "distance": score, "task": score})
+        scores = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft)
+        if scores is None:
             return Critique(None, None, "default")
-        return Critique(*found, tells=told_in(found[2], briefing.news))
+        return Critique(*scores, findings=findings_in(scores[2], briefing.news))
 
     def rate(self, briefings: Sequence[Briefing]) -> int | None:
-        """Ask how well the present plan still fits, in view of what all members know."""
+        """Request a rating of the current plan, given the knowledge of all members."""
         planner = briefings[0]
-        whole = {"type": "integer", "minimum": 1, "maximum": 5}
-        progress = [(own.seen.names[own.seat], own.moment.tell()) for own in briefings]
-        schema = self._schema({"rating": whole})
+        score = {"type": "integer", "minimum": 1, "maximum": 5}
+        progress = [(briefing.seen.names[briefing.seat], briefing.view.describe()) for briefing in briefings]
+        schema = self._schema({"rating": score})
         return self._ask("cots_rate", planner, read_rating, schema, progress=progress, rating=self.values["rating"])
 
     def write(self, briefing: Briefing, draft: Draft) -> Plan:
-        """Ask for the plan that won, as sub-plans of the lists; where that fails, as its draft was understood."""
+        """Request the winning plan as listed sub-plans; if that fails, return the plan of the draft."""
         names = [briefing.seen.names[seat] for seat in briefing.members]
         schema = object_schema({"steps": {"type": "array", "items": fields_schema(names)}})
         read = partial(read_plans, briefing=briefing, n=1)
-        found = self._ask("cots_write", briefing, read, schema, draft=draft, names=names)
-        return found[0].plan if found else draft.plan
+        drafts = self._ask("cots_write", briefing, read, schema, draft=draft, names=names)
+        return drafts[0].plan if drafts else draft.plan
 
     def follow(self, briefing: Briefing, choices: Sequence[SubPlan]) -> SubPlan | None:
-        """Ask the seat's own model which sub-plan carries out its part of the plan."""
+        """Request from the seat's own model the sub-plan that executes its part of the plan."""
         schema = self._schema({"subplan": {"type": "string", "enum": [option.text for option in choices]}})
         read = partial(read_subplan, choices=choices)
         return self._ask("cots_follow", briefing, read, schema, choices=choices)
@@ -241,19 +241,19 @@ class ModelVoices:
     def _ask(
         self, template: str, briefing: Briefing, read: Callable[[str], T], schema: Mapping[str, Any], **values: Any
     ) -> T | None:
-        """Return what an answer says, None if it cannot be read or none can be had."""
+        """Return the parsed answer, None if it is unreadable or missing."""
         fill, seen = self.session.prompts.fill, briefing.seen
         facts = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
             "manual": seen.manual,
-            "moment": briefing.moment,
+            "view": briefing.view,
             "options": {seen.names[seat]: _offers(briefing, seat) for seat in briefing.members},
             "history": {seen.names[seat]: briefing.history.get(seat, ()) for seat in briefing.members},
             "reasoning": bool(self.values["reasoning"]),
             "examples": bool(self.values["examples"]),
             "plan": plan_text(briefing.plan, seen.names) if briefing.had_plan else "no plan",
-            "running": {seen.names[seat]: each.text for seat, each in briefing.running.items()},
+            "running": {seen.names[seat]: option.text for seat, option in briefing.running.items()},
             "dialogue": briefing.dialogue,
             "steps": STEPS,
             "json": self.session.settings.json,
@@ -267,34 +267,35 @@ class ModelVoices:
 
 
 def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
-    """Return a seat's sub-plans for a prompt: text, steps, and whether its hands do not allow it yet."""
-    walk = Walk(briefing.moment, seat)
+    """Return a seat's sub-plans for a prompt: text, steps, and whether they exceed the seat's free capacity."""
+    walk = Walk(briefing.view, seat)
     return [
         {"text": option.text, "cost": round(option.cost), "later": not walk.fits(option)}
-        for option in briefing.moment.options[seat]
+        for option in briefing.view.options[seat]
     ]
 
 
 class CotsAgent:
-    """One seat of a team of language models that deliberates; see ``policies.search.cots.Team``."""
+    """Member of a deliberating team of language models; see ``policies.search.cots.Team``."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], team: Team) -> None:
         self.session, self.team = session, team
         simulator = simulator_of(session.info, f"llm:{session.settings.model}")
-        team.enter(Member(session.seat, simulator, look_of(session.info.game), ModelVoices(session, values).voices()))
+        voices = ModelVoices(session, values).voices()
+        team.enter(Member(session.seat, simulator, provider_of(session.info.game), voices))
 
     def act(self, seen: Seen) -> Decision:
-        """Follow the plan; where the game refuses that, do nothing."""
+        """Follow the plan; wait if the game refuses the action."""
         if seen.error is not None:
             return Decision(action=seen.idle_action)
         action = self.team.choose(seen)
-        said = self.team.said.pop(seen.seat, "")
-        return Decision(action=action, say=said, **self.session.take_cost())
+        say = self.team.spoken.pop(seen.seat, "")
+        return Decision(action=action, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
-        """Say aloud what this seat has said of the plan, where that is asked for."""
+        """Send this seat's pending message about the plan (setting ``charge``)."""
         return self.team.speak(seen.seat)
 
     def account(self) -> dict[str, Any]:
-        """Return the team's looks at its plan, if this is its first seat."""
+        """Return the team's plan updates, if this is its first seat."""
         return self.team.account(self.session.seat)

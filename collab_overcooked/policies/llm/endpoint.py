@@ -1,6 +1,6 @@
-"""Any OpenAI-compatible endpoint, with patience: retries, backoff, a rate limit, and its dialect found out.
+"""OpenAI-compatible endpoints: retries, backoff, rate limit, and detection of the supported dialect.
 
-Only plain chat completions are used, without streaming and without tool calls, so that small servers will do.
+Only plain chat completions are used, without streaming and without tool calls, so that small servers suffice.
 """
 
 from __future__ import annotations
@@ -25,30 +25,37 @@ from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Endpo
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
-MAX_ANSWER = 50_000  # characters of an answer that are kept
-MAX_BODY = 10_000_000  # bytes of an answer; a hundredth of it if it is packed
-SILENCE = 30.0  # seconds without an answer after which it is told that one is waited for, and after twice as many again
-AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # statuses that may be better next time
-_BROKEN = (ValueError, TypeError, AttributeError, LookupError, RecursionError, TimeoutError)  # of unexpected bodies
-_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # waiting does not help
+MAX_ANSWER = 50_000  # maximum characters of a reply
+MAX_BODY = 10_000_000  # bytes of a reply; a hundredth of it if compressed
+SILENCE = 30.0  # seconds without a reply before the first notice; doubled for each further one
+AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # status codes of temporary errors
+_BROKEN = (
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TimeoutError,
+)  # errors of unexpected bodies
+_QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # permanent errors
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
-TOO_STRICT = (400, 413, 422)  # statuses of questions that the endpoint does not take as they are
-MALFORMED_ATTEMPTS = 2  # answers of a wrong form after which the endpoint is given up: waiting does not mend a program
+TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
+MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
 
 
 class MalformedAnswer(ValueError):
-    """An answer is not of the form of chat completions; the message names the field."""
+    """Reply that is not a chat completion; the message names the field."""
 
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How long to insist.
+    """Retry policy of requests.
 
     Attributes:
-        attempts: Attempts for one question.
-        timeout: Seconds of one attempt until the whole answer is there, its headers included.
+        attempts: Maximum number of attempts per request.
+        timeout: Seconds per attempt until the reply is complete, including its headers.
         first_wait: Seconds before the second attempt; doubled each time.
-        longest_wait: Seconds between two attempts at most.
+        longest_wait: Maximum seconds between two attempts.
     """
 
     attempts: int = 7
@@ -58,12 +65,12 @@ class RetryPolicy:
 
 
 class RateLimit:
-    """Spreads questions of all threads evenly: at most so many a minute.
+    """Rate limit that spreads the requests of all threads evenly.
 
     Args:
-        per_minute: Questions; None for no limit.
-        clock: Seconds, monotonic.
-        sleep: Waits for some seconds.
+        per_minute: Maximum requests per minute; None for no limit.
+        clock: Monotonic clock in seconds.
+        sleep: Function that waits for a number of seconds.
     """
 
     def __init__(
@@ -75,10 +82,10 @@ class RateLimit:
         self._gap = 60.0 / per_minute if per_minute else 0.0
         self._clock, self._sleep = clock, sleep
         self._lock = threading.Lock()
-        self._free = 0.0  # when the next question may go out
+        self._free = 0.0  # time at which the next request may be sent
 
     def wait(self) -> None:
-        """Wait for one's turn."""
+        """Wait until a request may be sent."""
         with self._lock:
             now = self._clock()
             start = max(now, self._free)
@@ -87,21 +94,21 @@ class RateLimit:
             self._sleep(start - now)
 
     def hold(self, seconds: float) -> None:
-        """Let nobody ask for a while: the endpoint said so."""
+        """Block all requests for a time requested by the endpoint."""
         with self._lock:
             self._free = max(self._free, self._clock() + seconds)
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What an endpoint understands of a request for one model; found out from its complaints.
+    """Request features that an endpoint supports for one model, detected from its error messages.
 
     Attributes:
         structure: ``"schema"``, ``"object"`` (any JSON) or ``"text"``.
-        limit: Name of the parameter for the longest answer.
-        temperature: Whether a temperature may be given.
-        seed: Whether a seed may be given.
-        system: Whether there is a system role; its words begin the user's first turn if not.
+        limit: Name of the parameter for the maximum reply length.
+        temperature: Whether a temperature is supported.
+        seed: Whether a seed is supported.
+        system: Whether the system role is supported; otherwise its content is prepended to the first user message.
     """
 
     structure: str = "schema"
@@ -111,28 +118,30 @@ class Dialect:
     system: bool = True
 
     def after(self, complaint: str, structured: bool) -> Dialect | None:
-        """Return a simpler dialect that answers a complaint; None if there is none."""
-        words = complaint.lower()
-        if "max_tokens" in words and self.limit == "max_tokens" and "max_completion_tokens" in words:
+        """Return a simpler dialect in response to an error message; None if there is none."""
+        complaint_text = complaint.lower()
+        if "max_tokens" in complaint_text and self.limit == "max_tokens" and "max_completion_tokens" in complaint_text:
             return replace(self, limit="max_completion_tokens")
-        if "temperature" in words and self.temperature:
+        if "temperature" in complaint_text and self.temperature:
             return replace(self, temperature=False)
-        if "seed" in words and self.seed:
+        if "seed" in complaint_text and self.seed:
             return replace(self, seed=False)
-        if _is_about_system_role(words) and self.system:
+        if _is_about_system_role(complaint_text) and self.system:
             return replace(self, system=False)
-        about_form = any(word in words for word in ("response_format", "schema", "json", "grammar", "structured"))
+        about_form = any(
+            word in complaint_text for word in ("response_format", "schema", "json", "grammar", "structured")
+        )
         if structured and self.structure != "text" and about_form:
             return replace(self, structure="object" if self.structure == "schema" else "text")
         return None
 
     def turns(self, request: Request) -> Sequence[ChatMessage]:
-        """Return the chat, without a system role where there is none."""
+        """Return the chat, without a system role if unsupported."""
         first, *others = request.turns
         if self.system or first.role != "system":
             return request.turns
-        words = f"{first.content}\n\n{others[0].content}" if others else first.content
-        return ChatMessage("user", words), *others[1:]
+        content = f"{first.content}\n\n{others[0].content}" if others else first.content
+        return ChatMessage("user", content), *others[1:]
 
     def arguments(self, request: Request) -> dict[str, Any]:
         """Return a request in this dialect."""
@@ -157,20 +166,20 @@ class Dialect:
 
 
 class Endpoint:
-    """Asks a server over HTTP. Safe for use from several threads.
+    """Client of a server over HTTP. Thread-safe.
 
     Args:
-        base_url: Where it is; None for ``OPENAI_BASE_URL`` from the environment, or OpenAI's own.
-        key_variable: Environment variable with the key; the key is never stored or shown.
-        patience: How long to insist.
-        per_minute: Questions a minute; None for no limit.
-        stopped: When set, nothing more is asked.
-        sleep: Waits for some seconds; None for waiting until ``stopped`` is set at most.
-        tell: Called with what is waited for, in a sentence.
-        headers: Further headers of every request, which are never shown.
+        base_url: URL of the server; by default ``OPENAI_BASE_URL`` from the environment, or OpenAI's.
+        key_variable: Environment variable with the key; the key is never stored or displayed.
+        patience: Retry policy.
+        per_minute: Maximum requests per minute; None for no limit.
+        stopped: When set, no further requests are sent.
+        sleep: Function that waits for a number of seconds; by default it returns early when ``stopped`` is set.
+        notify: Called with a message while a request waits.
+        headers: Further headers of every request, which are never displayed.
 
     Raises:
-        ValueError: If the extra ``llm`` is not installed, or OpenAI's own endpoint is meant and no key is set.
+        ValueError: If the extra ``llm`` is not installed, or no key is set for OpenAI's endpoint.
     """
 
     def __init__(
@@ -182,7 +191,7 @@ class Endpoint:
         stopped: threading.Event | None = None,
         sleep: Callable[[float], object] | None = None,
         headers: Mapping[str, str] | None = None,
-        tell: Callable[[str], None] = lambda words: None,
+        notify: Callable[[str], None] = lambda message: None,
     ) -> None:
         try:
             import openai
@@ -191,7 +200,7 @@ class Endpoint:
         url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
-            raise ValueError(f"set the environment variable {key_variable}, or give --base-url of another endpoint")
+            raise ValueError(f"set the environment variable {key_variable}, or pass --base-url of another endpoint")
         self.address = check_address(url)
         self.patience = patience or RetryPolicy()
         headers = dict(headers or {})
@@ -205,9 +214,9 @@ class Endpoint:
         self._rate = RateLimit(per_minute, sleep=self._sleep)
         self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
-        self._tell = tell
-        self._answered: set[str] = set()  # models that have answered at least once
-        self._lost: dict[str, str] = {}  # why a model that has never answered is not asked any more
+        self._notify = notify
+        self._answered: set[str] = set()  # models that have replied at least once
+        self._lost: dict[str, str] = {}  # model that never replied -> reason why it is no longer used
 
     def _connect(self, url: str, key: str, headers: Mapping[str, str]) -> Any:
         timeout = self.patience.timeout
@@ -218,7 +227,7 @@ class Endpoint:
             timeout=timeout,
             max_retries=0,
             http_client=web,
-            default_headers={"Accept-Encoding": "identity", **headers},  # a packed body has no size that is known
+            default_headers={"Accept-Encoding": "identity", **headers},  # compressed bodies have an unknown size
         )
 
     def close(self) -> None:
@@ -226,10 +235,10 @@ class Endpoint:
         self._client.close()
 
     def complete(self, request: Request) -> Reply:
-        """Ask until there is an answer or patience ends.
+        """Send a request with retries.
 
         Raises:
-            EndpointError: If no answer can be had; the message names address and reason, never the key.
+            EndpointError: If there is no reply; the message names address and reason, never the key.
         """
         trouble, wait, attempt = "", self.patience.first_wait, 0
         while attempt < self.patience.attempts:
@@ -242,7 +251,7 @@ class Endpoint:
                 self._answered.add(request.model)
                 return replace(reply, attempts=attempt + reply.attempts - 1)
             except self._openai.APIStatusError as error:
-                trouble = self._words(error)
+                trouble = self._describe_error(error)
                 if error.status_code in TOO_STRICT or (dialect.system and _is_about_system_role(trouble)):
                     if self._simplified(request, dialect, trouble):
                         attempt -= 1  # the number of dialects is bounded
@@ -254,15 +263,15 @@ class Endpoint:
                 if error.status_code == 429:
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
-                trouble = self._words(error)
+                trouble = self._describe_error(error)
             if attempt < self.patience.attempts:
-                self._tell(f"{self._name(request)}: {trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
+                self._notify(f"{self._name(request)}: {trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
                 self._sleep(pause)
                 wait *= 2
         raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
 
     def _take_turn(self, request: Request) -> None:
-        """Wait until another question may go out; nothing is asked of a model that is not there, or once stopped."""
+        """Wait until a request may be sent; raise an error for a lost model or once stopped."""
         if request.model in self._lost:
             raise EndpointError(self._lost[request.model])
         self._rate.wait()
@@ -270,17 +279,17 @@ class Endpoint:
             raise self._give_up(request, "stopped")
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
-        """Ask once, and at once again after a malformed answer.
+        """Send a request, and repeat it immediately after a malformed reply.
 
         Raises:
-            EndpointError: If answers are malformed.
+            EndpointError: If replies are malformed.
         """
         for left in reversed(range(MALFORMED_ATTEMPTS)):
             try:
                 return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
             except MalformedAnswer as error:
                 if not left:
-                    raise self._give_up(request, f"malformed answer: {self._words(error)}") from None
+                    raise self._give_up(request, f"malformed answer: {self._describe_error(error)}") from None
         raise AssertionError("unreachable")
 
     def _reply(self, request: Request, dialect: Dialect) -> Reply:
@@ -304,40 +313,40 @@ class Endpoint:
         )
 
     def _answer_in_time(self, request: Request, arguments: Mapping[str, Any]) -> Any:
-        """Return what the endpoint sends, and tell now and then that it is waited for.
+        """Return the endpoint's reply, with notices while waiting.
 
         Raises:
-            TimeoutError: If it is not whole in time: the HTTP library's own timeout begins again with every byte. Its
-                thread is left behind; it ends with the connection.
+            TimeoutError: If the reply is incomplete at the deadline: the HTTP library's timeout restarts with every
+                byte. Its thread is abandoned and ends with the connection.
         """
-        found: Future[Any] = Future()
+        reply: Future[Any] = Future()
 
         def ask() -> None:
             try:
-                found.set_result(self._client.chat.completions.create(**arguments))
-            except Exception as error:  # raised again where it is waited for
-                found.set_exception(error)
+                reply.set_result(self._client.chat.completions.create(**arguments))
+            except Exception as error:  # raised again in the waiting thread
+                reply.set_exception(error)
 
         threading.Thread(target=ask, daemon=True).start()
         begin, silence, timeout = time.monotonic(), SILENCE, self.patience.timeout
-        while not found.done():
+        while not reply.done():
             waited = time.monotonic() - begin
             if waited >= timeout:
-                raise TimeoutError(f"no whole answer within {timeout:g} s")
+                raise TimeoutError(f"no complete answer within {timeout:g} s")
             if waited >= silence:
-                self._tell(f"{self._name(request)}: no answer for {waited:.0f} s; waiting")
+                self._notify(f"{self._name(request)}: no answer for {waited:.0f} s; waiting")
                 silence *= 2
-            wait([found], min(silence, timeout) - waited)
-        return found.result()
+            wait([reply], min(silence, timeout) - waited)
+        return reply.result()
 
     def _choice_of(self, answer: Any) -> Any:
         """Return the first choice of an answer.
 
         Raises:
-            ValueError: If something else came; the message says what.
+            ValueError: For anything but a chat completion.
             MalformedAnswer: If there is no choice with a message.
         """
-        if isinstance(answer, str):  # a page, from something between here and the model
+        if isinstance(answer, str):  # a page from a proxy
             raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
         choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
         if error and not choices:
@@ -355,7 +364,7 @@ class Endpoint:
         return self._dialects.get(model, Dialect())
 
     def _simplified(self, request: Request, dialect: Dialect, complaint: str) -> bool:
-        """Return whether to ask again: in a simpler dialect, or in the one that another thread has found meanwhile."""
+        """Return whether to retry: in a simpler dialect, or in one detected by another thread in the meantime."""
         with self._lock:
             if self._dialect(request.model) != dialect:
                 return True
@@ -365,49 +374,51 @@ class Endpoint:
             return simpler is not None
 
     def _turned_down(self, request: Request, trouble: str, attempts: int) -> Reply:
-        """Count a question that is too long or filtered as unanswered; but who never answered is set up wrongly."""
+        """Return a rejected reply, for example to a request that is too long; raise an error for unconfirmed models."""
         if request.model not in self._answered:
             raise self._give_up(request, trouble)
         return Reply("", "rejected", attempts=attempts, detail=trouble)
 
     def _give_up(self, request: Request, trouble: str) -> EndpointError:
-        words = f"{self._name(request)}: {trouble}"
+        problem = f"{self._name(request)}: {trouble}"
         if request.model not in self._answered and not self._stopped.is_set():
-            self._lost[request.model] = words
-        return EndpointError(words)
+            self._lost[request.model] = problem
+        return EndpointError(problem)
 
     def _name(self, request: Request) -> str:
         return f"{self.address}, model {request.model!r}"
 
-    def _words(self, error: Exception) -> str:
+    def _describe_error(self, error: Exception) -> str:
         status, cause = getattr(error, "status_code", None), error.__cause__
         while cause is not None and cause.__cause__ is not None:
-            cause = cause.__cause__  # the operating system's words stand there: refused, unknown host
+            cause = cause.__cause__  # holds the operating system's message: refused, unknown host
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
-        because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # what came instead of JSON
-        words = self._harmless(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
-        return f"status {status}: {words}" if status else words
+        because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # the text received instead of JSON
+        text = self._harmless(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
+        return f"status {status}: {text}" if status else text
 
     def _harmless(self, text: str, limit: int) -> str:
-        """Return a text that can be shown and kept; it is cut last, so that half a key is not left over."""
+        """Return a sanitized text; it is truncated last, so that no partial key remains."""
         return redact(harmless(text[: READ * READ * limit]), limit)
 
 
 def _is_about_system_role(complaint: str) -> bool:
-    """Tell whether an endpoint complains of the system role; chat templates do so in their own words."""
-    words = complaint.lower()
-    return "system" in words and ("role" in words or "instruction" in words.partition("system")[2])
+    """Return whether an error message is about the system role; its wording depends on the chat template."""
+    complaint_text = complaint.lower()
+    return "system" in complaint_text and (
+        "role" in complaint_text or "instruction" in complaint_text.partition("system")[2]
+    )
 
 
 def _hasten(seconds: float, response: Any) -> None:
-    """Bound time and size of a whole body: the client's own timeout begins again with every byte."""
+    """Limit time and size of a complete body: the client's own timeout restarts with every byte."""
     stream, end = response.stream, time.monotonic() + seconds
     packed = response.headers.get("content-encoding", "identity") != "identity"
-    kind: Any = type(stream)  # versions of the client differ in the package that it comes from
+    kind: Any = type(stream)  # defined in different packages by versions of the client
 
     class InTime(kind):
         def __init__(self) -> None:
-            """Hold nothing but what is around it."""
+            """Skip the parent's initialisation; all state is in the closure."""
 
         def __iter__(self) -> Iterator[bytes]:
             left = MAX_BODY // 100 if packed else MAX_BODY
@@ -426,7 +437,7 @@ def _hasten(seconds: float, response: Any) -> None:
 
 
 def _text_of(message: Any) -> str:
-    """Return the text of a message, which some endpoints send as a list of parts, thoughts among them.
+    """Return the text of a message, which some endpoints send as a list of parts, including reasoning.
 
     Raises:
         MalformedAnswer: If its content is something else.
@@ -441,13 +452,13 @@ def _text_of(message: Any) -> str:
 
 
 def _thoughts_of(message: Any) -> str:
-    """Return what a model thought before it answered, under the names that endpoints have for it."""
-    found = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in found if isinstance(text, str)), "")
+    """Return the reasoning text of a response; the field name differs between providers."""
+    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _retry_after(error: Any) -> float:
-    """Return the seconds that the endpoint asks to wait, given as such or as a date; 0 if it does not say."""
+    """Return the seconds of a Retry-After header, which may be a date; 0 without one."""
     value = error.response.headers.get("retry-after", "")
     try:
         return max(0.0, float(value))
@@ -460,7 +471,7 @@ def _retry_after(error: Any) -> float:
 
 
 def _count(usage: Any, name: str, characters: int) -> int:
-    """Return a token count; where the endpoint gives none that can be, four characters are taken for one."""
+    """Return a token count; without a valid one, estimate four characters per token."""
     value = getattr(usage, name, None)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
         return value
@@ -468,20 +479,22 @@ def _count(usage: Any, name: str, characters: int) -> int:
 
 
 def check_address(url: str) -> str:
-    """Return an address.
+    """Validate an address.
 
     Raises:
-        ValueError: If it is no address of a web server, or holds what belongs nowhere but in the environment: addresses
-            are written into runs, and into logs of the HTTP library.
+        ValueError: If it is not the address of a web server, or contains credentials: addresses are written to run
+            folders and to logs of the HTTP library.
     """
     parts = urlsplit(url)
-    shown = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
+    redacted = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
     try:
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:  # of the port
         good = False
     if not good:
-        raise ValueError(f"base-url must be an address such as http://127.0.0.1:8000/v1, not {shown!r}")
+        raise ValueError(f"base-url must be an address such as http://127.0.0.1:8000/v1, not {redacted!r}")
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise ValueError(f"base-url must hold no user, password or query; keys come from the environment: {shown!r}")
+        raise ValueError(
+            f"base-url must not contain user, password or query; keys come from the environment: {redacted!r}"
+        )
     return url

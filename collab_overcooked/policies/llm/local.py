@@ -1,4 +1,4 @@
-"""A model from a GGUF file, served inside this process to itself."""
+"""Models from GGUF files, served within this process."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
-MAX_CONTEXT = 32_768  # tokens; the memory that a model takes grows with them
-DEFAULT_CONTEXT = 4_096  # of files that do not say
+MAX_CONTEXT = 32_768  # tokens; memory use grows with the context
+DEFAULT_CONTEXT = 4_096  # of files without this field
 
 
 class LocalServer:
-    """An OpenAI-compatible llama.cpp server on a free port of 127.0.0.1, which ends with ``close`` or the process.
+    """OpenAI-compatible llama.cpp server on a free port of 127.0.0.1, stopped by ``close`` or with the process.
 
-    Equal questions get equal answers at temperature 0: one at a time, and nothing kept between them.
+    Equal requests get equal replies at temperature 0: requests are processed one at a time and without a cache.
 
     Args:
         path: GGUF file.
-        threads: Processor threads; all cores if None.
-        context: Longest question with its answer, in tokens; None for what the file says that the model was trained
-            for, 32,768 at most.
+        threads: CPU threads; all cores if None.
+        context: Maximum tokens of a request and its reply; by default the training context in the file, at most 32,768.
 
     Raises:
-        ValueError: If the file is no GGUF file or the extra ``local`` is not installed.
+        ValueError: If the file is not a GGUF file or the extra ``local`` is not installed.
         OSError: If the file cannot be read or the model cannot be loaded.
     """
 
@@ -31,7 +30,7 @@ class LocalServer:
         self.path = Path(path)
         with self.path.open("rb") as file:
             if file.read(4) != b"GGUF":
-                raise ValueError(f"{self.path}: is no GGUF file")
+                raise ValueError(f"{self.path}: not a GGUF file")
             context = context or min(_trained_context(file), MAX_CONTEXT)
         try:
             import xllamacpp
@@ -51,11 +50,11 @@ class LocalServer:
 
     @property
     def base_url(self) -> str:
-        """Where it answers."""
+        """Base URL of the server."""
         return f"{self._server.listening_address}/v1"
 
     def close(self) -> None:
-        """Stop serving."""
+        """Stop the server."""
         self._server = None
 
 
@@ -65,7 +64,7 @@ _WHOLE = {4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
 
 
 def _trained_context(file: BinaryIO) -> int:
-    """Return the longest context that a model was trained for, from the head of its file, behind the first word."""
+    """Return the training context of a model from the header of its file, positioned after the magic number."""
     try:
         _, _, count = struct.unpack("<IQQ", file.read(20))  # version, tensors, facts
         for _ in range(count):
@@ -73,7 +72,7 @@ def _trained_context(file: BinaryIO) -> int:
             if name.endswith(".context_length") and kind in _WHOLE:
                 return max(_read_number(file, _WHOLE[kind]), 1)
             _skip(file, kind)
-    except (struct.error, KeyError, OverflowError, MemoryError):  # what loads the model says what is wrong with it
+    except (struct.error, KeyError, OverflowError, MemoryError):  # the loader of the model reports what is wrong
         pass
     return DEFAULT_CONTEXT
 
@@ -88,15 +87,15 @@ def _read_text(file: BinaryIO) -> str:
 
 
 def _skip(file: BinaryIO, kind: int) -> None:
-    """Pass over a value."""
+    """Skip a value."""
     if kind == _TEXT:
         file.seek(_read_number(file, "<Q"), os.SEEK_CUR)
     elif kind == _LIST:
-        own, length = _read_number(file, "<I"), _read_number(file, "<Q")
-        if own in _SIZES:
-            file.seek(_SIZES[own] * length, os.SEEK_CUR)
+        item_kind, length = _read_number(file, "<I"), _read_number(file, "<Q")
+        if item_kind in _SIZES:
+            file.seek(_SIZES[item_kind] * length, os.SEEK_CUR)
         else:
             for _ in range(length):
-                _skip(file, own)
+                _skip(file, item_kind)
     else:
         file.seek(_SIZES[kind], os.SEEK_CUR)

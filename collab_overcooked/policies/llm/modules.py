@@ -1,4 +1,4 @@
-"""Modules of language agents that can be switched on and off, each behind the same three hooks."""
+"""Optional modules of language agents, with a common interface of three hooks."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
-VOICE = "A voice"  # of somebody without a seat
+VOICE = "A voice"  # sender from outside the team
 T = TypeVar("T")
 Question = Callable[..., list[ChatMessage]]
-"""Fills a template of the agent's game with its rules and values: ``question(name, **values)`` gives the chat."""
+"""Function ``question(name, **values)`` that fills a template of the agent's game and returns the chat."""
 
 
 class Refusal(NamedTuple):
-    """A refused action: its text, and code and message of the reason."""
+    """A refused action: its text, reason code and message."""
 
     action: str
     code: str
@@ -28,25 +28,25 @@ class Refusal(NamedTuple):
 
 
 class Module:
-    """A module that adds nothing; the others replace what they need."""
+    """Base class of modules, without effect."""
 
     def __init__(self, session: ModelSession, question: Question) -> None:
         self.session, self.question = session, question
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return what the decision's template gets to know."""
+        """Return variables for the decision's template."""
         return {}
 
     def objection(self, seen: Seen, proposal: str) -> str:
-        """Return what speaks against a proposed decision, empty if nothing does."""
+        """Return an objection to a proposed decision, empty for none."""
         return ""
 
     def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
-        """Look at a refused action, and at what was decided instead if that is known."""
+        """Learn from a refused action, and from the decision that replaced it, if known."""
 
 
 class Memory(Module):
-    """The window on the agent's own last actions; source: the agents of Sun et al. 2025 and of LLM-Co."""
+    """Window of the agent's own last actions; source: the agents of Sun et al. 2025 and of LLM-Co."""
 
     def __init__(self, session: ModelSession, question: Question, window: int) -> None:
         super().__init__(session, question)
@@ -54,56 +54,57 @@ class Memory(Module):
 
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``memory``, pairs of timestep and action, the oldest first."""
-        own = seen.history[seen.seat] if seen.history else ()
+        events = seen.history[seen.seat] if seen.history else ()
         say = translator_of(self.session.info.game)
-        return {"memory": [(timestep, say(label)) for timestep, label in own[len(own) - min(self.window, len(own)) :]]}
+        recent = events[len(events) - min(self.window, len(events)) :]
+        return {"memory": [(timestep, say(label)) for timestep, label in recent]}
 
 
-class Hearing(Module):
-    """The window on what was said to the agent, and by it; source: CoELA's memory."""
+class MessageLog(Module):
+    """Window of the last messages to and from the agent; source: CoELA's memory."""
 
     def __init__(self, session: ModelSession, question: Question, window: int) -> None:
         super().__init__(session, question)
         self.window = window
         self.messages: list[tuple[str, str]] = []
-        self._timestep, self._heard = -1, 0
+        self._timestep, self._received = -1, 0
 
-    def hear(self, seen: Seen) -> None:
-        """Note what others have said in this timestep, as far as it is new."""
+    def receive(self, seen: Seen) -> None:
+        """Store new messages of others in this timestep."""
         if seen.timestep != self._timestep:
-            self._timestep, self._heard = seen.timestep, 0
-        for message in seen.inbox[self._heard :]:
+            self._timestep, self._received = seen.timestep, 0
+        for message in seen.inbox[self._received :]:
             if message.agent != seen.seat:
                 self.messages.append((VOICE if message.agent is None else seen.names[message.agent], message.say))
-        self._heard = len(seen.inbox)
+        self._received = len(seen.inbox)
 
-    def say(self, seen: Seen, words: str) -> None:
-        """Note what the agent says itself."""
-        self.messages.append((seen.names[seen.seat], words))
+    def say(self, seen: Seen, message: str) -> None:
+        """Store a message of the agent itself."""
+        self.messages.append((seen.names[seen.seat], message))
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``messages``, pairs of name and words, the oldest first."""
+        """Return ``messages``, pairs of name and text, the oldest first."""
         return {"messages": self.messages[-self.window :] if self.window else []}
 
 
 class Reflection(Module):
-    """Lessons from refused actions, written by the model in a call of its own when the mistake is new.
+    """Lessons from refused actions, written by the model in a separate call for each new mistake.
 
-    Source: Sun et al. 2025 (section on the agent framework), whose public code never reaches it.
+    Source: Sun et al. 2025 (section on the agent framework), whose public code never reaches this step.
     """
 
-    def __init__(self, session: ModelSession, question: Question, shown: int) -> None:
+    def __init__(self, session: ModelSession, question: Question, limit: int) -> None:
         super().__init__(session, question)
-        self.shown = shown
+        self.limit = limit
         self.lessons: dict[tuple[str, str], str] = {}
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``lessons``, the last ones last."""
-        return {"lessons": list(self.lessons.values())[-self.shown :] if self.shown else []}
+        """Return the last ``lessons``, the oldest first."""
+        return {"lessons": list(self.lessons.values())[-self.limit :] if self.limit else []}
 
     def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
-        """Ask for a lesson and keep it; the lesson of a repeated mistake is shown again, and not written anew."""
-        if not self.shown:
+        """Request and store a lesson; a repeated mistake moves its existing lesson to the end."""
+        if not self.limit:
             return
         key = (refusal.code, refusal.action)
         if key in self.lessons:
@@ -118,10 +119,10 @@ class Reflection(Module):
 
 
 class Intention(Module):
-    """What the partner will probably do next, asked in a call of its own; source: LLM-Co's auxiliary module."""
+    """Prediction of the partner's next action in a separate call; source: LLM-Co's auxiliary module."""
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``intention``, a sentence, or nothing if there was no usable answer."""
+        """Return ``intention``, a sentence; empty without a usable answer."""
         try:
             return {"intention": self.session.ask(self.question("intention", seen=seen), _sentence)}
         except UnusableReply:
@@ -129,10 +130,10 @@ class Intention(Module):
 
 
 class SelfCheck(Module):
-    """Judges decisions in a call of its own before they are carried out; source: LLM-Co's auxiliary module."""
+    """Judgement of decisions in a separate call before they are executed; source: LLM-Co's auxiliary module."""
 
     def objection(self, seen: Seen, proposal: str) -> str:
-        """Return the reason why a decision is not okay."""
+        """Return the reason against a decision, empty for approval."""
         turns = self.question("check", seen=seen, proposal=proposal)
         schema = verdict_schema() if self.session.settings.json else None
         try:
@@ -143,44 +144,44 @@ class SelfCheck(Module):
 
 
 def _sentence(text: str) -> str:
-    words = shorten(" ".join(visible(text).split()), MAX_SAY)
-    if not words:
+    sentence = shorten(" ".join(visible(text).split()), MAX_SAY)
+    if not sentence:
         raise Unreadable("Answer with one sentence.")
-    return words
+    return sentence
 
 
 def decide_checked(
-    ask: Callable[[str, str], T], words: Callable[[T], str], check: Module, rounds: int, seen: Seen
+    ask: Callable[[str, str], T], describe: Callable[[T], str], check: Module, rounds: int, seen: Seen
 ) -> T:
-    """Return a decision to which there is no objection, or the last one after so many objections.
+    """Return a decision without objection, or the last one after the maximum number of objections.
 
     Args:
-        ask: Gets a decision, told the rejected one before it and the objection, both empty at first.
-        words: Puts a decision into words.
-        check: Objects.
-        rounds: Objections that are heeded.
-        seen: The moment.
+        ask: Function from a rejected decision and the objection, both empty at first, to a decision.
+        describe: Function from a decision to its text.
+        check: Module that objects.
+        rounds: Maximum number of objections.
+        seen: Knowledge of the seat.
     """
     decision = ask("", "")
     for _ in range(rounds):
-        objection = check.objection(seen, words(decision))
+        objection = check.objection(seen, describe(decision))
         if not objection:
             break
-        decision = ask(words(decision), objection)
+        decision = ask(describe(decision), objection)
     return decision
 
 
 def make_modules(session: ModelSession, question: Question, values: Mapping[str, Value]) -> dict[str, Module]:
-    """Return the modules of an agent by name; those that are switched off add nothing.
+    """Return the modules of an agent by name; disabled ones have no effect.
 
     Args:
-        session: The agent's model.
-        question: Makes chats.
-        values: Of the switches, see ``settings.SWITCHES``.
+        session: Session with the agent's model.
+        question: Function that creates chats.
+        values: Values of the switches, see ``settings.SWITCHES``.
     """
     makers: dict[str, Callable[[ModelSession, Question], Module]] = {
         "memory": partial(Memory, window=int(values["memory"])),
-        "reflection": partial(Reflection, shown=int(values["reflection"])),
+        "reflection": partial(Reflection, limit=int(values["reflection"])),
         "intention": Intention if values["intention"] else Module,
         "check": SelfCheck if values["check"] else Module,
     }

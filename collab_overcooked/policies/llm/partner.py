@@ -1,7 +1,7 @@
-"""A language agent that plans, asks its teammates for what it cannot do, and talks.
+"""Partner agent: a language agent that plans, requests actions from teammates, and sends messages.
 
-One question gives an analysis, a plan and words. Words open a conversation within the timestep, in which everybody
-answers in the same form; what the game refuses is handed back with the game's own message.
+One request gives an analysis, a plan and a message. Messages open a conversation within the timestep, in which all
+teammates answer in the same form; refused actions are returned with the game's message.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from collab_overcooked.policies.llm.settings import Value
 
 
 class PartnerInstructions(Protocol):
-    """What a game tells partner agents of itself; the class is called with the episode's ``EnvInfo`` and the seat."""
+    """A game's instructions for partner agents; the class is called with the episode's ``EnvInfo`` and the seat."""
 
     def facts(self) -> dict[str, Any]:
-        """Return what the game's own templates use."""
+        """Return the variables of the game's templates."""
 
     def observation(self, seen: Seen, form: str) -> str:
-        """Return what the seat sees, with the recipe in the form of the switch ``recipe``."""
+        """Return the seat's observation as text, with the recipe in the form of the switch ``recipe``."""
 
     def example(self, seen: Seen) -> dict[str, str]:
-        """Return an example of a ``plan`` and of a ``request`` that tell nothing of what is to be done."""
+        """Return an example of a ``plan`` and of a ``request`` that reveal nothing about the task."""
 
     def running(self, seen: Seen) -> str:
-        """Return the action that the seat carries out already, empty if there is none."""
+        """Return the seat's running action, empty if there is none."""
 
 
 class PartnerAgent:
-    """Instruction builder, planner, communication, error handling, memory and reflection, each behind its switch."""
+    """Agent with instructions, planning, communication, error handling, memory and reflection, each with a switch."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value], instructions: PartnerInstructions) -> None:
         self.session, self.on, self.instructions, self.game = session, values, instructions, session.info.game
@@ -53,17 +53,17 @@ class PartnerAgent:
     # ------------------------------------------------------------------------------------ instructions
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
-        """Return the chat of a question: the instructions, then a filled template."""
+        """Return a chat: the instructions, then a filled template."""
         fill = self.session.prompts.fill
         if "seen" in values:
             values["observation"] = self.instructions.observation(values["seen"], str(self.on["recipe"]))
         values = {**self._facts, **values}
         return [ChatMessage("system", fill("rules", **values)), ChatMessage("user", fill(template, **values))]
 
-    # ------------------------------------------------------------------------------------ planning and talking
+    # ------------------------------------------------------------------------------------ planning and messages
 
     def act(self, seen: Seen) -> Decision:
-        """Return a plan and words; waiting if the model gives no plan."""
+        """Return a plan and a message; wait if the model gives no plan."""
         if seen.error is not None and not self.on["correct"]:
             return Decision(action=seen.idle_action)
         try:
@@ -75,7 +75,7 @@ class PartnerAgent:
         return Decision(plan=plan, say=say, **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
-        """Answer; a closing message and a silent one both end the conversation from this side."""
+        """Answer; a closing message and silence both end the conversation for this seat."""
         if not self.on["talk"]:
             return None
         try:
@@ -85,13 +85,13 @@ class PartnerAgent:
         return Message(seen.seat, say, plan, last=last, **self.session.take_cost())
 
     def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
-        """Return plan, words, and whether they are the last ones."""
+        """Return plan, message, and whether it closes the conversation."""
         values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}
         values |= {"running": self.instructions.running(seen), "past": [], "decided": []}
         if window := int(self.on["messages"]):
             past = seen.past_messages[-window:]
             chat = self._chat([message for _, message in past])
-            values["past"] = [{"timestep": t, **said} for (t, _), said in zip(past, chat, strict=True)]
+            values["past"] = [{"timestep": t, **message} for (t, _), message in zip(past, chat, strict=True)]
         if window := int(self.on["decisions"]):
             values["decided"] = self._decided[-window:]
         for part in self.modules.values():
@@ -105,15 +105,15 @@ class PartnerAgent:
             )
             return self.session.ask(chat, partial(read_fields, names=self.names, needed=needed), schema)
 
-        found = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)
-        say, last = read_say(found.get("say", ""))
-        plan = read_plan(found["plan"])
+        parts = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)
+        say, last = read_say(parts.get("say", ""))
+        plan = read_plan(parts["plan"])
         if plan:
             self._decided.append((seen.timestep, plan))
         return plan, say, last
 
     def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Return messages with names instead of seats, and with plan and requests apart."""
+        """Return messages with names instead of seats, and with plan and requests separated."""
         chat, names = [], seat_names(self.game)
         for message in messages:
             plan, requests = self.game.parse_plan(message.plan, message.agent or 0)

@@ -1,4 +1,4 @@
-"""Prompts: Jinja templates, a folder for each game, and a folder ``common`` for what several games share."""
+"""Prompts: Jinja templates in one folder per game, and a folder ``common`` with shared ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMON = "common"
 
 
 def template_folders() -> dict[str, str]:
-    """Return the folders of built-in templates by name: ``common``, and one for each game that has its own."""
+    """Return the folders of built-in templates by name: ``common``, and those of games with templates."""
     named = (record.prompts.partition(":") for record in registry.games() if record.prompts)
     return {COMMON: str(Path(__file__).parent / "templates" / COMMON)} | {
         package.rpartition(".")[2]: str(resources.files(package) / folder) for package, _, folder in named
@@ -21,31 +21,31 @@ def template_folders() -> dict[str, str]:
 
 
 class Prompts:
-    """Finds and fills templates. What models and players wrote goes in as values, never as templates.
+    """Loader of templates. Texts of models and players are inserted as values, never as templates.
 
     Args:
-        game_id: Whose folder is looked in before ``common``.
-        own: Folder of one's own with the same layout, looked in first; None for the shipped texts alone.
+        game_id: Game whose folder is searched before ``common``.
+        custom: Folder of custom templates with the same layout, searched first; empty for the built-in ones only.
 
     Raises:
-        ValueError: If the extra ``llm`` is not installed, or the own folder does not exist.
+        ValueError: If the extra ``llm`` is not installed, or the custom folder does not exist.
     """
 
-    def __init__(self, game_id: str, own: str = "") -> None:
-        if own and not Path(own).is_dir():
-            raise ValueError(f"prompts: {own!r} is no folder")
+    def __init__(self, game_id: str, custom: str = "") -> None:
+        if custom and not Path(custom).is_dir():
+            raise ValueError(f"prompts: {custom!r} is not a folder")
         self.folder = registry.find(game_id).prompts.partition(":")[0].rpartition(".")[2] or COMMON
-        self._environment = _environment(own)
+        self._environment = _environment(custom)
 
     def fill(self, name: str, **values: Any) -> str:
         """Return a filled template.
 
         Args:
-            name: Name of the file without its ending.
-            values: What the template may use.
+            name: Name of the file without extension.
+            values: Variables of the template.
 
         Raises:
-            ValueError: If there is no such template, or it uses what it is not given; the message names its file.
+            ValueError: For an unknown template, or an undefined variable; the message names the file.
         """
         import jinja2
 
@@ -59,17 +59,17 @@ class Prompts:
 
 
 @lru_cache(maxsize=8)
-def _environment(own: str) -> Any:
+def _environment(custom: str) -> Any:
     try:
         import jinja2
         from jinja2.sandbox import ImmutableSandboxedEnvironment
     except ImportError:
         raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
-    shipped = jinja2.PrefixLoader(
+    built_in = jinja2.PrefixLoader(
         {name: jinja2.FileSystemLoader(folder) for name, folder in template_folders().items()}
     )
     return ImmutableSandboxedEnvironment(
-        loader=jinja2.ChoiceLoader([*([jinja2.FileSystemLoader(own)] if own else []), shipped]),
+        loader=jinja2.ChoiceLoader([*([jinja2.FileSystemLoader(custom)] if custom else []), built_in]),
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -1,4 +1,4 @@
-"""Sessions with a model: it is asked, asked again if its answer cannot be read, and accounted for."""
+"""Sessions with a model: requests, repeated requests after unreadable answers, and their cost."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import AgentSettings
 
 T = TypeVar("T")
-MAX_ECHO = 2_000  # characters of an unreadable answer that are shown to its writer
+MAX_ECHO = 2_000  # characters of an unreadable answer that are quoted in the next request
 
 
 class ModelSession:
-    """One seat's model, with its memory of what was spent.
+    """Session of a seat with its model, which tracks the cost.
 
     Args:
         settings: Model and sampling.
-        client: Answers.
-        usage: What the team used in the episode.
+        client: Client of the model.
+        usage: Usage of the team in the episode.
         prompts: Templates.
-        seat: Whose session it is.
-        info: The episode.
-        seed: Of the seat's policy; equal questions in episodes with other seeds are drawn anew.
+        seat: Index of the agent.
+        info: Information about the episode.
+        seed: Seed of the seat's policy; equal requests in episodes with other seeds are sampled independently.
     """
 
     def __init__(
@@ -48,30 +48,30 @@ class ModelSession:
         usage.open(seat, settings.model, settings.price)
 
     def take_cost(self) -> dict[str, Any]:
-        """Return what was asked since the last call of this: ``tokens``, None if nothing, and ``exchanges``."""
+        """Return the cost since the last call: ``tokens``, None without requests, and ``exchanges``."""
         cost = {"tokens": self._tokens, "exchanges": tuple(self._links)}
         self._tokens, self._links = None, []
         return cost
 
     def ask(self, turns: Sequence[ChatMessage], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
-        """Ask until an answer can be read, at most ``settings.repairs`` times more than once.
+        """Send a request until its answer is readable, with at most ``settings.repairs`` repetitions.
 
         Args:
-            turns: The chat; neighbours of one role are sent as one message, as some models insist on turns.
-            read: Finds what was asked for; raises Unreadable with a complaint for the model if it is not there.
-            schema: Form of the answer, where the endpoint can make sure of it.
+            turns: The chat; adjacent messages of one role are merged, as some models require alternating roles.
+            read: Parser of the answer; raises Unreadable with a message for the model.
+            schema: JSON schema of the answer, enforced if the endpoint supports it.
 
         Returns:
-            What ``read`` found.
+            Result of ``read``.
 
         Raises:
-            Unusable: If there is none after all, or the episode's budget is used up.
-            EndpointError: If the endpoint does not answer at all.
+            UnusableReply: If no answer is readable, or the episode's budget is used up.
+            EndpointError: If the endpoint does not reply.
         """
         chat = _joined(turns)
         for _ in range(self.settings.repairs + 1):
             text, finish = self._complete(chat, schema)
-            if finish == "rejected":  # the same question will not do better
+            if finish == "rejected":  # repeating the request would not help
                 break
             try:
                 return read(text)
@@ -97,7 +97,7 @@ class ModelSession:
             sample=sample,
             body=settings.body,
             reach=settings.reach,
-            moment=f"{self.seed}/{count}",
+            position=f"{self.seed}/{count}",
         )
         reply = self.client.complete(request)
         self.usage.add(self.seat, settings.model, reply)
@@ -108,7 +108,7 @@ class ModelSession:
         return reply.text, reply.finish
 
     def _note(self, kind: str) -> None:
-        self.usage.seats[self.seat].note(kind)
+        self.usage.seats[self.seat].count_unusable(kind)
 
 
 def _joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -1,4 +1,4 @@
-"""What a whole run spends on language models: counted where questions leave the process, and bounded on request."""
+"""Spending of a run on language models: counted where requests leave the process, with an optional limit."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collab_overcooked.policies.llm.client import Client, Reply, Request, Spent
 
 
 class SpendingClient:
-    """Counts what is really asked, answers from a store aside, and ends the run when its budget is used up.
+    """Client that counts the requests sent, excluding those answered from a store, and enforces the run's budget.
 
     Args:
-        client: Asked.
-        budget: The most that all episodes together may take; questions that are under way are still paid.
-        price_of: Returns what a question's tokens cost; None if that is not known.
+        client: Wrapped client.
+        budget: Budget of the run; requests in progress may exceed it.
+        price_of: Function from a request to its price; None if unknown.
     """
 
     def __init__(self, client: Client, budget: Budget, price_of: Callable[[Request], Price | None]) -> None:
@@ -24,11 +24,11 @@ class SpendingClient:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Answer.
+        """Return the reply to a request.
 
         Raises:
             Spent: If the budget of the run is used up.
-            EndpointError: As the client says.
+            EndpointError: If the client raises it.
         """
         price = self._price_of(request)
         if self.budget.dollars is not None and price is None:
@@ -46,7 +46,7 @@ class SpendingClient:
         return reply
 
     def summary(self) -> str:
-        """Say in a line what was spent."""
+        """Return a summary of the spending in one line."""
         usage = self.usage
         money = "" if usage.dollars is None else f", {usage.dollars:.4f} dollars"
         cached = f" ({usage.cached_tokens} of them cached)" if usage.cached_tokens else ""

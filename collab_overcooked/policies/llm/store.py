@@ -1,4 +1,4 @@
-"""Every exchange kept in a file, so that what a model said once can be looked at, and played again without it."""
+"""Store of exchanges with language models, for inspection and for replay without the model."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _EXCHANGE = schema.object_of(
 class Store:
     """A JSONL file of exchanges, one line each: ``key`` (hash of the request), ``request``, ``reply``.
 
-    Several runs may fill one file at the same time: each locks it to write, and reads first what others have added.
+    Several runs may write to one file at the same time: each locks the file and first reads the lines of others.
 
     Raises:
         ValueError: If a line other than an unfinished last one cannot be read.
@@ -50,51 +50,51 @@ class Store:
         self.path = Path(path)
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
-        self._by_moment: dict[tuple[str, str], Reply] = {}
-        self._whole, self._lines = 0, 0  # bytes up to the end of the last whole line, and lines up to there
+        self._by_position: dict[tuple[str, str], Reply] = {}
+        self._end, self._lines = 0, 0  # bytes and lines up to the end of the last complete line
         self._read()
 
     def _read(self) -> None:
-        """Read what has been added, by this run or another."""
+        """Read new lines, from this run or others."""
         size = self.path.stat().st_size if self.path.exists() else 0
-        if size < self._whole:  # somebody has taken the file away
-            self._whole, self._lines = 0, 0
-        if size == self._whole:
+        if size < self._end:  # the file was replaced
+            self._end, self._lines = 0, 0
+        if size == self._end:
             return
-        for entry, reply, end in _exchanges(self.path, self._whole, self._lines):
-            self._whole, self._lines = end, self._lines + 1
+        for entry, reply, end in _exchanges(self.path, self._end, self._lines):
+            self._end, self._lines = end, self._lines + 1
             self._replies[entry["key"]] = reply
-            self._by_moment[entry["key"], entry.get("moment", "")] = reply
+            self._by_position[entry["key"], entry.get("moment", "")] = reply
 
     def __len__(self) -> int:
         return len(self._replies)
 
     def get(self, request: Request) -> Reply | None:
-        """Return the kept reply, None if there is none."""
+        """Return the stored reply, None if missing."""
         with self._lock:
             if request.key not in self._replies:
                 self._read()
             return self._replies.get(request.key)
 
     def at(self, request: Request) -> Reply | None:
-        """Return what was kept of the question at the same moment of its episode; None if there is nothing."""
+        """Return the stored reply to the request at the same position of its episode; None if missing."""
         with self._lock:
-            return self._by_moment.get((request.key, request.moment))
+            return self._by_position.get((request.key, request.position))
 
     def put(self, request: Request, reply: Reply, again: bool = False) -> Reply:
-        """Keep a reply.
+        """Store a reply.
 
         Args:
-            request: The question.
-            reply: What came back.
-            again: Keep it by its moment, beside others to the same question.
+            request: The request.
+            reply: Its reply.
+            again: Store it by position, in addition to others to the same request.
 
         Returns:
-            What counts from now on: the reply kept first, should another thread or run have been faster.
+            The stored reply, which is another one if another thread or run was faster.
         """
         key = request.key
-        moment = {"moment": request.moment} if again else {}
-        line = {"schema": SCHEMA, "key": key, **moment, "request": _without_keys(request), "reply": asdict(reply)}
+        position = {"moment": request.position} if again else {}
+        line = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": asdict(reply)}
         data = schema.json_line(line, _EXCHANGE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._lock, FileLock(self.path, wait=True):
@@ -102,16 +102,16 @@ class Store:
             if key in self._replies and not again:
                 return self._replies[key]
             with self.path.open("r+b") as file:
-                file.seek(self._whole)
+                file.seek(self._end)
                 file.truncate()
                 file.write(data)
-            self._whole, self._lines = self._whole + len(data), self._lines + 1
+            self._end, self._lines = self._end + len(data), self._lines + 1
             self._replies[key] = reply
             return reply
 
 
 def _without_keys(request: Request) -> dict[str, Any]:
-    """Return a question as it is kept: what users wrote into it may hold keys; names of variables are none."""
+    """Return a request for storage, with access keys redacted; names of environment variables stay."""
     asked = request.to_dict()
     if request.body:
         asked["body"] = redact_values(request.body)
@@ -122,12 +122,12 @@ def _without_keys(request: Request) -> dict[str, Any]:
 
 
 def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[str, Any], Reply, int]]:
-    """Yield the exchanges of a file, their replies, and how many bytes of the file end with them.
+    """Yield the exchanges of a file, their replies, and the offset of their end.
 
     Args:
         path: JSONL file.
-        end: Bytes at its beginning that have been read.
-        lines: Lines in them.
+        end: Offset to start from.
+        lines: Number of lines before the offset.
 
     Raises:
         ValueError: If a line other than an unfinished last one cannot be read.
@@ -135,7 +135,7 @@ def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[
     with path.open("rb") as file:
         file.seek(end)
         for number, line in enumerate(file, start=lines + 1):
-            if not line.endswith(b"\n"):  # it was being written when the run was stopped
+            if not line.endswith(b"\n"):  # incomplete: the run was stopped while writing
                 return
             end += len(line)
             try:
@@ -143,75 +143,75 @@ def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[
                 _EXCHANGE(entry)
                 reply = Reply(**entry["reply"])
             except (ValueError, TypeError) as error:
-                raise ValueError(f"{path}, line {number}: is no stored exchange: {error}") from None
+                raise ValueError(f"{path}, line {number}: not a stored exchange: {error}") from None
             yield entry, reply, end
 
 
 def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[str, Any], Reply]]:
-    """Return questions and answers by the links that steps of records have to them; nothing without such a file.
+    """Return requests and replies by the links in steps of records; empty if the file is missing.
 
     Raises:
-        ValueError: If it is no file of exchanges.
+        ValueError: If it is not a file of exchanges.
     """
     if not path.exists():
         return {}
-    asked: dict[str, list[str]] = {}  # links by the beginning of their key: what a store keeps has no moment
+    asked: dict[str, list[str]] = {}  # links by the prefix of their key, as exchanges in a store have no position
     for link in links:
         asked.setdefault(link.partition("@")[0], []).append(link)
-    found = {}
+    exchanges = {}
     for entry, reply, _ in _exchanges(path):
-        own = make_link(entry["key"], entry.get("moment", ""))
-        for link in asked.get(own.partition("@")[0], ()):
-            if link == own or "moment" not in entry:
-                found[link] = (entry["request"], reply)
-    return found
+        own_link = make_link(entry["key"], entry.get("moment", ""))
+        for link in asked.get(own_link.partition("@")[0], ()):
+            if link == own_link or "moment" not in entry:
+                exchanges[link] = (entry["request"], reply)
+    return exchanges
 
 
 class RecordingClient:
-    """Asks a client only what the store does not know yet."""
+    """Client that answers from a store and sends only new requests."""
 
     def __init__(self, client: Client, store: Store) -> None:
         self.client, self.store = client, store
 
     def complete(self, request: Request) -> Reply:
-        """Answer from the store, or ask and keep the answer."""
+        """Return the stored reply, or send the request and store the reply."""
         kept = self.store.get(request)
         return kept if kept is not None else self.store.put(request, self.client.complete(request))
 
 
 class KeepingClient:
-    """Asks a client anew in every episode and keeps what it says, so that a stopped run has not paid for nothing.
+    """Client that sends all requests and stores the replies by position, so that a stopped run can resume.
 
     Args:
-        client: Asked.
-        store: Keeps every exchange.
+        client: Wrapped client.
+        store: Store of the exchanges.
     """
 
     def __init__(self, client: Client, store: Store) -> None:
         self.client, self.store = client, store
 
     def complete(self, request: Request) -> Reply:
-        """Ask, and keep the answer; what was asked at this moment before the run was stopped is not asked again."""
+        """Return the reply stored at this position, or send the request and store the reply."""
         paid = self.store.at(request)
         return paid if paid is not None else self.store.put(request, self.client.complete(request), again=True)
 
 
 class ReplayClient:
-    """Answers from a store alone: no network, no key."""
+    """Client that answers only from a store, without network or key."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
 
     def complete(self, request: Request) -> Reply:
-        """Answer from the store.
+        """Return the stored reply.
 
         Raises:
-            EndpointError: If this was never asked, because something differs from the run that filled the store.
+            EndpointError: If the request is not in the store, because the run differs from the one that filled it.
         """
         kept = self.store.get(request)
         if kept is None:
             raise EndpointError(
-                f"{self.store.path}: holds no answer to a question to {request.model!r} that comes up now "
+                f"{self.store.path}: contains no reply to a request to {request.model!r} of this run "
                 f"({_beginning(request)}); replay with the same command, version and prompts that filled it"
             )
         return kept

@@ -1,6 +1,6 @@
-"""A teacher between episodes: a model that reads what happened and writes to the whole group or to each student.
+"""Teacher between episodes: a model that reads the last episode and writes feedback to the team or to each agent.
 
-Its two ways are the conditions ``teacher_group`` and ``teacher_individual`` of a paper; the texts are our own.
+Its two modes are the conditions ``teacher_group`` and ``teacher_individual`` of a paper; the texts are our own.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import AgentSettings
 
-SEAT = -1  # of the teacher, who has none
+SEAT = -1  # of the teacher, which has no seat
 MAX_LESSON = 2_000  # characters
-MAX_HISTORY = 250  # lines that are shown of an episode, the last ones
-DIGITS = 2  # of results behind the point
+MAX_HISTORY = 250  # maximum number of lines about an episode, the last ones
+DIGITS = 2  # decimal places of results
 
 
 class LanguageTeacher:
@@ -37,23 +37,23 @@ class LanguageTeacher:
         self._usage = UsageMeter()
 
     def teach_group(self, lesson: Lesson) -> str:
-        """Return a strategy for all; empty if the model has no usable answer."""
+        """Return a strategy for the team; empty without a usable answer."""
         try:
             return self._ask(lesson, individual=False)["all"]
         except UnusableReply:
             return ""
 
     def teach_individual(self, lesson: Lesson) -> Sequence[str]:
-        """Return a text for each seat; empty ones if the model has no usable answer."""
+        """Return feedback for each seat; empty without a usable answer."""
         names = seat_names(lesson.game)
         try:
-            told = self._ask(lesson, individual=True)
+            feedback = self._ask(lesson, individual=True)
         except UnusableReply:
             return [""] * len(names)
-        return [told[name] for name in names]
+        return [feedback[name] for name in names]
 
     def account(self) -> dict[str, Any]:
-        """Return what the last lesson took."""
+        """Return the cost of the last lesson."""
         return {"model": self.settings.model, "agent": "teacher", **self._usage.to_dict(SEAT)}
 
     def _ask(self, lesson: Lesson, individual: bool) -> dict[str, str]:
@@ -63,38 +63,38 @@ class LanguageTeacher:
         info = EnvInfo(game.id, game, record["task"], tuple(record["team"].values()))
         prompts = Prompts(game.id, self.settings.prompts)
         session = ModelSession(self.settings, self.connection.client, self._usage, prompts, SEAT, info, record["seed"])
-        words = prompts.fill(
+        prompt = prompts.fill(
             "teach", names=names, manual=lesson.manual, episodes=_episodes(lesson), individual=individual, json=json
         )
         if not individual:
-            return {"all": session.ask([ChatMessage("user", words)], _lesson)}
+            return {"all": session.ask([ChatMessage("user", prompt)], _lesson)}
         schema = fields_schema(names) if json else None
-        found = session.ask([ChatMessage("user", words)], partial(read_fields, names=names, needed=names), schema)
-        return {name: shorten(text, MAX_LESSON) for name, text in found.items()}
+        answer = session.ask([ChatMessage("user", prompt)], partial(read_fields, names=names, needed=names), schema)
+        return {name: shorten(text, MAX_LESSON) for name, text in answer.items()}
 
 
 def _lesson(text: str) -> str:
-    words = shorten(visible(text), MAX_LESSON)
-    if not words:
+    lesson = shorten(visible(text), MAX_LESSON)
+    if not lesson:
         raise Unreadable("Write at least one sentence.")
-    return words
+    return lesson
 
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
-    """Return the run's episodes, the last one last: ``history``, ``results``, and who was ``told`` what.
+    """Return the run's episodes in order: ``history``, ``results``, and the feedback by name as ``told``.
 
-    What all were told alike stands once, under an empty name.
+    Feedback that is equal for all agents is listed once, under an empty name.
     """
-    names, found = seat_names(lesson.game), []
-    for record, told in (*lesson.earlier, (lesson.record, ())):
-        words = {"": told[0]} if len(set(told)) == 1 else dict(zip(names, told, strict=False))
+    names, episodes = seat_names(lesson.game), []
+    for record, feedback in (*lesson.earlier, (lesson.record, ())):
+        by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
         history = _history(lesson.game, record)[-MAX_HISTORY:]
-        found.append({"history": history, "results": _results(lesson.game, record), "told": words})
-    return found
+        episodes.append({"history": history, "results": _results(lesson.game, record), "told": by_name})
+    return episodes
 
 
 def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
-    """Return an episode in the game's own words, or who did what in each step and what was refused."""
+    """Return the game's recap of an episode, or by default the actions and refusals of each step."""
     entry = registry.find(game.id).recap
     if entry:
         say = translator_of(game)
@@ -114,23 +114,23 @@ def _results(game: Any, record: Mapping[str, Any]) -> list[str]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a result without needless digits; lists are by agent."""
+    """Return a rounded result; lists are by agent."""
     if isinstance(value, list):
-        return ", ".join(str(_rounded(own)) for own in value)
+        return ", ".join(str(_rounded(item)) for item in value)
     return round(value, DIGITS) if isinstance(value, float) else value
 
 
 def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
-    """Make the teacher of ``"teacher_group:llm:gpt-4o"``.
+    """Create the teacher of a spec such as ``"teacher_group:llm:gpt-4o"``.
 
     Args:
-        text: What follows the last word's colon, as in the spec of a language policy.
-        make: Makes language policies; the teacher reaches its model in the way that they do.
+        text: Spec of the model without prefix, as in the spec of a language policy.
+        make: Factory of language policies, whose connection the teacher uses.
 
     Raises:
-        ValueError: For a text that language policies do not take, or if ``make`` makes others.
+        ValueError: For an invalid spec, or if ``make`` creates other policies.
     """
     model = make(f"{KIND}:{text}")
     if not isinstance(model, LanguagePolicy):
-        raise ValueError(f"teacher {KIND}:{text}: a language policy is needed, not {model.name!r}")
+        raise ValueError(f"teacher {KIND}:{text}: must be a language policy, not {model.name!r}")
     return LanguageTeacher(model.settings, model.connection)

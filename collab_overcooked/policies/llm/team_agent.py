@@ -1,7 +1,7 @@
-"""What language agents share that choose among listed actions and talk in words, in every game.
+"""Base of language agents that choose among listed actions and send messages, in all games.
 
-A listed action is whatever the game lets a seat choose: a sub-plan or directive where it has them, a single action
-where it does not. Messages go through the runner, which charges for them where the game does.
+A listed action is a choice of the seat in the game: a sub-plan or directive if the game has them, else a single action.
+Messages go through the runner, which charges for them if the game does.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ import numpy as np
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
-from collab_overcooked.policies.llm.modules import Hearing, Memory, Refusal
+from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 
 class TeamAgent:
-    """The moment, the agent's memory and the listed actions as a chat; subclasses ask."""
+    """Base class that creates chats from the state, the agent's memory and the listed actions."""
 
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values
         self.paying = frozenset(session.info.game.talk_actions(session.seat))
         self.memory = Memory(session, self.question, int(values["memory"]))
-        self.hearing = Hearing(session, self.question, int(values["messages"]))
+        self.message_log = MessageLog(session, self.question, int(values["messages"]))
         self.rng = np.random.default_rng([session.seed, session.seat])
 
     @property
     def json(self) -> bool:
-        """Whether JSON is asked for."""
+        """True if answers are requested as JSON."""
         return self.session.settings.json
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
-        """Return the chat of a question: the rules, then a filled template."""
+        """Return a chat: the rules, then a filled template."""
         seen: Seen = values["seen"]
         facts = {
             "me": seen.names[seen.seat],
@@ -52,29 +52,29 @@ class TeamAgent:
         return [ChatMessage("system", fill("choose_rules", **values)), ChatMessage("user", fill(template, **values))]
 
     def options(self, seen: Seen) -> dict[str, int]:
-        """Return the listed actions; those that only pay for words are not among them."""
+        """Return the listed actions, without those that only pay for messages."""
         return {text: action for text, action in seen.legal_actions.items() if action not in self.paying}
 
     def may_speak(self, seen: Seen) -> bool:
-        """Tell whether words can be paid for now, or are free."""
+        """Return whether a message is free or can be paid for in this state."""
         return not self.paying or any(seen.mask[action] for action in self.paying)
 
     def situation(self, seen: Seen) -> dict[str, Any]:
-        """Return what every template of these agents uses."""
+        """Return the variables of all templates of these agents."""
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
-        values = self.memory.values(seen) | self.hearing.values(seen)
+        values = self.memory.values(seen) | self.message_log.values(seen)
         return {
             "seen": seen,
-            "moment": seen.view.surroundings,
+            "state": seen.view.surroundings,
             "actions": list(self.options(seen)),
             "refused": refused,
             **values,
         }
 
     def pick(self, chat: Sequence[ChatMessage], texts: Sequence[str]) -> int:
-        """Return the number of the text that the model picks, from 0.
+        """Return the index of the text that the model picks.
 
-        Without a usable answer a random one, or the first, as the switch ``fallback`` has it.
+        Without a usable answer, it is random or the first, depending on the switch ``fallback``.
         """
         schema = choice_schema(len(texts)) if self.json else None
         try:

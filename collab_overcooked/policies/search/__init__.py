@@ -1,1 +1,1 @@
-"""Search: simulation of the game from the present moment, and the searches that use it."""
+"""Search: simulation of the game from the current state, and the searches that use it."""

@@ -1,7 +1,7 @@
-"""Beam search over joint actions: breadth-first in time, a bounded number of nodes kept after each step.
+"""Beam search over joint actions: breadth-first in time, with a bounded number of nodes per layer.
 
-All nodes of a layer have taken the same number of steps. What is worth trying in a node, when two nodes are equal and
-which are kept says the game's own part, a ``BeamProblem``; copying, stepping and tracing plans back are done here.
+All nodes of a layer have taken the same number of steps. The game's ``BeamProblem`` generates candidates, detects
+duplicates and selects nodes; copying, stepping and tracing plans back are implemented here.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.policies.search.simulator import Fork, empty_fork
 
 Array = np.ndarray
-Notes = tuple[Array, ...]  # what a problem notes of nodes: arrays with one row for each
+Notes = tuple[Array, ...]  # a problem's data about nodes: arrays with one row per node
 CHUNK = 1 << 14  # children stepped at a time
 
 
 class BeamProblem(Protocol):
-    """What a game says of its search."""
+    """A game's part of the search."""
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Return what is tried: the node (C,) that each child comes from, and first notes of the children."""
+        """Return the parent node (C,) of each child to try, and initial notes of the children."""
 
     def advance(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Step children, which are still as the nodes that they come from.
+        """Step children, which are copies of their parents before the call.
 
         Returns:
             Their actions (C, N), and notes for the next layer.
         """
 
     def goal(self, children: Fork) -> int | None:
-        """Return the child with which the search is over, if there is one."""
+        """Return a child that ends the search, if there is one."""
 
     def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Return the children (n,) that may be kept, and what ``select`` needs to know of them."""
+        """Return the children (n,) that may be kept, and the data about them for ``select``."""
 
     def select(self, merits: Notes) -> Array:
-        """Return which of all sifted children are kept, by row, in the order of the next layer."""
+        """Return the rows of the sifted children to keep, in the order of the next layer."""
 
 
 class Found(NamedTuple):
-    """The end of a search.
+    """Result of a search.
 
     Attributes:
         nodes: Nodes of the last layer.
-        goal: The node with which the search ended early; None if it did not.
-        trail: By step, the parent (n,) of each node in the layer before it, and its actions (n, N).
+        goal: The node that ended the search early, if any.
+        trail: By step, the parent (n,) of each node in the previous layer, and its actions (n, N).
     """
 
     nodes: Fork
@@ -64,12 +64,12 @@ class Found(NamedTuple):
 
 
 class Beam:
-    """Memory of a beam search, to be used again.
+    """Reusable memory of a beam search.
 
     Args:
         game: Compiled game.
-        width: Nodes in a layer, at most.
-        children: Children of a layer that are stepped at a time.
+        width: Maximum number of nodes in a layer.
+        children: Number of children that are stepped at a time.
     """
 
     def __init__(self, game: FullGame, width: int, children: int = CHUNK) -> None:
@@ -77,13 +77,13 @@ class Beam:
         self._children = empty_fork(game, children)
 
     def search(self, problem: BeamProblem, root: Fork, notes: Notes, steps: int) -> Found:
-        """Search from one moment on.
+        """Search from one state.
 
         Args:
-            problem: The game's part.
+            problem: The game's part of the search.
             root: A batch of one.
-            notes: Of the root.
-            steps: How far to look ahead, unless the goal is found or no node is left before.
+            notes: Notes of the root.
+            steps: Maximum number of layers; the search ends earlier at a goal or without nodes.
         """
         nodes, trail = self._layers[0].take(root, [0]), []
         for _ in range(steps):
@@ -98,10 +98,10 @@ class Beam:
     def _next_layer(
         self, problem: BeamProblem, nodes: Fork, notes: Notes
     ) -> tuple[Fork, Notes, tuple[Array, Array], int | None]:
-        """Step all children, chunk by chunk; those that are kept are stepped again if there was more than one chunk.
+        """Step all children in chunks; selected ones are stepped again if there is more than one chunk.
 
         Returns:
-            Nodes, notes, parents and actions of the next layer, and the goal if it was found.
+            Nodes, notes, parents and actions of the next layer, and the goal if reached.
         """
         parents, wishes = problem.expand(nodes, notes)
         room, parts = len(self._children), []
@@ -118,7 +118,7 @@ class Beam:
             tuple(np.concatenate(columns) for columns in zip(*side, strict=True)) for side in zip(*parts, strict=True)
         )
         kept = problem.select(merits)
-        self._layers.reverse()  # the nodes are in the second one now
+        self._layers.reverse()  # the nodes are now in the second layer
         if len(parts) == 1:
             layer = self._layers[0].take(children, rows[kept])
         else:
@@ -128,7 +128,7 @@ class Beam:
 
 
 def rank_in_group(groups: Array, cost: Array) -> Array:
-    """Return (n,) how many of the same group cost less than each, or the same and come before it."""
+    """Return the rank (n,) of each entry in its group by cost; ties are ranked by position."""
     order = np.lexsort((cost, groups))
     ordered = groups[order]
     places = np.arange(len(groups))

@@ -1,4 +1,4 @@
-"""Joint plans that are made once for all seats, followed while the game stays on them, and remembered."""
+"""Joint plans that are computed once for all seats, followed while the game stays on them, and cached."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ Array = np.ndarray
 
 
 class Plan(NamedTuple):
-    """Joint actions, and the moments in which they are taken.
+    """Joint actions, and the states in which they are taken.
 
     Attributes:
         actions: int32 (steps, N).
-        moments: Names of the moments before each step, by which a seat knows whether the team is still on the plan.
-        score: What it earns, as far as the search counts that.
+        state_names: Name of the state before each step, by which a seat detects whether the team is still on the plan.
+        score: Score of the plan in the search.
     """
 
     actions: Array
-    moments: tuple[bytes, ...]
+    state_names: tuple[bytes, ...]
     score: int
 
-    def is_followed(self, at: int, moment: bytes) -> bool:
-        """Return whether the game is where the plan has it before a step."""
-        return at < len(self.moments) and self.moments[at] == moment
+    def is_followed(self, at: int, state_name: bytes) -> bool:
+        """Return whether the game is in the plan's state before a step."""
+        return at < len(self.state_names) and self.state_names[at] == state_name
 
 
-def name_moments(root: Fork, actions: Array, name: Callable[[Any], bytes]) -> tuple[bytes, ...]:
-    """Return the names of the moments in which a plan's actions are taken.
+def name_states(root: Fork, actions: Array, name: Callable[[Any], bytes]) -> tuple[bytes, ...]:
+    """Return the names of the states in which a plan's actions are taken.
 
     Args:
-        root: A batch of one, the start; not changed.
+        root: Initial state, a batch of one; not changed.
         actions: int32 (steps, N).
-        name: Names the first environment of a state.
+        name: Function that names the first environment of a state.
     """
     ahead, names = root.repeat([0]), []
     for joint in actions:
@@ -46,10 +46,10 @@ def name_moments(root: Fork, actions: Array, name: Callable[[Any], bytes]) -> tu
 
 
 class PlanMemory:
-    """Plans by what they depend on, so that all seats of a team find the same one and it is searched once.
+    """Cache of plans, so that all seats of a team get the same plan from one search.
 
     Args:
-        room: Plans that are kept; the oldest are forgotten.
+        room: Maximum number of plans; the oldest are dropped.
     """
 
     def __init__(self, room: int) -> None:
@@ -57,7 +57,7 @@ class PlanMemory:
         self._plans: dict[Hashable, Any] = {}
 
     def recall(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """Return the plan of a key, made by ``make`` if it is not known."""
+        """Return the cached plan of a key, computed by ``make`` if missing."""
         if key not in self._plans:
             while len(self._plans) >= self._room:
                 del self._plans[next(iter(self._plans))]

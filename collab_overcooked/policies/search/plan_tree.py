@@ -1,4 +1,4 @@
-"""The tree of a plan search: candidate joint plans, what was said of them, and which one to look at next.
+"""Tree of a plan search: candidate joint plans, their messages and rewards, and the selection of the next one.
 
 Source: CoTS (CVPR 2025), section 4.2; ``released`` selects as its public code does.
 """
@@ -12,20 +12,20 @@ from typing import Any
 
 @dataclass
 class Node:
-    """A candidate plan with what was said of it.
+    """A candidate plan with its messages and reward.
 
     Attributes:
-        parent: Index of the plan that it changes, -1 for the first one.
-        depth: 0 for the first one.
-        plan: The plan in words.
-        messages: What the planner said with it, and the critics of it.
-        reward: From 0 to 1.
-        draft: What the proposer made, for the callables.
-        critiques: What the critics made of it, likewise.
+        parent: Index of the plan that it changes, -1 for the root.
+        depth: Depth in the tree, 0 for the root.
+        plan: Text of the plan.
+        messages: Messages of the planner and the critics about it.
+        reward: Reward from 0 to 1.
+        draft: The proposer's draft, for the callables.
+        critiques: The critics' critiques, for the callables.
         visits: N.
-        value: V, the mean of the rewards that were backed up.
-        solved: Whether it, or one below it, is as good as was asked for.
-        children: Indices.
+        value: V, the mean of the backed-up rewards.
+        solved: Whether its reward, or that of a descendant, reaches the threshold.
+        children: Indices of the children.
     """
 
     parent: int
@@ -41,7 +41,7 @@ class Node:
     children: list[int] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what the record keeps."""
+        """Return the fields for the record."""
         return {
             "parent": self.parent,
             "plan": self.plan,
@@ -54,11 +54,11 @@ class Node:
 
 
 class PlanTree:
-    """Plans that were looked at, in the order in which they were made.
+    """Tree of candidate plans, in order of creation.
 
     Args:
         w: Weight of exploration.
-        stop: Reward from which a plan is solved.
+        stop: Minimum reward of a solved plan.
         released: Select among all nodes below the root, with the mean divided by the visits once more.
     """
 
@@ -67,28 +67,28 @@ class PlanTree:
         self.nodes: list[Node] = []
 
     def add(self, node: Node, back_up: bool = True) -> int:
-        """Attach a node with its reward; returns its index."""
+        """Add a node with its reward; returns its index."""
         index = len(self.nodes)
         self.nodes.append(node)
         if node.parent >= 0:
             self.nodes[node.parent].children.append(index)
         at = index
         while at >= 0:
-            each = self.nodes[at]
+            node_at = self.nodes[at]
             if back_up or at == index:
-                each.visits += 1
-                each.value += (node.reward - each.value) / each.visits
-            each.solved = each.solved or node.reward >= self.stop - 1e-9
-            at = each.parent
+                node_at.visits += 1
+                node_at.value += (node.reward - node_at.value) / node_at.visits
+            node_at.solved = node_at.solved or node.reward >= self.stop - 1e-9
+            at = node_at.parent
         return index
 
     def path(self, index: int) -> list[Node]:
-        """Return the nodes from the root to one."""
-        found = []
+        """Return the nodes on the path from the root to an index."""
+        path = []
         while index >= 0:
-            found.append(self.nodes[index])
+            path.append(self.nodes[index])
             index = self.nodes[index].parent
-        return found[::-1]
+        return path[::-1]
 
     def uct(self, index: int) -> float:
         """Return V + w sqrt(ln N(parent) / N) of a node that is not the root."""
@@ -97,7 +97,7 @@ class PlanTree:
         return mean + self.w * math.sqrt(math.log(self.nodes[node.parent].visits) / node.visits)
 
     def select(self) -> int:
-        """Return the node to expand: down from the root by the largest UCT, or the largest of all nodes below it."""
+        """Return the node to expand: by descent along the largest UCT, or (``released``) the largest of all nodes."""
         if self.released:
             return max(range(1, len(self.nodes)), key=self.uct, default=0)
         at = 0
@@ -106,7 +106,7 @@ class PlanTree:
         return at
 
     def answer(self, fallback: str) -> int:
-        """Return the solved leaf of the largest value; without one the best leaf, or the root.
+        """Return the solved leaf of the largest value; if there is none, the best leaf or the root.
 
         Args:
             fallback: ``"best_leaf"`` or ``"root"``.

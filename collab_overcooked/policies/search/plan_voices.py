@@ -1,6 +1,6 @@
-"""Proposer, critic and rater of joint plans that are programs: deterministic, and no model is asked.
+"""Programmed proposer, critic and rater of joint plans: deterministic and without language models.
 
-Each speaks from its own seat's knowledge. The planner knows what the critics know only by their hints.
+Each uses its own seat's knowledge. The planner learns the critics' knowledge only from their hints.
 """
 
 from __future__ import annotations
@@ -20,57 +20,57 @@ from collab_overcooked.policies.search.subplans import (
     without_clashes,
 )
 
-FULL = 4.0  # value of bringing full hands home, on the scale of the household games
-LOAD_POWER = 2  # bringing home half of a load is worth a quarter of a full one
-ASIDE = 0.1  # weight of the steps of seats that are done earlier
-RATINGS = (0.8, 0.95)  # shares of a fresh plan below which a plan is rated 3 and 4
-LOSS = 8.0  # points that a plan would lose by gaining nothing
-FAR = 1000.0  # steps of what cannot be done
+FULL = 4.0  # value of delivering a full load, on the scale of the household games
+LOAD_POWER = 2  # half a load is worth a quarter of a full one
+ASIDE = 0.1  # weight of the steps of seats that finish earlier
+RATINGS = (0.8, 0.95)  # shares of a new plan's merit below which a plan is rated 3 and 4
+LOSS = 8.0  # points lost by a plan without any gain
+FAR = 1000.0  # steps of an impossible sub-plan
 SAME_TARGET, SWAP, IDLE, KNOWN, HANDS_FULL = "SAME_TARGET", "SWAP", "IDLE", "I_KNOW", "HANDS_FULL"
 
 
 def voices() -> Voices:
-    """Return the voices that are programs."""
+    """Return the programmed voices."""
     return Voices(propose, criticise, rate, lambda briefing, draft: without_clashes(draft.plan))
 
 
-# ------------------------------------------------------------------------------------------- what plans cost
+# ------------------------------------------------------------------------------------------- costs of plans
 
 
 class Walk:
-    """One seat's way through a plan: where it is, and what it carries."""
+    """Walk of one seat through a plan: its place and load."""
 
-    def __init__(self, moment: PlanningView, seat: int) -> None:
-        self.moment, self.seat = moment, seat
-        self.place, self.held, self.moved = moment.places.get(seat), moment.held.get(seat, 0), False
-        self.capacity = moment.capacity(seat)
+    def __init__(self, view: PlanningView, seat: int) -> None:
+        self.view, self.seat = view, seat
+        self.place, self.held, self.moved = view.places.get(seat), view.held.get(seat, 0), False
+        self.capacity = view.capacity(seat)
 
     def has_room(self) -> bool:
-        """Return whether one thing more can be carried."""
+        """Return whether another object can be carried."""
         return self.held < self.capacity
 
     def fits(self, option: SubPlan) -> bool:
-        """Return whether the hands allow a sub-plan."""
+        """Return whether the free capacity allows a sub-plan."""
         return self.held > 0 if option.load < 0 else self.held + max(option.load, option.hands) <= self.capacity
 
     def cost(self, option: SubPlan) -> float:
         """Return the steps of a sub-plan from here."""
         if not self.moved:
-            own = self.moment.option(self.seat, option.text)
-            if own is not None:
-                return own.cost
+            current = self.view.option(self.seat, option.text)
+            if current is not None:
+                return current.cost
         if self.place is None or option.place is None:
             return option.cost
-        return self.moment.travel(self.place, option.place if option.start is None else option.start) + option.work
+        return self.view.travel(self.place, option.place if option.start is None else option.start) + option.work
 
     def value(self, option: SubPlan) -> float:
-        """Return what a sub-plan is worth: bringing things home is worth more the more there are."""
+        """Return the value of a sub-plan; that of a delivery grows with the load."""
         if option.load >= 0:
             return option.value
-        return option.value * (FULL if self.seat in self.moment.urgent else (self.held / self.capacity) ** LOAD_POWER)
+        return option.value * (FULL if self.seat in self.view.urgent else (self.held / self.capacity) ** LOAD_POWER)
 
     def take(self, option: SubPlan) -> float:
-        """Go on to the end of a sub-plan; returns its cost."""
+        """Advance to the end of a sub-plan; returns its cost."""
         cost = self.cost(option)
         self.capacity += option.widens
         self.held = 0 if option.load < 0 else min(self.held + option.load, self.capacity)
@@ -78,39 +78,39 @@ class Walk:
         return cost
 
 
-def loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> dict[int, float]:
+def loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> dict[int, float]:
     """Return the steps of each seat's part of a plan."""
     steps = {}
     for seat in members:
-        walk = Walk(moment, seat)
+        walk = Walk(view, seat)
         steps[seat] = sum(walk.take(row[seat]) for row in plan if seat in row)
     return steps
 
 
-def merit(moment: PlanningView, plan: Plan, members: Sequence[int]) -> float:
-    """Return what a plan gains, discounted by the steps until then; what hands do not allow gains nothing."""
-    return sum(seat_merit(moment, seat, [row[seat] for row in plan if seat in row]) for seat in members)
+def merit(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
+    """Return the discounted gain of a plan; entries beyond a seat's capacity gain nothing."""
+    return sum(seat_merit(view, seat, [row[seat] for row in plan if seat in row]) for seat in members)
 
 
-def seat_merit(moment: PlanningView, seat: int, entries: Sequence[SubPlan]) -> float:
-    """Return what one seat's part of a plan gains; what it cannot do, as far as is known, gains nothing."""
-    walk, steps, gained = Walk(moment, seat), 0.0, 0.0
+def seat_merit(view: PlanningView, seat: int, entries: Sequence[SubPlan]) -> float:
+    """Return the discounted gain of one seat's part of a plan; impossible entries gain nothing."""
+    walk, steps, gained = Walk(view, seat), 0.0, 0.0
     for entry in entries:
-        known = moment.option(seat, entry.text)
+        known = view.option(seat, entry.text)
         if known is not None and walk.fits(known):
             value = walk.value(known)
             steps += walk.take(known)
-            gained += value * exp(-steps / moment.scale)
+            gained += value * exp(-steps / view.scale)
     return gained
 
 
 def duration(steps: Mapping[int, float]) -> float:
-    """Return how long a plan takes: until the last seat is done, and a little for the steps of the others."""
+    """Return the duration of a plan: the steps of the last seat, plus a small weight for those of the others."""
     return max(steps.values(), default=0.0) + ASIDE * sum(steps.values())
 
 
-def best_loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> float:
-    """Return the shortest duration with which the members could share the same sub-plans."""
+def best_loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
+    """Return the shortest duration over all assignments of the same sub-plans to members."""
     rows = [[row.get(seat) for seat in members] for row in plan]
     if len(members) == 2:
         orders = product((False, True), repeat=len(rows))
@@ -120,12 +120,12 @@ def best_loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> floa
     return min(
         duration(
             loads(
-                moment,
-                tuple({seat: e for seat, e in zip(members, row, strict=True) if e is not None} for row in own),
+                view,
+                tuple({seat: e for seat, e in zip(members, row, strict=True) if e is not None} for row in row),
                 members,
             )
         )
-        for own in shared
+        for row in shared
     )
 
 
@@ -133,48 +133,48 @@ def best_loads(moment: PlanningView, plan: Plan, members: Sequence[int]) -> floa
 
 
 def propose(briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
-    """Return the plan of a greedy auction, or changes of the last plan of a path that are not in the tree yet.
+    """Return the plan of a greedy auction, or new variants of the last plan of a path.
 
-    Behind what the critics have asked for, that plan itself is among them, unless it was said twice already: it stays
-    in the race against changes that nobody has asked for.
+    That plan itself is proposed once more, after the changes requested by critics and before all others, so that it
+    competes with changes that no critic requested.
     """
     if not path:
         return [draft_of(briefing, auction(briefing))]
     known = {plan_text(node.draft.plan, briefing.seen.names) for node in nodes}
     if len(path) < 2 or path[-2].draft.plan != path[-1].draft.plan:
         known.discard(plan_text(path[-1].draft.plan, briefing.seen.names))
-    found = []
+    drafts = []
     for plan in changes(briefing, path[-1]):
         text = plan_text(plan, briefing.seen.names)
         if plan and text not in known:
             known.add(text)
-            found.append(draft_of(briefing, plan))
-        if len(found) == n:
+            drafts.append(draft_of(briefing, plan))
+        if len(drafts) == n:
             break
-    return found
+    return drafts
 
 
 def draft_of(briefing: Briefing, plan: Plan) -> Draft:
-    """Return a plan with words and what the planner has found since it spoke last."""
-    words = plan_text(plan, briefing.seen.names)
+    """Return a draft with text and the planner's new findings."""
+    text = plan_text(plan, briefing.seen.names)
     first = plan[0].get(briefing.seat) if plan else None
-    said = [f"I would {first.text}."] if first else []
-    return Draft(plan, words, " ".join([*said, *(f.text for f in briefing.news.values())]), briefing.news)
+    messages = [f"I would {first.text}."] if first else []
+    return Draft(plan, text, " ".join([*messages, *(f.text for f in briefing.news.values())]), briefing.news)
 
 
 def auction(briefing: Briefing) -> Plan:
-    """Share sub-plans out step by step: the pair of seat and sub-plan that is worth most for its steps comes first."""
-    moment = briefing.moment
+    """Assign sub-plans step by step, each time the pair of seat and sub-plan with the highest value per step."""
+    view = briefing.view
     rows: list[dict[int, SubPlan]] = []
-    walks = {seat: Walk(moment, seat) for seat in briefing.members}
+    walks = {seat: Walk(view, seat) for seat in briefing.members}
     taken: set[str] = set()
-    for number in range(min(STEPS, moment.steps)):
-        row = {seat: each for seat, each in briefing.running.items() if number == 0}
-        for seat, each in row.items():
-            walks[seat].take(each)
-            taken |= each.uses
+    for number in range(min(STEPS, view.steps)):
+        row = {seat: option for seat, option in briefing.running.items() if number == 0}
+        for seat, option in row.items():
+            walks[seat].take(option)
+            taken |= option.uses
         while len(row) < len(briefing.members):
-            best = max(_bids(moment, walks, row, taken, rows), key=lambda bid: bid[0], default=None)
+            best = max(_bids(view, walks, row, taken, rows), key=lambda bid: bid[0], default=None)
             if best is None:
                 break
             _, seat, option = best
@@ -186,7 +186,7 @@ def auction(briefing: Briefing) -> Plan:
 
 
 def _bids(
-    moment: PlanningView,
+    view: PlanningView,
     walks: Mapping[int, Walk],
     row: Mapping[int, SubPlan],
     taken: set[str],
@@ -195,22 +195,22 @@ def _bids(
     for seat, walk in walks.items():
         if seat in row:
             continue
-        done = {own[seat].text for own in rows if seat in own}
-        for option in moment.options[seat]:
+        done = {row[seat].text for row in rows if seat in row}
+        for option in view.options[seat]:
             open_to = option.value > 0 and not option.uses & taken and walk.fits(option)
             if open_to and (option.text not in done or option.load < 0):
                 yield worth(walk, option), seat, option
 
 
 def worth(walk: Walk, option: SubPlan) -> float:
-    """Return value for steps."""
+    """Return the value per step."""
     return walk.value(option) / (1.0 + walk.cost(option))
 
 
 def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
-    """Yield a plan in view of what was told, what critics ask for, the plan itself, and other changes, best first."""
+    """Yield a new plan if there are new findings, the critics' changes, the plan itself, and other changes by merit."""
     plan: Plan = node.draft.plan
-    running, moment = briefing.running, briefing.moment
+    running, view = briefing.running, briefing.view
     if any(critique.tells for critique in node.critiques):
         yield auction(briefing)
     asked = []
@@ -223,74 +223,74 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
     yield from asked
     yield plan
     others = (*_shorter(briefing, plan), *_replaced(briefing, plan), *_reordered(briefing, plan))
-    yield from sorted(others, key=lambda each: -merit(moment, each, briefing.members))
+    yield from sorted(others, key=lambda other: -merit(view, other, briefing.members))
 
 
 def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
-    """Put a sub-plan at the head of a seat's entries; others let go of what it uses."""
-    own = [option, *(row[seat] for row in plan if seat in row and row[seat] != option)]
-    own = own[: min(STEPS, briefing.moment.steps)]
+    """Put a sub-plan first in a seat's entries, and remove others' entries that use its resources."""
+    entries = [option, *(row[seat] for row in plan if seat in row and row[seat] != option)]
+    entries = entries[: min(STEPS, briefing.view.steps)]
     others = [{s: e for s, e in row.items() if s != seat and not e.uses & option.uses} for row in plan]
-    length = max(len(own), len(others))
+    length = max(len(entries), len(others))
     rows = [dict(others[k]) if k < len(others) else {} for k in range(length)]
-    for k, entry in enumerate(own):
+    for k, entry in enumerate(entries):
         rows[k][seat] = entry
     return without_clashes(tuple(row for row in rows if row))
 
 
 def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans in which two seats have changed entries, in one step or in all, that take fewer steps."""
+    """Yield shorter plans in which two seats have swapped entries, in one step or in all."""
     members = [seat for seat in briefing.members if seat not in briefing.running]
-    steps = duration(loads(briefing.moment, plan, members))
+    steps = duration(loads(briefing.view, plan, members))
     for a, b in ((a, b) for k, a in enumerate(members) for b in members[k + 1 :]):
         other = {a: b, b: a}
         for number in range(len(plan) + 1):
             turned: Plan = tuple(
-                {other.get(seat, seat): each for seat, each in row.items()} if number in (k, len(plan)) else row
+                {other.get(seat, seat): option for seat, option in row.items()} if number in (k, len(plan)) else row
                 for k, row in enumerate(plan)
             )
-            if duration(loads(briefing.moment, turned, members)) < steps:
+            if duration(loads(briefing.view, turned, members)) < steps:
                 yield turned
 
 
-def _free(moment: PlanningView, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
-    """Return the useful sub-plans of a seat that nobody has, and that its hands allow."""
-    return [o for o in moment.options[seat] if o.value > 0 and not o.uses & taken and walk.fits(o)]
+def _free(view: PlanningView, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
+    """Return the useful sub-plans of a seat that are unassigned and within its capacity."""
+    return [o for o in view.options[seat] if o.value > 0 and not o.uses & taken and walk.fits(o)]
 
 
 def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with one entry replaced by, or preceded by, a sub-plan that nobody has."""
-    moment, most = briefing.moment, min(STEPS, briefing.moment.steps)
+    """Yield plans with one entry replaced or preceded by an unassigned sub-plan."""
+    view, most = briefing.view, min(STEPS, briefing.view.steps)
     taken = frozenset().union(*(entry.uses for row in plan for entry in row.values()))
     used = {entry.text for row in plan for entry in row.values()}
     for seat in briefing.members:
-        own = [row[seat] for row in plan if seat in row]
+        entries = [row[seat] for row in plan if seat in row]
         first = int(seat in briefing.running)
-        spare = [o for o in moment.options[seat] if o.value > 0 and (o.load < 0 or o.text not in used)]
+        spare = [o for o in view.options[seat] if o.value > 0 and (o.load < 0 or o.text not in used)]
         for option in spare:
-            if option.load < 0 and option in own:
+            if option.load < 0 and option in entries:
                 continue
             for k in range(first, most):
                 for cut in (0, 1):
-                    entries = [*own[:k], option, *own[k + cut :]][:most]
-                    if k <= len(own) and (cut == 0 or not option.uses & taken or k < len(own)):
+                    entries = [*entries[:k], option, *entries[k + cut :]][:most]
+                    if k <= len(entries) and (cut == 0 or not option.uses & taken or k < len(entries)):
                         yield _with_entries(plan, seat, entries)
 
 
 def _reordered(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with two entries of a seat in the other order, or with one entry left out."""
+    """Yield plans with two entries of a seat swapped, or with one entry removed."""
     for seat in briefing.members:
-        own = [row[seat] for row in plan if seat in row]
-        for k in range(int(seat in briefing.running), len(own)):
-            yield _with_entries(plan, seat, [*own[:k], *own[k + 1 :]])
-            for later in range(k + 1, len(own)):
-                turned = list(own)
-                turned[k], turned[later] = own[later], own[k]
+        entries = [row[seat] for row in plan if seat in row]
+        for k in range(int(seat in briefing.running), len(entries)):
+            yield _with_entries(plan, seat, [*entries[:k], *entries[k + 1 :]])
+            for later in range(k + 1, len(entries)):
+                turned = list(entries)
+                turned[k], turned[later] = entries[later], entries[k]
                 yield _with_entries(plan, seat, turned)
 
 
 def _with_entries(plan: Plan, seat: int, entries: Sequence[SubPlan]) -> Plan:
-    """Return a plan with one seat's entries exchanged."""
+    """Return a plan with one seat's entries replaced."""
     length = max(len(plan), len(entries))
     rows = [{s: e for s, e in plan[k].items() if s != seat} if k < len(plan) else {} for k in range(length)]
     for k, entry in enumerate(entries):
@@ -302,50 +302,50 @@ def _with_entries(plan: Plan, seat: int, entries: Sequence[SubPlan]) -> Plan:
 
 
 def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
-    """Score a plan by what one seat knows.
+    """Score a plan with one seat's knowledge.
 
-    Distances: its ways against the best sharing of the same entries. Division of work: what it gains, against what the
-    critic would propose, less for clashes and impossible entries.
+    Distances: its duration against the best assignment of the same entries. Division of work: its merit against that
+    of the critic's own proposal, less for clashes and impossible entries.
     """
-    plan, moment, members = draft.plan, briefing.moment, briefing.members
-    steps = loads(moment, plan, members)
-    total, best = duration(steps), best_loads(moment, plan, members)
+    plan, view, members = draft.plan, briefing.view, briefing.members
+    steps = loads(view, plan, members)
+    total, best = duration(steps), best_loads(view, plan, members)
     distance = _score(best / total) if total else float(LOWEST)
     hints = list(_hints(briefing, plan, best < total - 0.5))
-    ideal = max(merit(moment, auction(briefing), members), merit(moment, plan, members))
-    task = _score(merit(moment, plan, members) / ideal) if ideal else float(HIGHEST)
+    ideal = max(merit(view, auction(briefing), members), merit(view, plan, members))
+    task = _score(merit(view, plan, members) / ideal) if ideal else float(HIGHEST)
     task = max(task - _clashes(plan) - _impossible(briefing, plan), LOWEST)
-    said = [_said(briefing, hints), *(finding.text for finding in briefing.news.values())]
-    return Critique(distance, task, " ".join(said), tuple(hints), briefing.news)
+    messages = [_message(briefing, hints), *(finding.text for finding in briefing.news.values())]
+    return Critique(distance, task, " ".join(messages), tuple(hints), briefing.news)
 
 
 def _score(share: float) -> float:
-    """Return the score of a share of the best: 5 for all of it, 3 for three quarters, 1 for half or less."""
+    """Return the score of a share of the optimum: 5 for all, 3 for three quarters, 1 for half or less."""
     return max(HIGHEST - LOSS * (1.0 - share), LOWEST)
 
 
 def _clashes(plan: Plan) -> int:
-    """Count entries that use what an earlier one has."""
+    """Count entries that use a resource of an earlier one."""
     kept = sum(len(row) for row in without_clashes(plan))
     return sum(len(row) for row in plan) - kept
 
 
 def _impossible(briefing: Briefing, plan: Plan) -> int:
-    """Count entries that hands do not allow, or that the critic itself cannot do."""
-    moment, found = briefing.moment, 0
+    """Count entries beyond a seat's capacity, or impossible for the critic itself."""
+    view, count = briefing.view, 0
     for seat in briefing.members:
-        walk = Walk(moment, seat)
+        walk = Walk(view, seat)
         for number, entry in enumerate(row[seat] for row in plan if seat in row):
             if number > 0 or seat not in briefing.running:
-                own = seat == briefing.seat
-                found += not walk.fits(entry) or (own and moment.way_to(seat, entry, briefing.known) is None)
+                is_own = seat == briefing.seat
+                count += not walk.fits(entry) or (is_own and view.way_to(seat, entry, briefing.known) is None)
             walk.take(entry)
-    return found
+    return count
 
 
 def _hints(briefing: Briefing, plan: Plan, shorter: bool) -> Iterator[tuple[str, int, SubPlan | None]]:
-    """Yield what a critic would change: what it knows to be better, what hands do not allow, who is idle, long ways."""
-    for seat in (briefing.seat, *(each for each in briefing.members if each != briefing.seat)):
+    """Yield a critic's changes: better sub-plans, entries beyond the capacity, idle seats, long walks."""
+    for seat in (briefing.seat, *(member for member in briefing.members if member != briefing.seat)):
         if seat not in briefing.running:
             yield from _hints_for(briefing, plan, seat)
     if shorter:
@@ -355,22 +355,22 @@ def _hints(briefing: Briefing, plan: Plan, shorter: bool) -> Iterator[tuple[str,
 
 
 def _hints_for(briefing: Briefing, plan: Plan, seat: int) -> Iterator[tuple[str, int, SubPlan | None]]:
-    moment, own = briefing.moment, [row[seat] for row in plan if seat in row]
-    walk = Walk(moment, seat)
+    view, entries = briefing.view, [row[seat] for row in plan if seat in row]
+    walk = Walk(view, seat)
     taken = frozenset().union(*(e.uses for row in plan for s, e in row.items() if s != seat))
-    spare = [o for o in _free(moment, seat, taken, walk) if o.action is not None or seat != briefing.seat]
+    spare = [o for o in _free(view, seat, taken, walk) if o.action is not None or seat != briefing.seat]
     best = max(spare, key=lambda option: worth(walk, option), default=None)
-    if own and not walk.fits(own[0]):
+    if entries and not walk.fits(entries[0]):
         yield HANDS_FULL, seat, best
-    elif best is not None and not own:
+    elif best is not None and not entries:
         yield IDLE, seat, best
-    elif best is not None and best != own[0] and worth(walk, best) > worth(walk, own[0]) + 1e-9:
+    elif best is not None and best != entries[0] and worth(walk, best) > worth(walk, entries[0]) + 1e-9:
         yield KNOWN, seat, best
 
 
-def _said(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) -> str:
-    """Return hints in words."""
-    words = {
+def _message(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) -> str:
+    """Return hints as text."""
+    templates = {
         KNOWN: "{} could do better: {}.",
         IDLE: "{} would have nothing to do, but could {}.",
         HANDS_FULL: "The hands of {} do not allow that: {}.",
@@ -378,47 +378,49 @@ def _said(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) 
         SWAP: "Our ways would be shorter with some entries changed between us.",
     }
     names = briefing.seen.names
-    return " ".join(words[code].format(names[seat], o.text if o else "wait") for code, seat, o in hints) or "I agree."
+    sentences = (templates[code].format(names[seat], o.text if o else "wait") for code, seat, o in hints)
+    return " ".join(sentences) or "I agree."
 
 
 # ------------------------------------------------------------------------------------------- rating
 
 
 def rate(briefings: Sequence[Briefing]) -> int:
-    """Rate the present plan from what all members know: 1 to replace it, 5 to keep it.
+    """Rate the current plan with the knowledge of all members: 1 to replace it, 5 to keep it.
 
-    1 without a plan, with nothing left of it, or if a seat has to bring home what it carries and is not to; 2 if an
-    entry has become impossible, or a seat has nothing left and could do something; else by what the rest of the plan
-    gains, against a plan of the same length made from all that is known by now: 3 below 80 per cent of it, 4 below 95.
+    1: there is no plan, it is finished, or it ignores a load that a seat must deliver now. 2: an entry has become
+    impossible, or a seat without entries has useful work. Otherwise the merit of the rest is compared with a new plan
+    of the same length from all shared knowledge: 3 below 80 per cent of it, 4 below 95 per cent, else 5.
     """
     planner = briefings[0]
     if not planner.had_plan or not any(planner.left.values()) or any(map(_is_late, briefings)):
         return LOWEST
-    if any(_is_stuck(own, briefings) for own in briefings):
+    if any(_is_stuck(briefing, briefings) for briefing in briefings):
         return 2
-    informed = planner.hear(join_findings(*(own.moment.findings for own in briefings)))
+    informed = planner.receive(join_findings(*(briefing.view.findings for briefing in briefings)))
     left = {seat: max(len(planner.left.get(seat, ())), 1) for seat in planner.members}
     plan = tuple({s: e for s, e in row.items() if k < left[s]} for k, row in enumerate(auction(informed)))
-    fresh = merit(informed.moment, plan, planner.members)
-    share = merit(informed.moment, planner.plan, planner.members) / fresh if fresh else 1.0
+    fresh = merit(informed.view, plan, planner.members)
+    share = merit(informed.view, planner.plan, planner.members) / fresh if fresh else 1.0
     return 3 if share < RATINGS[0] else 4 if share < RATINGS[1] else HIGHEST
 
 
-def _is_late(own: Briefing) -> bool:
-    """Return whether a seat must bring home what it carries, which is not in the plan."""
-    return own.seat in own.moment.urgent and not any(entry.load < 0 for entry in own.left.get(own.seat, ()))
+def _is_late(briefing: Briefing) -> bool:
+    """Return whether a seat must deliver its load now but the plan does not include it."""
+    entries = briefing.left.get(briefing.seat, ())
+    return briefing.seat in briefing.view.urgent and not any(entry.load < 0 for entry in entries)
 
 
-def _is_stuck(own: Briefing, briefings: Sequence[Briefing]) -> bool:
-    """Return whether a later entry of a seat is impossible, or it cannot go on while somebody knows of work for it."""
-    moment, seat, entries = own.moment, own.seat, own.left.get(own.seat, ())
-    ways = [moment.way_to(seat, entry, own.known) for entry in entries]
-    if seat in own.running or (ways and ways[0] is not None and ways[0].action is not None):
+def _is_stuck(briefing: Briefing, briefings: Sequence[Briefing]) -> bool:
+    """Return whether a later entry of a seat is impossible, or it cannot continue although there is work for it."""
+    view, seat, entries = briefing.view, briefing.seat, briefing.left.get(briefing.seat, ())
+    ways = [view.way_to(seat, entry, briefing.known) for entry in entries]
+    if seat in briefing.running or (ways and ways[0] is not None and ways[0].action is not None):
         return None in ways[1:]
-    taken = _taken(own.left, seat)
-    return any(_free(each.moment, seat, taken, Walk(each.moment, seat)) for each in briefings)
+    taken = _taken(briefing.left, seat)
+    return any(_free(member.view, seat, taken, Walk(member.view, seat)) for member in briefings)
 
 
 def _taken(left: Mapping[int, Sequence[SubPlan]], but: int | None = None) -> frozenset[str]:
-    """Return what the seats use in what they still have to do, one of them left out."""
-    return frozenset().union(*(entry.uses for seat, own in left.items() if seat != but for entry in own))
+    """Return the resources of the remaining entries of all seats except one."""
+    return frozenset().union(*(entry.uses for seat, entries in left.items() if seat != but for entry in entries))

@@ -1,6 +1,6 @@
-"""What a game offers to plan with: the sub-plans of all seats, as one seat knows them.
+"""Interface of games for plan search: the sub-plans of all seats, as known to one seat.
 
-A game's record names its ``SubplanProvider`` (``GameRecord.subplans``). Plan search, its prompts and its tests know
+A game's record names its ``SubplanProvider`` (``GameRecord.subplans``). Plan search, its prompts and its tests use
 nothing else of the game.
 """
 
@@ -14,21 +14,21 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SubPlan:
-    """Something that one seat can do by itself until it is done.
+    """A unit of work that one seat can carry out by itself.
 
     Attributes:
-        text: Its name: equal texts of different seats or moments are the same sub-plan.
-        action: Id of the action with which the seat begins it, or goes on with it, now; None if it cannot.
-        cost: Steps from where the seat is until it is done.
-        value: What it is worth, on a scale of the game's own.
-        uses: What nobody else can use or take meanwhile.
-        place: Where it ends, for ``Moment.travel``.
-        start: Where it begins, if not where it ends.
-        work: Those of the steps that are not the way there.
-        load: Change of what the seat carries; below 0 it is rid of everything.
-        hands: How many more things the seat must be able to carry to begin it, where that is not ``load``.
-        widens: How many more things the seat can carry afterwards.
-        via: Text of the sub-plan by which a seat that does not know of this one gets to know of it; empty for none.
+        text: Name; equal texts of different seats or states are the same sub-plan.
+        action: Id of the action that begins or continues it in the current state; None if impossible.
+        cost: Steps from the seat's current place until it is done.
+        value: Value on the game's scale.
+        uses: Names of the resources that are exclusive to the seat meanwhile.
+        place: Place where it ends, for ``PlanningView.travel``.
+        start: Place where it begins, if different from ``place``.
+        work: Steps except those of travel.
+        load: Change of the number of carried objects; below 0 the seat puts down everything.
+        hands: Free capacity needed to begin, if different from ``load``.
+        widens: Increase of the seat's capacity afterwards.
+        via: Text of the sub-plan by which a seat that does not know this one discovers it; empty for none.
     """
 
     text: str
@@ -46,18 +46,18 @@ class SubPlan:
 
 
 def no_way(here: Hashable, there: Hashable) -> float:
-    """Return nothing: places of this game are as near as can be."""
+    """Return 0, for games without distances between places."""
     return 0.0
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a seat knows and can tell its teammates.
+    """A fact that a seat knows and can report to its teammates.
 
     Attributes:
-        text: Sentence that tells it.
-        data: The same for ``SubplanProvider`` of the teammates; equal data is no news.
-        since: Timestep or tick at which it was observed; of two findings with the same name the later one holds.
+        text: Sentence that states it.
+        data: The same fact for the teammates' ``SubplanProvider``; equal data is not new.
+        since: Timestep or tick of the observation; of two findings with the same name the later one holds.
     """
 
     text: str
@@ -66,11 +66,11 @@ class Finding:
 
 
 Findings = Mapping[str, Finding]
-"""Findings by name, such as ``"apple 3"``. A message tells a finding if it contains the name."""
+"""Findings by name, such as ``"apple 3"``. A message reports a finding if it contains the name."""
 
 
 def join_findings(*sources: Findings) -> dict[str, Finding]:
-    """Return all findings by name, of each name the latest."""
+    """Merge findings by name; the latest of each name wins."""
     joined: dict[str, Finding] = {}
     for findings in sources:
         for name, finding in findings.items():
@@ -81,23 +81,23 @@ def join_findings(*sources: Findings) -> dict[str, Finding]:
 
 @dataclass(frozen=True)
 class PlanningView:
-    """What one seat knows of what all seats could do.
+    """One seat's view of the sub-plans of all seats in one state.
 
     Attributes:
-        options: Sub-plans by seat; those of other seats as far as the seat can tell.
-        places: By seat, where it is; None where that is unknown.
-        held: By seat, how many things it carries.
-        room: How many a seat can carry, where ``rooms`` does not say.
-        rooms: The same by seat.
-        travel: Steps between two places.
-        facts: What has been found or brought about; anything new in it is a reason to look at the plan again.
-        urgent: Seats that must bring home what they carry now.
-        steps: Longest plan that makes sense.
-        scale: Steps after which what is gained counts e times less; plans are compared by it.
-        findings: What the seat has observed itself and can tell.
-        notes: What the texts of sub-plans mean, for language models; empty if the manual says so.
-        tell: Says the moment in words.
-        idle: Action of a seat with nothing to do; None for doing nothing.
+        options: Sub-plans by seat; those of other seats as far as the seat knows them.
+        places: Place by seat; None if unknown.
+        held: Number of carried objects by seat.
+        room: Default capacity of a seat.
+        rooms: Capacity by seat, if different from ``room``.
+        travel: Function that returns the steps between two places.
+        facts: Observed facts; any new one triggers re-planning.
+        urgent: Seats that must deliver their load now.
+        steps: Maximum useful length of a plan.
+        scale: Steps after which a gain is discounted by a factor e, for the comparison of plans.
+        findings: Findings that the seat has observed itself and can report.
+        notes: Meaning of the texts of sub-plans, for language models; empty if the manual explains them.
+        describe: Function that returns the state as text.
+        idle: Action of a seat without work; None for the game's idle action.
     """
 
     options: Mapping[int, list[SubPlan]]
@@ -112,24 +112,24 @@ class PlanningView:
     scale: float = 20.0
     findings: Findings = field(default_factory=dict)
     notes: str = ""
-    tell: Callable[[], str] = str
+    describe: Callable[[], str] = str
     idle: int | None = None
 
     @cached_property
     def _by_text(self) -> dict[int, dict[str, SubPlan]]:
-        return {seat: {option.text: option for option in reversed(own)} for seat, own in self.options.items()}
+        return {seat: {option.text: option for option in reversed(options)} for seat, options in self.options.items()}
 
     def option(self, seat: int, text: str) -> SubPlan | None:
-        """Return a seat's sub-plan of a name, None if it has none."""
+        """Return a seat's sub-plan by name, None if missing."""
         return self._by_text[seat].get(text)
 
     def way_to(self, seat: int, entry: SubPlan, known: frozenset[str]) -> SubPlan | None:
-        """Return an entry of a plan as the seat has it, or that by which it gets to know of it.
+        """Return the seat's version of a plan's entry, or the sub-plan by which the seat discovers it.
 
         Args:
-            seat: Whose.
-            entry: Of a plan.
-            known: Names that the seat knew already: it does not look for them again.
+            seat: Index of the agent.
+            entry: Entry of a plan.
+            known: Names that the seat already knew, which it does not search again.
 
         Returns:
             None if the entry is impossible.
@@ -137,18 +137,18 @@ class PlanningView:
         return self.option(seat, entry.text) or (None if entry.text in known else self.option(seat, entry.via))
 
     def capacity(self, seat: int) -> int:
-        """Return how many things a seat can carry."""
+        """Return the number of objects that a seat can carry."""
         return self.rooms.get(seat, self.room)
 
     def takes(self, seat: int) -> frozenset[str]:
-        """Return the names of what a seat knows of that can be taken."""
+        """Return the names of the objects that a seat knows and could take."""
         return frozenset(option.text for option in self.options[seat] if option.load > 0)
 
 
 SubplanProvider = Callable[..., PlanningView]
-"""What a game's ``subplans`` entry returns when it is called with the compiled game. The entry has ``study``, by id.
+"""Function from a ``Seen``, and optionally the ``Findings`` reported by teammates, to a seat's ``PlanningView``.
 
-It is called with a ``Seen``, and with the ``Findings`` that teammates have told if there are any.
+A game's ``subplans`` entry returns it when called with the compiled game. The entry has ``study``, by id.
 """
 
 Step = Mapping[int, SubPlan]
@@ -158,15 +158,15 @@ Plan = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Study:
-    """What a game's teams are compared in.
+    """Setup for the comparison of a game's teams.
 
     Attributes:
-        scenes: Names and options of the environment; seeded scenes are spread over them evenly.
-        metric: What counts.
+        scenes: Names and options of the environment; seeds are distributed evenly over the scenes.
+        metric: Metric of the comparison.
         better: ``"higher"`` or ``"lower"``.
-        scale: What the metric is multiplied by for readers.
-        heading: What readers call it.
-        bound: Options that ``planner`` needs besides, as the bound.
+        scale: Factor of the metric for display.
+        heading: Column heading of the metric.
+        bound: Further options of ``planner`` as the bound.
     """
 
     scenes: tuple[tuple[str, Mapping[str, Any]], ...]
@@ -178,7 +178,7 @@ class Study:
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:
-    """Return a plan in words, one line for each step."""
+    """Return a plan as text, one line per step."""
     lines = [
         f"{number}. " + "; ".join(f"{names[seat]}: {entry.text}" for seat, entry in sorted(step.items()))
         for number, step in enumerate(plan, start=1)
@@ -187,7 +187,7 @@ def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:
 
 
 def without_clashes(plan: Plan) -> Plan:
-    """Return a plan in which nothing is used by two seats, nor twice by one: the earlier entry keeps it."""
+    """Return a plan without conflicts over resources: only the earliest entry that uses one is kept."""
     taken: set[str] = set()
     kept = []
     for step in plan:

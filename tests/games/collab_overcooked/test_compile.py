@@ -1,4 +1,4 @@
-"""From words to numbers: who can use what, the catalogue, and kitchens unlike the shipped ones, played to the end."""
+"""From words to numbers: who can use what, the catalogue, and kitchens unlike the built-in ones, played to the end."""
 
 from __future__ import annotations
 

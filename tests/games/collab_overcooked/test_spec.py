@@ -1,4 +1,4 @@
-"""Kitchens in words: the facts of the shipped ones, and files that cannot work."""
+"""Kitchens in words: the facts of the built-in ones, and files that cannot work."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def facts() -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))
 
 
-# ------------------------------------------------------------------------------------------- the shipped kitchens
+# ------------------------------------------------------------------------------------------- the built-in kitchens
 
 
 def test_shipped_kitchens():

@@ -48,7 +48,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "blender": {"bean_paste": ["bean"]},
 }
 PLATED = ["bean_stew"]
-# Kitchens unlike the shipped ones: name -> drawn grid and changes.
+# Kitchens unlike the built-in ones: name -> drawn grid and changes.
 ODD_KITCHENS: dict[str, tuple[str, dict[str, Any]]] = {
     "crowd": (  # three on one small floor, everything for everybody
         """

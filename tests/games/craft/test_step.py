@@ -163,7 +163,7 @@ def test_levels_files_are_refused_with_reason_and_place():
         ({"starts": [[0, 0]] * 5}, "at most 4 agents can play"),
         ({"mobs": {"oak_log": {"at": [[1, 1]]}}}, "is a block and a mob"),
         ({"agents": 9}, "agents must be an integer from 1 to 3"),
-        ({"blocks": {"chest": {"at": [[1, 1]]}}}, "has a key of its own"),
+        ({"blocks": {"chest": {"at": [[1, 1]]}}}, "has a separate key"),
         ({"dishes": {"a": "chicken", "b": "chicken"}}, "two dishes are made of chicken"),
         ({"furnaces": 1}, "unknown key 'furnaces'"),
     ]:

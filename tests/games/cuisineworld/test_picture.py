@@ -17,9 +17,9 @@ from collab_overcooked.games.cuisineworld.text.picture import (
     icon_of,
     is_finished,
     picture,
+    split_name,
     spots,
     time_colour,
-    words_of,
 )
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.render.ansi import draw_ansi
@@ -209,7 +209,7 @@ def test_dishes_of_new_level_files_are_drawn():
     ("name", "words"), [("tomatoLettuceSalad", "tomato lettuce salad"), ("MaxJr", "max jr"), ("egg", "egg")]
 )
 def test_names_become_words(name, words):
-    assert words_of(name) == words
+    assert split_name(name) == words
 
 
 # ------------------------------------------------------------------------------------------- text

@@ -27,7 +27,7 @@ from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference, replay
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 MEATCAKE = (
     "goto storage0",
@@ -246,7 +246,7 @@ def test_a_level_of_ones_own_is_played(tmp_path):
 def test_teams_of_several_sizes_share_a_table(cooked):
     result = score(cooked[1])
     assert result.team == "all=cook" and list(result.tables) == [1, 2]
-    assert team_words(["random", "greedy", "greedy"]) == "agent_0=random all=greedy"
+    assert team_text(["random", "greedy", "greedy"]) == "agent_0=random all=greedy"
     assert result.tables[1].cell("level_0", 3.0) == result.tables[2].cell("level_0", 3.0)
 
 

@@ -142,7 +142,7 @@ def test_distance_to_what_only_the_other_players_cell_reaches_is_blocked() -> No
     film = directed(CORRIDOR)
     assert distances(film)["p0"] == BLOCKED + 3
     assert distances(film)["d0"] == BLOCKED + 3
-    assert text.distance_words(distances(film)["p0"]) == "3 but blocked by a player"
+    assert text.distance_text(distances(film)["p0"]) == "3 but blocked by a player"
 
 
 def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:

@@ -1,4 +1,4 @@
-"""Layout files: the shipped ones, the public format, and what is refused with file, line and remedy."""
+"""Layout files: the built-in ones, the public format, and what is refused with file, line and remedy."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_refused_layouts(tmp_path, change, message):
 
 
 def test_an_unknown_layout_names_the_shipped_ones():
-    with pytest.raises(LayoutError, match=r"unknown layout 'cramped'; shipped layouts: asymmetric_advantages"):
+    with pytest.raises(LayoutError, match=r"unknown layout 'cramped'; built-in layouts: asymmetric_advantages"):
         load_kitchen("cramped")
 
 

@@ -104,8 +104,8 @@ def test_refusals_name_object_and_hand() -> None:
     film = open_world(WORLD, action_level="medium")
     for words, code, message in (
         ("deliver at d0", "WRONG_ITEM", "Alice holds an onion, which does not go there."),
-        ("put in c1", "REFUSES", "c1 takes nothing now: it is full, cooking or done."),
-        ("open g0", "HANDS_FULL", "Alice holds an onion; that takes an empty hand."),
+        ("put in c1", "REFUSES", "c1 takes nothing right now: it is full, cooking or done."),
+        ("open g0", "HANDS_FULL", "Alice holds an onion; that needs an empty hand."),
     ):
         assert film.game.check(film.state, 0, 0, film.game.parse(words)) == (code, message)
 
@@ -124,19 +124,19 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
     manual = game.manual(seat=1)
     for words in (
         "You are Bob",
-        "3 onion pays 20",
+        "3 onions pay 20",
         "cooks for 20 steps",
         "closes after 10 steps",
         "g0 (3, 3)",
-        "In 400 steps",
+        "in 400 steps",
     ):
         assert words in manual
-    assert "An empty hand starts it" in Overcooked(dynamics="explicit", action_level="medium").manual()
+    assert "Interact with an empty hand to start it" in Overcooked(dynamics="explicit", action_level="medium").manual()
     assert "alone" in Overcooked(players=1, action_level="medium").manual()
     assert "Action:" not in manual and "Answer" not in manual
     film = open_world(WORLD, action_level="medium")
     film.state.clock[0, Clock.LIMIT] = 60
-    assert "In 60 steps" in film.game.manual(film.state, 0)
+    assert "in 60 steps" in film.game.manual(film.state, 0)
 
 
 def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> None:
@@ -147,7 +147,7 @@ def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> No
     manual = Overcooked("locked").manual(seat=1)
     for words in (
         "You are Bob",
-        "3 onion pays 20",
+        "3 onions pay 20",
         "cooks for 20 steps",
         "c0 (",
         "interact works",
@@ -182,10 +182,10 @@ def test_the_manual_is_that_of_the_layout_that_is_played() -> None:
 
 def test_the_manual_says_who_can_get_to_what() -> None:
     forced = Overcooked("forced_coordination").manual(seat=1)
-    assert "You can get to o0, o1, p0, s0, s1, s2, k1, k7." in forced
-    assert "Alice can get to c0, c1, d0, s0, s1, s2, k4, k5." in forced
-    assert "Counters that all can get to, for handing things over: s0, s1, s2." in forced
+    assert "You can reach o0, o1, p0, s0, s1, s2, k1, k7." in forced
+    assert "Alice can reach c0, c1, d0, s0, s1, s2, k4, k5." in forced
+    assert "Counters that all players can reach, for handing things over: s0, s1, s2." in forced
     locked = Overcooked("locked").manual(seat=0)
-    assert "You can get to o0, p1, c0, d0, g0; only through an open gate to o1, p0, c1." in locked
-    assert "Everybody can get to o0, o1, p0, c0, d0, " in Overcooked("cramped_room").manual()
-    assert "You can get to o0" in Overcooked("cramped_room", players=1).manual()
+    assert "You can reach o0, p1, c0, d0, g0; only through an open gate to o1, p0, c1." in locked
+    assert "All players can reach o0, o1, p0, c0, d0, " in Overcooked("cramped_room").manual()
+    assert "You can reach o0" in Overcooked("cramped_room", players=1).manual()

@@ -37,7 +37,7 @@ GATE = re.compile(r"\((\d+),(\d+)\) open(?: (\d+))?")
 PLACE = re.compile(r"\((\d+),(\d+)\) (.+)")
 SOUP = re.compile(r"soup\((.+)\)")
 
-# Kitchens unlike the shipped ones: name -> layout, options.
+# Kitchens unlike the built-in ones: name -> layout, options.
 ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "bistro": (  # tomatoes, orders of all sizes, bonus, times of their own, three players
         {

@@ -10,10 +10,10 @@ import yaml
 from games.rooms.world import CAPTURE, ESCAPE
 
 from collab_overcooked.games.rooms.engine.constants import Goal
-from collab_overcooked.games.rooms.engine.generate import Wish, generate_map
-from collab_overcooked.games.rooms.engine.solvability import certify
+from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms
+from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 from collab_overcooked.games.rooms.engine.solver import solve, start_of
-from collab_overcooked.games.rooms.engine.spec import load_map, maps
+from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
 from collab_overcooked.io.documents import LayoutError
 
@@ -53,11 +53,11 @@ def changed(game: str, *path: Any, to: Any) -> dict[str, Any]:
 )
 def test_bad_maps_are_refused_with_the_field(game: str, path: tuple[Any, ...], value: Any, message: str) -> None:
     with pytest.raises(LayoutError, match=message):
-        load_map(changed(game, *path, to=value))
+        load_rooms(changed(game, *path, to=value))
 
 
 def test_a_map_of_the_other_game_is_refused() -> None:
-    with pytest.raises(LayoutError, match="a map of the game escape, not of capture"):
+    with pytest.raises(LayoutError, match="a layout of the game escape, not of capture"):
         CollabCapture(map="ten_rooms")
     assert set(maps("capture")) | set(maps("escape")) == set(maps())
 
@@ -65,7 +65,7 @@ def test_a_map_of_the_other_game_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"adversary": "distance"}, "adversary 'distance' is a thief's"),
+        ({"adversary": "distance"}, "adversary 'distance' exists only for thieves"),
         ({"generators": ["1", "1"]}, "names a room twice"),
         ({"generators": "anywhere"}, "generators"),
         ({"players": 9}, "players"),
@@ -86,16 +86,16 @@ def test_bad_options_are_refused_with_their_name(options: dict[str, Any], messag
     ids=lambda wish: wish.goal.name,
 )
 def test_generated_maps_hold_what_they_claim(wish: Wish) -> None:
-    values, proof = generate_map(wish, 0, "new")
+    values, proof = generate_rooms(wish, 0, "new")
     assert proof.ok and len(values["rooms"]) == wish.rooms
     if wish.goal == Goal.CAPTURE:  # the quicker one
-        assert generate_map(wish, 0, "new")[0] == values
+        assert generate_rooms(wish, 0, "new")[0] == values
     game = {Goal.CAPTURE: CollabCapture, Goal.ESCAPE: CollabEscape}[wish.goal](map=values)
     success, turns = solve(game.compiled).value(start_of(game.compiled))
     assert success == 1 and round(turns) == wish.turns
     assert turns == pytest.approx(values["claim"]["turns"], abs=1e-5)
     wrong = {**values, "claim": {"turns": turns + 1}}
-    assert not certify(wrong).ok
+    assert not prove_solvability(wrong).ok
 
 
 def test_a_wish_that_makes_no_sense_is_refused() -> None:

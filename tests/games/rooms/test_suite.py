@@ -38,7 +38,7 @@ def test_different_policies_play_every_setting_from_both_seats() -> None:
     ("options", "message"),
     [
         ({"presets": "paper2022"}, "presets.*paper2022"),
-        ({"maps": "ten_rooms"}, "a map of the game escape"),
+        ({"maps": "ten_rooms"}, "a layout of the game escape"),
         ({"adversaries": "kind"}, "adversary.*kind"),
         ({"episodes": 0}, "episodes"),
     ],

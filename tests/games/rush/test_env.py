@@ -25,7 +25,7 @@ def make(**options):
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("scenario", "esy", "unknown scenario 'esy'; shipped scenarios: "),
+        ("scenario", "esy", "unknown scenario 'esy'; built-in scenarios: "),
         ("agents", 0, "agents must be an integer from 1 to 64, not 0"),
         ("agents", True, "agents must be an integer from 1 to 64, not True"),
         ("workers", 1.5, "workers must be an integer from 1 to 100, not 1.5"),

@@ -20,7 +20,7 @@ from collab_overcooked.games.rush.engine.generate import (
     scenario_text,
     values_of,
 )
-from collab_overcooked.games.rush.engine.solvability import verify_scenario
+from collab_overcooked.games.rush.engine.solvability import prove_solvability
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, load_scenario, scenarios
 
 WISHES = [
@@ -39,7 +39,7 @@ WISHES = [
 @pytest.mark.parametrize("wish", WISHES, ids=str)
 def test_a_scenario_is_as_wished(wish: Wish, seed: int) -> None:
     scenario = load_scenario(generate_scenario(wish, seed, "new"))
-    report = verify_scenario(scenario)
+    report = prove_solvability(scenario)
     assert report.ok and report.claim and len(report.episodes) == wish.episodes
     assert (scenario.agents, scenario.workers) == (wish.agents, wish.workers)
     assert scenario.max_turns == (wish.max_turns or wish.turns)
@@ -84,7 +84,7 @@ def test_a_wish_that_makes_no_sense_is_refused(values: dict[str, Any], message: 
 @pytest.mark.parametrize(
     ("wish", "message"),
     [
-        (Wish(turns=3), "turns: 3 cannot be had with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more"),
+        (Wish(turns=3), "turns: 3 is impossible with 5 orders and 2 x 2 workers at tightness 1; possible: 4 and more"),
         (Wish(turns=4, tightness=0), "at tightness 0; possible: 5 and more"),
         (Wish(orders=400, turns=99), "possible: no number"),
     ],
@@ -95,7 +95,7 @@ def test_turns_that_cannot_be_are_refused_with_those_that_can(wish: Wish, messag
 
 
 def test_no_more_states_than_allowed_are_looked_at() -> None:
-    with pytest.raises(ValueError, match=r"no episode was found that needs just 10; try another seed, .* more states"):
+    with pytest.raises(ValueError, match=r"found no episode that needs exactly 10; try another seed, .* more states"):
         generate_scenario(Wish(), 0, "new", budget=5)
 
 
@@ -154,14 +154,14 @@ def test_episodes_of_a_users_own_file() -> None:
         }
     )
     values = episodes_like(own, 4, 0, "new")
-    report = verify_scenario(load_scenario(values))
+    report = prove_solvability(load_scenario(values))
     assert report.ok and report.claim == {"team_turns": 2, "alone_turns": 4}
     assert all(episode.exchanged for episode in report.episodes)
     assert len({str(episode.exchanged) for episode in report.episodes}) == 4
     second = values["episodes"][1]
     assert [area["id"] for area in second["pantries"] + second["spicebags"] + second["stoves"]] == [4, 9, 2]
     assert len(second["recipes"]) == 3 and len(second["orders"]) == 2
-    with pytest.raises(ValueError, match="episodes must be from 1 to 12, as many as goods can be exchanged, not 13"):
+    with pytest.raises(ValueError, match="episodes must be from 1 to 12, the number of possible exchanges, not 13"):
         exchange_goods(values, 13, random.Random(0))
 
 
@@ -216,7 +216,7 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
         (["check", "esay"], "unknown file or name 'esay'; did you mean easy"),
         (["check", "easy", "--budget", "0"], "budget must be an integer of at least 1, not 0"),
         (["generate", "KitchenRush-v0", "--out", "x.txt"], "out: x.txt should end in .yaml"),
-        (["generate", "KitchenRush-v0", "--out", "x.yaml", "--turns", "2"], "turns: 2 cannot be had"),
+        (["generate", "KitchenRush-v0", "--out", "x.yaml", "--turns", "2"], "turns: 2 is impossible"),
         (
             ["generate", "KitchenRush-v0", "--out", "x.yaml", "--tightness", "7"],
             "tightness must be a number from 0 to 1",

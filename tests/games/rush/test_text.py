@@ -76,7 +76,7 @@ def test_the_observation_is_written_like_this(diner):
         "- spicebag 7: 2 of 2 action spaces left; stock green 0, black 1, white 0, yellow 0, red 0",
         "- stove 9: 2 of 2 action spaces left",
         "",
-        "Valid actions, to be answered by number or in full:",
+        "Valid actions; answer with a number or with the full action:",
         f"0. {IDLE}",
         f"1. {TAKE}",
         "2. {'action_type': 'TAKE_SPICES', 'area_id': 7, 'value': {'order': 'Mac and Cheese'}}",
@@ -105,7 +105,7 @@ def test_finished_orders_and_the_end_are_shown(diner):
     assert "- Mac and Cheese: finished" in diner.describe("agent_0")
     for _ in range(6):
         diner.step({agent: 0 for agent in diner.agents})
-    assert diner.describe("agent_0").startswith("No turn is left.")
+    assert diner.describe("agent_0").startswith("There are no turns left.")
 
 
 def test_the_manual_has_the_scenarios_numbers():
@@ -180,12 +180,12 @@ def test_numbers_mean_the_list_of_the_moment(diner):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ("5", "F_NUMBER", "5 is not in the list; valid actions are numbered 0 to 4"),
-        ("take the pasta", "F_UNREADABLE", "cannot read 'take the pasta'; write the number of a valid action"),
-        ("[1, 2]", "F_UNREADABLE", "cannot read"),
-        ("{" * 2000, "F_UNREADABLE", "cannot read"),
-        ("(" * 900, "F_UNREADABLE", "cannot read"),
-        ("__import__('os')", "F_UNREADABLE", "cannot read"),
+        ("5", "F_NUMBER", "5 is not in the list; valid actions have numbers 0 to 4"),
+        ("take the pasta", "F_UNREADABLE", "cannot parse 'take the pasta'; write the number of a valid action"),
+        ("[1, 2]", "F_UNREADABLE", "cannot parse"),
+        ("{" * 2000, "F_UNREADABLE", "cannot parse"),
+        ("(" * 900, "F_UNREADABLE", "cannot parse"),
+        ("__import__('os')", "F_UNREADABLE", "cannot parse"),
         ("{'action': 'NO_ACTION'}", "F_KEY", "unknown key 'action'; did you mean action_type"),
         ("{'area_id': 4}", "F_KEY", "action_type is missing"),
         (TAKE.replace("TAKE_INGREDIENTS", "TAKE"), "F_ACTION_TYPE", "unknown action_type 'TAKE'"),
@@ -199,7 +199,7 @@ def test_numbers_mean_the_list_of_the_moment(diner):
         (TAKE.replace("'Mac and Cheese'", "3"), "F_ORDER", "unknown order 3"),
         (TAKE.replace("{'order': 'Mac and Cheese'}", "'Mac'"), "F_VALUE", "value must be an object such as"),
         (TAKE.replace("order", "dish"), "F_VALUE", "value must be an object"),
-        ("unused_3", "F_UNREADABLE", "cannot read"),
+        ("unused_3", "F_UNREADABLE", "cannot parse"),
     ],
 )
 def test_what_is_no_action_is_refused_with_a_reason(diner, words, code, message):
@@ -235,18 +235,18 @@ def test_every_reason_has_a_message():
     ("first", "then", "code", "message"),
     [
         ((TAKE, IDLE), TAKE, "ALREADY_COLLECTED", "The ingredients of Mac and Cheese have been collected already."),
-        ((COOK, IDLE), TAKE, "ORDER_RUINED", "Mac and Cheese is ruined; nothing can be done for it."),
+        ((COOK, IDLE), TAKE, "ORDER_RUINED", "Mac and Cheese is ruined; nothing more can be done for it."),
         (
             (TAKE, IDLE),
             TAKE.replace("Mac and Cheese", "Garden Salad"),
             "NO_SPACE",
-            "Pantry 4 has no action space left in this turn; all of them are free again in the next turn.",
+            "Pantry 4 has no action space left in this turn; all its spaces are free again in the next turn.",
         ),
         (
             (IDLE, IDLE),
             TAKE.replace("Mac and Cheese", "Garden Salad"),
             "OUT_OF_STOCK",
-            "Pantry 4 does not have all that Garden Salad needs: lettuce 1.",
+            "Pantry 4 does not have everything that Garden Salad needs: lettuce 1.",
         ),
         ((IDLE, IDLE), COOK, "OK", "Accepted."),
     ],

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.answers import Unreadable
-from collab_overcooked.policies.llm.cots_agent import find_option, read_plans, read_rating, read_scores, told_in
+from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, plan_text
@@ -150,7 +150,7 @@ def test_plans_are_found_in_any_form(words: str) -> None:
 
 
 def test_sub_plans_are_never_invented() -> None:
-    options = briefing().moment.options[0]
+    options = briefing().view.options[0]
     assert find_option("fetch apple 31 now", options) == options[1]
     assert find_option("fetch apple", options) is None
     with pytest.raises(Unreadable, match="word for word"):
@@ -197,13 +197,13 @@ def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytes
 def informed() -> Briefing:
     """Return Bob's briefing: he has found a fridge that nobody has heard of."""
     found = {"fridge": Finding("fridge: kitchen, not checked.", ("place", 7)), "apple 3": Finding("apple 3", 3)}
-    return dataclasses.replace(briefing(), moment=dataclasses.replace(briefing().moment, findings=found))
+    return dataclasses.replace(briefing(), view=dataclasses.replace(briefing().view, findings=found))
 
 
 def test_what_a_message_names_is_told() -> None:
-    assert list(told_in("I found the Fridge, and apple 31.", informed().news)) == ["fridge"]
+    assert list(findings_in("I found the Fridge, and apple 31.", informed().news)) == ["fridge"]
     (draft,) = read_plans('{"steps": [{"Alice": "fetch apple 3"}], "message": "apple 3 is here"}', informed(), 1)
-    assert list(draft.tells) == ["apple 3"]
+    assert list(draft.findings) == ["apple 3"]
 
 
 def test_parts_that_cannot_be_read_are_reported() -> None:

@@ -28,7 +28,7 @@ def test_one_model_commands_all_seats_and_hears_what_was_refused(play_team):
 
 
 @pytest.mark.parametrize(
-    ("switch", "gone"), [("hints=off", "Good to know"), ("feedback=off", "What became"), ("demo=off", "bot1, bot2: ")]
+    ("switch", "gone"), [("hints=off", "Hints:"), ("feedback=off", "Outcome of"), ("demo=off", "bot1, bot2: ")]
 )
 def test_switches_leave_something_out(play_team, switch, gone):
     _, client = play_team(f"llm:m?agent=dispatch,{switch}", lambda _: FIRST, **OPTIONS)

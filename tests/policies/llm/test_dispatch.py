@@ -56,7 +56,7 @@ def test_idleness_of_all_is_reported(play_team):
 @pytest.mark.parametrize(
     ("switch", "gone"),
     [
-        ("hints=off", "Good to know"),
+        ("hints=off", "Hints:"),
         ("feedback=off", "-execution error messages"),
         ("demo=off", "current game level: demo"),
     ],

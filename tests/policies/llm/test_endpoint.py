@@ -471,7 +471,7 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
 )
 def test_addresses_without_anybody_say_what_the_system_says(url, words):
     told: list[str] = []
-    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, tell=told.append)
+    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=told.append)
     with pytest.raises(EndpointError, match=words):
         endpoint.complete(QUESTION)
     assert len(told) == 1 and "asking again in 1 s, attempt 2" in told[0]
@@ -485,7 +485,7 @@ def test_long_silence_is_told(monkeypatch):
     monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
     told: list[str] = []
     with serving([Says("yes", wait=0.3)]) as server:
-        endpoint = Endpoint(server.url, tell=told.append)
+        endpoint = Endpoint(server.url, notify=told.append)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
     assert 2 <= len(told) <= 3 and all("waiting" in words for words in told)  # after 0.05, 0.1 and 0.2 s

@@ -304,7 +304,9 @@ def test_who_answers_in_a_conversation_reads_what_it_is_doing(play_team):
     decides, replies = questions(client, "Bob", 0)
     assert "You hold nothing, free to act." in decides and "You carry out" not in decides
     assert "You hold nothing, carrying out wait(1)." in replies and "free to act" not in replies.split("Alice holds")[0]
-    assert "You carry out wait(1) until it is done, whatever you answer now; a new plan begins after it." in replies
+    assert (
+        "You will carry out wait(1) until it is done, whatever you answer now; a new plan starts after it." in replies
+    )
     assert "You have planned to do next: wait(1); wait(1)." in replies
 
 

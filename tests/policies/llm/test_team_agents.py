@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 
 import collab_overcooked as co
-from collab_overcooked.policies.llm.answers import find_step, plan_words, read_joint_plan, read_steps
+from collab_overcooked.policies.llm.answers import find_step, joint_plan_text, read_joint_plan, read_steps
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -261,7 +261,7 @@ def test_off_means_no_discussion(play_team):
 
 def test_joint_plans_are_read_as_they_are_written():
     plan = {"Alice": ["go to kitchen", "check kitchen cabinet 1"], "Bob": ["wait"], "Carol": []}
-    words = "Hello: all. " + plan_words(plan)
+    words = "Hello: all. " + joint_plan_text(plan)
     assert read_joint_plan(words, ("Alice", "Bob", "Carol")) == {name: own for name, own in plan.items() if own}
     assert read_joint_plan("no plan, Alice: nothing", ("Alice", "Bob")) == {}
 

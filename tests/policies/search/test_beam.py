@@ -9,7 +9,7 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked.policies.search.beam import Beam, Found, Notes, rank_in_group
-from collab_overcooked.policies.search.plan_search import PlanMemory, name_moments
+from collab_overcooked.policies.search.plan_search import PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 N = 2
@@ -99,7 +99,7 @@ def test_moments_are_named_before_each_step_and_the_start_stays_as_it_is():
     start = root()
     before = start.state.clock.copy()
     actions = np.zeros((3, N), np.int32)
-    names = name_moments(start, actions, lambda state: state.clock[0].tobytes())
+    names = name_states(start, actions, lambda state: state.clock[0].tobytes())
     assert names[0] == before[0].tobytes() and len(set(names)) == 3
     np.testing.assert_array_equal(start.state.clock, before)
 

@@ -16,7 +16,7 @@ from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.engine.constants import AWAY, WAIT, Item, Player
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.search.cots import CotsPolicy, Member, look_of
+from collab_overcooked.policies.search.cots import CotsPolicy, Member, provider_of
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.plan_voices import voices
 from collab_overcooked.policies.search.simulator import Simulator
@@ -76,14 +76,14 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
 def words_of(moment: PlanningView) -> str:
     """Return all that a moment holds."""
     options = {seat: [dataclasses.asdict(option) for option in own] for seat, own in moment.options.items()}
-    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.tell())
+    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.describe())
     return repr((options, further))
 
 
 def first_plan(seen: Seen, moment: PlanningView, members: tuple[int, ...]) -> str:
     """Return the first plan that a seat would propose, in words."""
     own = Briefing(seen.seat, members, seen, moment, {}, {}, had_plan=False)
-    return voices().propose(own, (), (), 1)[0].words
+    return voices().propose(own, (), (), 1)[0].text
 
 
 @pytest.mark.parametrize("env_id", GAMES)
@@ -93,7 +93,7 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
     Overcooked.
     """
     game = load_game(env_id, **SMALL[env_id])
-    look, rng = look_of(game), np.random.default_rng(0)
+    look, rng = provider_of(game), np.random.default_rng(0)
     for steps in (0, 4, 9):
         state, out = reach(game, steps, steps)
         for seat in range(game.n_agents):
@@ -131,7 +131,7 @@ def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
         file = tmp_path / f"{number}.yaml"
         file.write_text(KITCHEN % inputs)
         game = load_game("CollabOvercooked-v0", kitchen=file, task="boiled_egg")
-        look, (state, out) = look_of(game), reach(game, 1, 0)
+        look, (state, out) = provider_of(game), reach(game, 1, 0)
         views = [Seen.of(game, state, out, seat) for seat in range(2)]
         plans.append([first_plan(views[seat], look(views[seat]), (seat, 1 - seat)) for seat in range(2)])
         told.append([words_of(look(view)) for view in views])
@@ -142,7 +142,7 @@ def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
 
 def test_a_cook_without_the_recipe_knows_no_use_of_anything() -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
-    look, (state, out) = look_of(game), reach(game, 1, 0)
+    look, (state, out) = provider_of(game), reach(game, 1, 0)
     views = [look(Seen.of(game, state, out, seat)) for seat in range(2)]
     assert any(option.value > 0 for own in views[0].options.values() for option in own)  # the chef
     assert not any(option.value > 0 for own in views[1].options.values() for option in own)
@@ -232,7 +232,7 @@ def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
 def test_a_cook_who_waits_makes_room_whoever_carries_something(carrier: int) -> None:
     """A carrier waiting for a pot must not block the one who fetches the dish for it, nor the other way round."""
     game = load_game("Overcooked-v0", **SMALL["Overcooked-v0"])
-    look, (state, out) = look_of(game), reach(game, 0, 0)
+    look, (state, out) = provider_of(game), reach(game, 0, 0)
     state.players[0, carrier, Player.HAND] = Item.ONION
     game.observe(state, out)
     assert [look(Seen.of(game, state, out, 0, t)).idle for t in range(4)] == [AWAY, WAIT, WAIT, AWAY]

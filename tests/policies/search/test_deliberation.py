@@ -261,7 +261,7 @@ def test_ratings() -> None:
     assert rated({0: things, 1: ()}) == 4  # there is nothing left for Ben, who is nearer to the pan
     blind = briefing(moment({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
     assert rate([blind]) == 5  # Ben knows of nothing to do,
-    assert rate([dataclasses.replace(blind, seat=0, moment=own), blind]) == 2  # but Ann does
+    assert rate([dataclasses.replace(blind, seat=0, view=own), blind]) == 2  # but Ann does
     assert rated(whole, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
     near = thing("hat", 1, value=9.0)
     seen = moment({0: [*things, near], 1: things}, {0: 0, 1: 10})
@@ -331,7 +331,7 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
         deliberation = Deliberation(PlanSettings(mode=mode), voices())
         deliberation.update(members, update)
         assert ("jug" in update.plan) == knows
-        assert ("jug" in deliberation.told) == knows
+        assert ("jug" in deliberation.shared) == knows
         assert "jug" not in update.nodes[0]["plan"]
 
 

@@ -1,4 +1,4 @@
-"""The border between words and numbers: a kitchen and a choice of tasks become read-only arrays.
+"""Compile a kitchen and its tasks into read-only arrays.
 
 Every check that needs the whole kitchen (reachable stations, products that somebody can make) raises here.
 """
@@ -57,7 +57,7 @@ ALSO_LISTED = ("apple", "carrot", "onion", "potato", "tofu")
 
 @dataclass(frozen=True)
 class Names:
-    """Words for the numbers in the tables.
+    """Names for the indices in the tables.
 
     Attributes:
         items: Item names; item 0 is the dish.
@@ -100,7 +100,7 @@ class Compiled:
 
 
 def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
-    """Turn a kitchen into tables.
+    """Compile a kitchen.
 
     Raises:
         LayoutError: If a station is out of everybody's reach or a product can be made by nobody.
@@ -237,7 +237,7 @@ def _log_of(utensil: str, preset: str) -> Log:
 def _access(
     kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
 ) -> np.ndarray:
-    """Find who can use what: in reach of the start cell, and not reserved for others."""
+    """Find the stations that each agent can use: reachable from its start, and not reserved for others."""
     reach = np.zeros((len(starts), len(stations)), np.int32)
     for i, (cell, facing) in enumerate(starts):
         for s in range(len(stations)):
@@ -312,7 +312,7 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class _Marks:
-    """Where the kinds of actions begin in the catalogue."""
+    """First indices of the kinds of actions in the catalogue."""
 
     first_put: int
     first_counter: int

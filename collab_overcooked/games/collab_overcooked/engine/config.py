@@ -17,27 +17,25 @@ PRESETS = ("fixed", "original")
 
 @dataclass(frozen=True)
 class CollabOvercookedConfig(Config):
-    """Options of a Collab-Overcooked."""
+    """Options of Collab-Overcooked."""
 
     presentation: ClassVar = {"obs": OBS_REASON}
 
-    task: str | None = unchecked(
-        None, 'Name of the one order of every episode; with neither task, level nor orders: ``"boiled_egg"``.'
-    )
+    task: str | None = unchecked(None, 'Order of every episode. Default without level and orders: ``"boiled_egg"``.')
     level: int | list[int] | tuple[int, ...] | None = unchecked(
-        None, "Draw each episode's task from this level, or from several."
+        None, "Level, or levels, from which each episode's task is drawn."
     )
     orders: bool | Mapping[str, float] | None = unchecked(
         None,
-        "A game of many orders, drawn from the tasks: True for the kitchen's own probabilities, or a mapping of task to"
+        "A game of many orders, drawn from the tasks: True for the kitchen's probabilities, or a mapping of task to"
         " weight. Delivered orders are replaced; the game runs to ``max_cycles`` (default 400).",
     )
-    kitchen: str | Path = unchecked("paper", "Shipped kitchen or path of a YAML file.")
+    kitchen: str | Path = unchecked("paper", "Built-in layout or path of a YAML file.")
     preset: str = choice(
         "fixed",
-        '``"fixed"``, or ``"original"``, which plays known faults of the released code that language agents meet, as'
-        " published numbers were measured with them: putting into a full utensil, delivering half-made food, delivering"
-        " or filling out of reach, and platings that are logged as puts.",
+        '``"fixed"``, or ``"original"``, which reproduces known faults of the released code because published numbers'
+        " were measured with them: putting into a full utensil, delivering unfinished food, delivering or filling out"
+        " of reach, and platings that are logged as puts.",
         PRESETS,
     )
     action_level: str | Mapping[str, str] = unchecked(
@@ -48,27 +46,27 @@ class CollabOvercookedConfig(Config):
     obs: str = choice(
         "features",
         '``"features"`` (flat) or ``"grid"`` (H, W, channels), both uint8.',
-        [each.name.lower() for each in Encoding],
+        [encoding.name.lower() for encoding in Encoding],
     )
     knowledge: str = choice(
         "asymmetric",
-        'Who sees recipes: ``"asymmetric"`` (as the kitchen says, the chef only) or ``"full"``.',
+        'Agents that see recipes: ``"asymmetric"`` (those of the kitchen: the chef) or ``"full"`` (all).',
         ("asymmetric", "full"),
     )
     gamma: float = number(1.5, "Time limit as a multiple of the task's reference time (paper: 1.5).", below=MAX_GAMMA)
     time_limit: str = choice(
         "inclusive",
-        '``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, which is what the published success rates'
-        ' count; ``"strict"`` allows one less, as the paper\'s text has it.',
+        '``"inclusive"`` allows ``floor(gamma * reference) + 1`` steps, as in the published success rates;'
+        ' ``"strict"`` allows one less, as in the paper\'s text.',
         ("inclusive", "strict"),
     )
     show_limit: bool = boolean(
-        True, "Whether agents are told how much time they have; without it, one run can be judged by several limits."
+        True, "Show agents their time limit; without it, one run can be evaluated with several limits."
     )
     stuck_limit: int | None = integer(
         None,
-        "Give an action up after this many steps in which its agent neither moved nor changed hands; 0 for never; None"
-        " for the kitchen's own.",
+        "Steps without progress (movement, or a change of the hand) after which an action fails; 0 for never. Default:"
+        " the kitchen's.",
         least=0,
     )
     shaping: Mapping[str, float] | None = unchecked(

@@ -67,7 +67,7 @@ FIRST_ID = 5  # columns of events from here on hold ids
 
 
 class Event(IntEnum):
-    """What an agent did in a step."""
+    """Events of an agent in a step."""
 
     NONE = 0
     PICKUP = 1
@@ -134,7 +134,7 @@ class Group(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a station is."""
+    """Kinds of stations."""
 
     COUNTER = 0
     INGREDIENTS = 1
@@ -144,7 +144,7 @@ class Kind(IntEnum):
 
 
 class Log(IntEnum):
-    """What a utensil writes into the log of actions."""
+    """Entries of utensils in the log of actions."""
 
     EFFECTS = 0  # what happened
     PUTS = 1  # puts that find it full, too

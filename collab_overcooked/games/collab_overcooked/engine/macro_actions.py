@@ -1,4 +1,4 @@
-"""Medium-level actions: which are possible, how they become primitive actions step by step, and when they end.
+"""Medium-level actions: their validity, execution by primitive actions, and ends.
 
 One kernel a rule, for one environment. ``macro`` (4,) is a row of ``State.macro_state``, ``row`` (3,) one of the
 catalogue, ``access`` (S,) that of the seat.
@@ -67,7 +67,7 @@ def finds_on_counter(item, tiles, groups, access):
 
 @kernel
 def check_pickup(item, group, held, tiles, stations, groups, access, foods):
-    """Pick up with an empty hand what is there; food that needs a dish leaves its utensil on one only."""
+    """Pick up an available object with an empty hand; food that needs a dish leaves its utensil only on a dish."""
     if group >= Group.UTENSIL:
         s = groups[group, 0]
         if status(tiles[s]) == Status.COOKING:
@@ -90,7 +90,7 @@ def check_pickup(item, group, held, tiles, stations, groups, access, foods):
 
 @kernel
 def check_put(s, held, tiles, stations, access, original):
-    """Put food into a utensil that is not started and not full, which the original does not ask."""
+    """Put food into a utensil that is not started and not full; the original does not check this."""
     now = status(tiles[s])
     if now == Status.COOKING:
         return Reason.PUT_COOKING
@@ -109,7 +109,7 @@ def check_put(s, held, tiles, stations, access, original):
 
 @kernel
 def check_place(held, tiles, groups, access, original):
-    """Place what the hand holds on an empty counter that the agent can use; the original looks for none."""
+    """Place the held object on an empty counter that the agent can use; the original does not check for one."""
     if held == NOTHING:
         return Reason.PLACE_EMPTY_HANDED
     if not original and not finds_on_counter(NOTHING, tiles, groups, access):
@@ -133,7 +133,7 @@ def check_fill(s, held, order, tiles, access, foods, original):
 
 @kernel
 def check_deliver(held, plated, groups, access, foods, original):
-    """Deliver food that can be ordered, on a dish just where it needs one; in the original what sounds like food."""
+    """Deliver food that can be ordered, on a dish exactly if needed; in the original, anything named like food."""
     if held == NOTHING:
         return Reason.DELIVER_EMPTY_HANDED
     if original:
@@ -147,7 +147,7 @@ def check_deliver(held, plated, groups, access, foods, original):
 
 @kernel
 def check_operate(s, held, tiles, access):
-    """Start, with an empty hand, a utensil that holds something and is not started."""
+    """Start a filled utensil that is not started, with an empty hand."""
     if access[s] == Access.NONE:
         return Reason.OP_UNREACHABLE
     now = status(tiles[s])
@@ -189,7 +189,7 @@ def check_action(row, agent, macro, tiles, orders, stations, groups, access, foo
 
 @kernel
 def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
-    """Idle agents start the actions they chose, all judged on the same moment; a refused one costs the step.
+    """Idle agents start their chosen actions, all checked against the same state; a refused action costs the step.
 
     Mutates: macros, events.
     """
@@ -215,7 +215,7 @@ def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
 
 @kernel
 def is_target(row, tile, access):
-    """A counter is worth going to for its object, or for its room when placing; other stations always are."""
+    """Counters are goals if they have the object, or space when placing; other stations always are."""
     if access == Access.NONE:
         return False
     if row[Row.VERB] == Verb.PLACE:
@@ -227,7 +227,7 @@ def is_target(row, tile, access):
 
 @kernel
 def preferred_access(row, tiles, groups, access):
-    """Agents pick up from counters of their own first, and place on shared ones first; any will do otherwise."""
+    """Agents prefer their own counters when picking up, and shared counters when placing."""
     if row[Row.GROUP] != Group.COUNTER:
         return NOTHING
     wanted = Access.SHARED if row[Row.VERB] == Verb.PLACE else Access.PRIVATE
@@ -263,7 +263,7 @@ def nearest_goal(row, tiles, stations, groups, access, distance):
 
 @kernel
 def flood_around(i, agents, cells, scratch):
-    """Teammates are in the way like walls.
+    """Teammates block the way like walls.
 
     Mutates: scratch (13 F,), which gets distances, first steps, a queue and the occupied cells.
     """
@@ -279,13 +279,13 @@ def flood_around(i, agents, cells, scratch):
 
 @kernel
 def walk(goal, pose, first):
-    """An agent walks the shortest way, and interacts once it stands at its goal."""
+    """An agent walks the shortest path and interacts once it is at its goal."""
     return INTERACT if pose == goal else first[goal]
 
 
 @kernel
 def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, access, scratch):
-    """An agent goes to the nearest goal around its teammates; where they block all, it waits or pushes on by chance.
+    """An agent goes to the nearest goal around its teammates; if they block all, it waits or pushes on at random.
 
     Mutates: rng, scratch.
 
@@ -306,7 +306,7 @@ def choose_primitive(i, row, agents, tiles, rng, cells, ways, stations, groups, 
 
 @kernel
 def drag_on(macro, rng):
-    """In the original an action without a goal goes on, or becomes a wait of two steps, on the toss of a coin.
+    """In the original, an action without a goal continues or becomes a wait of two steps, with equal probability.
 
     Mutates: macro, rng.
     """
@@ -316,7 +316,7 @@ def drag_on(macro, rng):
 
 @kernel
 def step_macro_actions(tables, agents, macros, tiles, events, rng, scratch):
-    """A running action becomes one primitive action; an action whose goal is lost has failed.
+    """A running action becomes one primitive action; it fails if its goal is lost.
 
     Mutates: macros, events, rng, scratch.
     """
@@ -357,13 +357,13 @@ def spoils_starts(events, original):
 
 @kernel
 def is_filled(agent, order, original):
-    """Filling is over once food lies on the dish; in the original it has to be the order."""
+    """Filling ends once food is on the dish; in the original, it must be the order."""
     return agent[Agent.ITEM] == order if original else agent[Agent.PLATED] == 1
 
 
 @kernel
 def is_done(row, agent, macro, tiles, order, groups, spoiled, original):
-    """An action is done when the hand, or the utensil it started, shows it; a wait when its time is over."""
+    """An action ends when its effect on the hand or utensil is visible; a wait ends when its time is over."""
     verb = row[Row.VERB]
     if verb == Verb.WAIT:
         return macro[Macro.TIMER] <= 0
@@ -378,14 +378,14 @@ def is_done(row, agent, macro, tiles, order, groups, spoiled, original):
 
 @kernel
 def has_changed(event):
-    """An agent gets on if it moves or turns, or if its interact changes something."""
+    """An agent makes progress if it moves or turns, or if its interact changes something."""
     code = event[EventColumn.CODE]
     return event[EventColumn.MOVED] == 1 or (code != Event.NONE and code != Event.PUT_NO_EFFECT)
 
 
 @kernel
 def end_macro_actions(agents, macros, tiles, orders, events, catalogue, groups, params):
-    """Done actions free their agents for the next step, and so do actions that got nowhere for too long.
+    """Finished actions, and actions without progress for too long, free their agents for the next step.
 
     Mutates: macros, events.
     """

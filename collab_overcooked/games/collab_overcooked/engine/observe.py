@@ -45,7 +45,7 @@ GRID_CHANNELS = 14  # beside kinds and items: see docs of `grid`
 
 @kernel
 def observe_env(tables, agents, macros, tiles, orders, clock, observations, masks):
-    """Every agent gets its mask and its view. Mutates: observations, masks."""
+    """Write masks and observations of all agents. Mutates: observations, masks."""
     params, stations, groups, foods, takes = tables.params, tables.stations, tables.groups, tables.foods, tables.takes
     cells, needs, template = tables.cells, tables.needs, tables.template
     for i in range(agents.shape[0]):
@@ -115,7 +115,7 @@ def mask_pickups(tiles, params, stations, groups, foods, takes, access, mask):
 
 @kernel
 def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
-    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask (A,)."""
+    """The mask always allows moves and stay, and interact if it changes something. Mutates: mask (A,)."""
     mask[:INTERACT] = 1
     mask[INTERACT:] = 0
     s = faced_station(agent, access, cells)
@@ -151,7 +151,7 @@ def count_contents(tile, out, base):
 
 @kernel
 def encode_agent(agent, is_busy, x, y, n_items, out, at):
-    """An agent is its held item, position, facing and whether it is busy. Mutates: out."""
+    """An agent is encoded as held item, position, facing and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
         out[at + agent[Agent.ITEM]] = 1
     at += n_items
@@ -165,7 +165,7 @@ def encode_agent(agent, is_busy, x, y, n_items, out, at):
 
 @kernel
 def encode_utensil(tile, n_items, out, at):
-    """A utensil is its contents, its state, and the steps done and left. Mutates: out."""
+    """A utensil is encoded as its contents, its state, and the steps done and left. Mutates: out."""
     now = status(tile)
     count_contents(tile, out, at)
     at += n_items
@@ -178,7 +178,7 @@ def encode_utensil(tile, n_items, out, at):
 
 @kernel
 def encode_features(i, agents, macros, tiles, orders, clock, params, groups, access, cells, needs, out):
-    """Flat view: self, teammates, orders, known recipe, utensils, usable counters, clock. Mutates: out."""
+    """Write self, teammates, orders, known recipe, utensils, usable counters and clock. Mutates: out."""
     n_items, n_agents, lookahead = needs.shape[0], agents.shape[0], params[Param.LOOKAHEAD]
     out[:] = 0
     at = 0
@@ -208,7 +208,7 @@ def encode_features(i, agents, macros, tiles, orders, clock, params, groups, acc
 
 @kernel
 def time_left(clock, params):
-    """Agents see how many steps are left, or 0 where they are not told."""
+    """Agents see the number of steps left, or 0 with show_limit=False."""
     return clip_u8((clock[Clock.LIMIT] - clock[Clock.T]) * params[Param.SHOW_LIMIT])
 
 

@@ -1,4 +1,4 @@
-"""Rewards read the step's events and nothing else."""
+"""Rewards of a step, computed from its events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OWN = 1  # row that only the acting agent receives
 
 @kernel
 def pay(events, table, rewards):
-    """A paid event earns every agent the team's share and its doer the shaped extra. Mutates: rewards."""
+    """A paid event rewards every agent, and its shaped reward goes to the acting agent. Mutates: rewards."""
     rewards[:] = 0
     for i in range(events.shape[0]):
         code = events[i, EventColumn.CODE]

@@ -1,4 +1,4 @@
-"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+"""The rules of Collab-Overcooked, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
 Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tile`` (7 + capacity,), ``event`` (9,).
 """
@@ -40,7 +40,7 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def status(tile):
-    """A utensil is empty, filling until it is started, then cooking, then ready for ever."""
+    """A utensil is empty, filling until it is started, then cooking, and finally ready."""
     if tile[Tile.COUNT] == 0:
         return Status.EMPTY
     if tile[Tile.TIMER] == 0:
@@ -52,7 +52,7 @@ def status(tile):
 
 @kernel
 def clear_tile(tile):
-    """An emptied counter or utensil keeps nothing of what it held. Mutates: tile."""
+    """Clear an emptied counter or utensil. Mutates: tile."""
     tile[:] = NOTHING
     tile[Tile.PLATED : Tile.CONTENT] = 0
 
@@ -72,7 +72,7 @@ def effect_at_counter(held, tile):
 
 @kernel
 def effect_at_serving(held, plated, orders, foods):
-    """Delivering removes any food; it pays if it is the first order, on a dish just where it needs one."""
+    """Delivering removes any food; it pays if it is the first order, on a dish exactly if the order needs one."""
     if held == NOTHING or held == DISH:
         return Event.NONE
     if held == orders[0] and plated == foods[held, Food.NEEDS_DISH]:
@@ -82,7 +82,7 @@ def effect_at_serving(held, plated, orders, foods):
 
 @kernel
 def effect_with_dish(tile, log):
-    """A dish takes ready food out of a utensil; where the original logs that as a put, so it logs coming too early."""
+    """A dish takes ready food out of a utensil; events follow the original's log, which calls some of these puts."""
     now = status(tile)
     if now == Status.READY:
         return Event.FILL_AS_PUT if log == Log.ALL_AS_PUTS else Event.FILL
@@ -91,7 +91,7 @@ def effect_with_dish(tile, log):
 
 @kernel
 def effect_with_full_hand(tile, capacity, log):
-    """Food goes into a utensil, right or wrong, until it is full or started; the original logs puts into a full one."""
+    """A utensil takes any food until it is full or started; the original also logs puts into a full one."""
     if status(tile) > Status.FILLING:
         return Event.NONE
     if tile[Tile.COUNT] < capacity:
@@ -101,7 +101,7 @@ def effect_with_full_hand(tile, capacity, log):
 
 @kernel
 def effect_with_empty_hand(parameter, tile):
-    """An empty hand lifts ready food, and before the start takes back the item it names."""
+    """An empty hand takes ready food or, before the start, takes back the named item."""
     now = status(tile)
     if now == Status.READY or (now == Status.FILLING and find_content(tile, parameter) != NOTHING):
         return Event.PICKUP
@@ -110,7 +110,7 @@ def effect_with_empty_hand(parameter, tile):
 
 @kernel
 def find_content(tile, item):
-    """An item lies in an unstarted utensil if it was put there; the first of equals is taken."""
+    """Return the first matching item in an unstarted utensil."""
     for k in range(tile[Tile.COUNT]):
         if tile[Tile.CONTENT + k] == item:
             return k
@@ -119,7 +119,7 @@ def find_content(tile, item):
 
 @kernel
 def effect_at_utensil(held, parameter, tile, station):
-    """At a utensil a start of unstarted contents comes first, then what the hand holds decides."""
+    """At a utensil, a start takes precedence; otherwise the effect depends on the held item."""
     if parameter == START and status(tile) == Status.FILLING:
         return Event.START
     if held == DISH:
@@ -131,7 +131,7 @@ def effect_at_utensil(held, parameter, tile, station):
 
 @kernel
 def effect(held, plated, parameter, tile, station, orders, foods):
-    """What an interact does depends on the station, the hand and the item it names; dispensers need an empty hand."""
+    """The effect of an interact depends on the station, the hand and the named item; dispensers need an empty hand."""
     kind = station[Station.KIND]
     if kind == Kind.COUNTER:
         return effect_at_counter(held, tile)
@@ -145,14 +145,14 @@ def effect(held, plated, parameter, tile, station, orders, foods):
 
 @kernel
 def hold(agent, item, plated):
-    """A hand holds one item, perhaps on a dish. Mutates: agent."""
+    """A hand holds one item, with or without a dish. Mutates: agent."""
     agent[Agent.ITEM] = item
     agent[Agent.PLATED] = plated
 
 
 @kernel
 def place_on_counter(agent, tile, clock):
-    """What is placed keeps its dish, and its turn among the placed. Mutates: agent, tile, clock."""
+    """A placed item keeps its dish and gets the next placing number. Mutates: agent, tile, clock."""
     clock[Clock.PLACEMENTS] += 1
     tile[Tile.ITEM] = agent[Agent.ITEM]
     tile[Tile.PLATED] = agent[Agent.PLATED]
@@ -162,7 +162,7 @@ def place_on_counter(agent, tile, clock):
 
 @kernel
 def put_in_utensil(agent, tile):
-    """An item joins the contents; a dish under it is lost. Mutates: agent, tile."""
+    """An item joins the contents of a utensil; its dish is lost. Mutates: agent, tile."""
     tile[Tile.CONTENT + tile[Tile.COUNT]] = agent[Agent.ITEM]
     tile[Tile.COUNT] += 1
     hold(agent, NOTHING, 0)
@@ -181,7 +181,7 @@ def take_back(agent, item, tile):
 
 @kernel
 def pick_up(agent, parameter, tile, kind):
-    """A hand takes the named ingredient, a dish, an item back, or all that lies there. Mutates: agent, tile."""
+    """A hand takes the named ingredient, a dish, an item back, or the whole contents. Mutates: agent, tile."""
     if kind == Kind.INGREDIENTS:
         hold(agent, parameter, 0)
     elif kind == Kind.DISHES:
@@ -195,7 +195,7 @@ def pick_up(agent, parameter, tile, kind):
 
 @kernel
 def is_filling(code):
-    """A dish is filled, whatever the log calls it."""
+    """Return whether an effect fills a dish, whatever the log calls it."""
     return code == Event.FILL or code == Event.FILL_AS_PUT
 
 
@@ -208,7 +208,7 @@ def fill_dish(agent, tile):
 
 @kernel
 def deliver(agent, code, orders, clock):
-    """Delivered food is gone; a paid delivery takes the first order off the list. Mutates: agent, orders, clock."""
+    """Delivered food disappears; a paid delivery removes the first order. Mutates: agent, orders, clock."""
     if code == Event.DELIVER:
         clock[Clock.DELIVERED] += 1
         for q in range(orders.shape[0] - 1):
@@ -239,7 +239,7 @@ def apply_effect(code, agent, parameter, tile, kind, orders, clock):
 
 @kernel
 def concerned_item(code, before, after):
-    """An event concerns what came into the hand, or else what left it; a start concerns no item."""
+    """The item of an event is the one taken, else the one given away; a start has none."""
     if code == Event.START:
         return NOTHING
     return after if code == Event.PICKUP or is_filling(code) else before
@@ -261,7 +261,7 @@ def interact(agent, tile, station, orders, foods, clock, event):
 
 @kernel
 def faced_station(agent, access, cells):
-    """An agent can use the station before it unless it belongs to others."""
+    """An agent can use the station that it faces unless it is reserved for others."""
     found = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
     if found != NOTHING and access[found] == Access.NONE:
         return NOTHING
@@ -270,7 +270,7 @@ def faced_station(agent, access, cells):
 
 @kernel
 def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, access, foods):
-    """Interactions come before movement, in agent order, each seeing the earlier ones.
+    """Interacts come before movement, in agent order, each on the state left by the earlier ones.
 
     Mutates: agents, tiles, orders, clock, events.
     """
@@ -285,7 +285,7 @@ def interact_in_turn(agents, tiles, orders, clock, events, cells, stations, acce
 
 @kernel
 def move_agents(agents, events, cells):
-    """A direction always turns the agent and walks onto free floor; agents who collide stay.
+    """A direction turns the agent and moves it onto free floor; agents that collide do not move.
 
     Mutates: agents, events.
     """
@@ -306,7 +306,7 @@ def move_agents(agents, events, cells):
 
 @kernel
 def find_recipe(tile, utensil, recipes):
-    """The contents make a recipe if they are its inputs, each as often as there, in any order."""
+    """The contents match a recipe if they equal its inputs as a multiset."""
     count = tile[Tile.COUNT]
     for r in range(recipes.shape[0]):
         if recipes[r, Recipe.UTENSIL] != utensil or recipes[r, Recipe.COUNT] != count:
@@ -325,7 +325,7 @@ def find_recipe(tile, utensil, recipes):
 
 @kernel
 def judge_start(tile, station, recipes):
-    """A started utensil begins its recipe; contents that make no recipe are destroyed. Mutates: tile."""
+    """A started utensil cooks its recipe; contents that match no recipe are destroyed. Mutates: tile."""
     r = find_recipe(tile, station[Station.UTENSIL], recipes)
     if r == NOTHING:
         clear_tile(tile)
@@ -363,7 +363,7 @@ def draw_task(rng, tasks):
 
 @kernel
 def refill_orders(orders, rng, tasks, params):
-    """In a game of many orders a delivered one is replaced at once. Mutates: orders, rng."""
+    """In a game of many orders, a delivered order is replaced at once. Mutates: orders, rng."""
     if params[Param.REFILL] == 0:
         return
     for q in range(params[Param.LOOKAHEAD]):
@@ -376,7 +376,7 @@ def refill_orders(orders, rng, tasks, params):
 
 @kernel
 def named_by(action):
-    """After the plain interact come the one that names a start and those that name an item each."""
+    """Interact actions are the plain one, the start, and one per named item, in this order."""
     if action >= FIRST_NAMED:
         return action - FIRST_NAMED
     return START if action > INTERACT else NOTHING

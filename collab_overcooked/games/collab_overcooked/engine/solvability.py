@@ -1,4 +1,4 @@
-"""Who can hand what to whom in a kitchen, and which recipes and orders no team could ever finish."""
+"""Solvability of kitchens: possible handovers, and recipes and orders that no team can finish."""
 
 from __future__ import annotations
 

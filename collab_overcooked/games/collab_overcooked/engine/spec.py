@@ -137,7 +137,7 @@ class Kitchen:
 
 
 def kitchens() -> list[str]:
-    """Return the names of the shipped kitchens."""
+    """Return the names of the built-in kitchens."""
     return builtin_names("collab_overcooked")
 
 
@@ -145,7 +145,7 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
     """Read a kitchen.
 
     Args:
-        source: A shipped name or the path of a YAML file.
+        source: A built-in name or the path of a YAML file.
 
     Raises:
         LayoutError: If the file cannot work; the message names file, line or cell, and remedy.
@@ -272,7 +272,7 @@ def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[Agent
         path = ("agents", i)
         given = doc.mapping(*path, only=("name", "role", "start", "facing", "knows_recipes"))
         facing = doc.choice(FACINGS, *path, "facing", default="north")
-        knows = doc.flag(*path, "knows_recipes")
+        knows = doc.boolean(*path, "knows_recipes")
         start = _start(doc, i, given, starts, width)
         agents.append(AgentSpec(doc.text(*path, "name"), doc.text(*path, "role"), start, facing, knows))
     for i in starts:

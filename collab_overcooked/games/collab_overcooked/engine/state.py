@@ -41,7 +41,7 @@ COUNTERS = {"timestep": Clock.T, "limit": Clock.LIMIT, "delivered": Clock.DELIVE
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays (rewards float32, template uint8)."""
+    """Constants of a compiled kitchen: read-only int32 arrays (rewards float32, template uint8)."""
 
     params: Array  # (15,) see Param
     levels: Array  # (N,) action level of each seat, see kernels.macro_actions.Level
@@ -62,7 +62,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     agents: Array = array_of("N", Agent)
     macro_state: Array = array_of("N", len(Macro) + len(MacroState))
@@ -73,7 +73,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+"""The order of play within a step, and the loop over a batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collab_overcooked.kernels.macro_actions import clear_macros
 
 @kernel
 def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events, scratch):
-    """One timestep: choose, act, move, cook, serve, finish. Mutates: all but tables and actions."""
+    """In a step, agents choose, act and move; utensils cook, orders are served. Mutates: all but tables and actions."""
     params, stations, groups, foods = tables.params, tables.stations, tables.groups, tables.foods
     cells, access, catalogue, levels = tables.cells, tables.access, tables.catalogue, tables.levels
     clear_events(events, FIRST_ID)
@@ -45,7 +45,7 @@ def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events,
 
 @kernel
 def reset_env(tables, agents, macros, tiles, orders, clock, rng, events, forced, limit):
-    """Agents stand at their starts with empty hands, all tiles are empty, orders are forced or drawn.
+    """An episode starts with agents at their starts, empty hands and tiles, and forced or drawn orders.
 
     Mutates: all but tables and forced.
     """
@@ -69,7 +69,7 @@ def reset_env(tables, agents, macros, tiles, orders, clock, rng, events, forced,
 
 @kernel
 def time_limit(order, tasks):
-    """An episode has the time of its first order's task; an order that is no task has that of the first task."""
+    """An episode has the time limit of its first order's task; other orders have that of the first task."""
     for k in range(tasks.shape[0]):
         if tasks[k, Task.ITEM] == order:
             return tasks[k, Task.LIMIT]
@@ -78,7 +78,7 @@ def time_limit(order, tasks):
 
 @kernel
 def close_env(b, orders, clock, terminated, truncated):
-    """A game ends when no order is left; it is cut off at its limit. Mutates: clock, terminated, truncated."""
+    """An episode ends when no order is left, or at its limit. Mutates: clock, terminated, truncated."""
     terminated[b] = orders[0] == NOTHING
     truncated[b] = not terminated[b] and clock[Clock.T] >= clock[Clock.LIMIT]
     clock[Clock.OVER] = 1 if terminated[b] or truncated[b] else 0
@@ -86,7 +86,7 @@ def close_env(b, orders, clock, terminated, truncated):
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
     agents, macros, tiles = state.agents, state.macro_state, state.tiles
     orders, clock, rng = state.orders, state.clock, state.rng
     events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
@@ -104,7 +104,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     agents, macros, tiles = state.agents, state.macro_state, state.tiles
     orders, clock, rng = state.orders, state.clock, state.rng
     events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
@@ -121,7 +121,7 @@ def reset_batch(tables, state, out, which, forced, limit):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the agents what is new; a kernel of its own, since compiling it into step and reset takes twice as long.
+    """Write observations and masks of changed environments; a separate kernel, which halves the compile time.
 
     Mutates: out.
     """

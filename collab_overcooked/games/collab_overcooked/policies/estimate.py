@@ -12,7 +12,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import DISH, Age
 from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order
 from collab_overcooked.kernels.macro_actions import Macro
 
-WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all shipped kitchens
+WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all built-in kitchens
 RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this
 RUNNING_WEIGHT = 0.25
 

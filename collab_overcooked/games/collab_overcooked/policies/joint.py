@@ -61,7 +61,7 @@ class KitchenLook:
             options=options,
             places=dict(enumerate(scene.poses)),
             facts=frozenset({f"{len(scene.orders)} orders, the first {scene.order}"}),
-            tell=lambda: seen.text,
+            describe=lambda: seen.text,
         )
 
     def _possible(self, scene: Scene, seen: Seen, texts: list[str]) -> list[SubPlan]:

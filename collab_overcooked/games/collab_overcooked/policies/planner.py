@@ -12,7 +12,7 @@ from collab_overcooked.games.collab_overcooked.policies.node_keys import key_col
 from collab_overcooked.games.collab_overcooked.policies.order_work import Order, order_of
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
+from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork
 
 REPLAN_WIDTH = 60  # nodes kept per layer when a teammate left the plan
@@ -38,7 +38,7 @@ def plan_from(root: Fork, width: int) -> Plan:
 
     def make() -> Plan:
         actions = best_plan(root, width).actions
-        return Plan(actions, name_moments(root, actions, name), int(len(actions) > 0))
+        return Plan(actions, name_states(root, actions, name), int(len(actions) > 0))
 
     plan: Plan = PLANS.recall((root.game, order.order, width, left, name(root.state)), make)
     return plan
@@ -91,7 +91,7 @@ class PlannerPolicy(Silent):
         self._last = (key, same)
         plan = self._follow(root, seen.timestep, key)
         at = seen.timestep - self._start
-        if at >= len(plan.moments) or same >= STAGNATION:
+        if at >= len(plan.state_names) or same >= STAGNATION:
             return self._greedy.act(seen)
         return int(plan.actions[at, seen.seat])
 

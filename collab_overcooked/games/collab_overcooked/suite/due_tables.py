@@ -20,8 +20,8 @@ from collab_overcooked.games.collab_overcooked.suite.task_references import task
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.records import in_plain_words
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.records import without_lexicon
+from collab_overcooked.runner.teams import team_text
 
 SILENT = "silent"
 REFERENCE = "reference"  # policy of seats that nobody asks
@@ -52,7 +52,7 @@ def answer_of(record: Record, options: CollaborationOptions | None = None) -> An
     known = task_references(record["env_kwargs"])
     references = task_of(known, record["task"]).references
     assert references is not None  # the suite asks in states of reference plays only
-    run = run_from_record(in_plain_words(record))
+    run = run_from_record(without_lexicon(record))
     events = collaboration_events(run, references, known.vocabularies, options)
     kind = classify_initiation(events[0], references[events[0].responder]).value if events else SILENT
     asked = bool(events) and record["team"][f"agent_{events[0].responder}"] != REFERENCE
@@ -67,7 +67,7 @@ def due_cards(records: Iterable[Record], options: CollaborationOptions | None = 
 
 
 def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
-    team, variant = team_words(records[0]["team"].values()), variant_of(records[0]).words
+    team, variant = team_text(records[0]["team"].values()), variant_of(records[0]).label
     by_due = _table("Due action", answers, lambda answer: answer.due)
     tables = [by_due, _table("Task", answers, lambda answer: answer.task)]
     if len(tables[1].rows) > 2:  # more than one task, and all

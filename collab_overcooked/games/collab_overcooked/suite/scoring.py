@@ -44,7 +44,7 @@ from collab_overcooked.metrics import mean_of_ratios, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import by_variant
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
-from collab_overcooked.runner.records import RECORDS, in_plain_words
+from collab_overcooked.runner.records import RECORDS, without_lexicon
 
 NAME = "collab-overcooked"  # of the suite
 _THING = schema.nullable(schema.text)
@@ -131,7 +131,7 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     """
     known = task_references(record["env_kwargs"])
     task = task_of(known, record["task"])
-    run = run_from_record(in_plain_words(record))
+    run = run_from_record(without_lexicon(record))
     rewards = [step["rewards"] for step in record["steps"]]
     metrics: dict[str, Any] = {
         "success": run.success,
@@ -191,7 +191,7 @@ def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | 
     Raises:
         ValueError: If the episode was cut off before that limit.
     """
-    run, played = run_from_record(in_plain_words(record)), record["max_cycles"]
+    run, played = run_from_record(without_lexicon(record)), record["max_cycles"]
     if gamma is None:
         return run, played
     limit = time_limit(known.tasks[record["task"]].reference_time, gamma)

@@ -62,7 +62,7 @@ def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:
 
 
 class CookView(SeatView):
-    """What one cook knows: the recipe of the present order if its role or the game's option says so."""
+    """Knowledge of one cook, with the recipe of the current order if its role or ``knowledge="full"`` allows it."""
 
     @property
     def role(self) -> str:  # type: ignore[override]

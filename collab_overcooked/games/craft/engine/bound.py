@@ -1,10 +1,10 @@
-"""Proven upper bounds: how many dishes a team can deliver by each step, and the share of orders that this can serve.
+"""Proven upper bounds of the dishes that a team can deliver by each step, and of the share of orders they can serve.
 
 The bound relaxes the game, so that no team can do better: any dish serves any order, agents share their bags, every
-walk takes one step, nobody ever waits for others beyond the first dish. What is left are steps of agents: each dish
-takes a kill, a put and a store, its share of a fuel takes a mine and a put, and somebody takes out at least once. An
-agent that starts where nothing can be done walks before it does anything, with an empty bag; further walks carry what
-must be brought from one spot to another, because no spot is near enough to both.
+walk takes one step, and agents never wait for each other after the first dish. What remains are the steps of agents:
+each dish needs a kill, a put and a store, its share of a fuel needs a mine and a put, and output is taken at least once
+per stack. An agent that starts where it can do nothing first walks with an empty bag; further walks carry items between
+spots, where no spot is near enough to both places.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import numpy as np
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import STACK, Param, Place, Role
 
-KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # what can be done from a spot, added up
+KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done from there
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What no team can exceed.
+    """Upper bounds for any team.
 
     Attributes:
-        first: Step in which the first dish can be in the chest, counted from 0.
+        first: First step, counted from 0, after which a dish can be in the chest.
         delivered: Dishes that can be in the chest after each step.
-        served: Orders that these can serve.
-        ratio: Share of completed among completed and failed orders.
+        served: Orders that these dishes can serve.
+        ratio: Completed orders / (completed + failed orders).
     """
 
     first: int
@@ -41,10 +41,10 @@ class Bound:
 
 
 def bound(compiled: Compiled) -> Bound:
-    """Return the bound of a level with all its options."""
+    """Return the bounds of a compiled level."""
     starts = _abilities(compiled, compiled.tables.starts)
     spots = {*starts, *_abilities(compiled, compiled.tables.places[:, [Place.X, Place.Z]])}
-    if compiled.config.walk:  # agents may stop between places, so that all could be near at once
+    if compiled.config.walk:  # agents may stop between places, where everything may be within reach
         spots.add(KILL | MINE | FURNACE | CHEST)
 
     def carried(one: int, other: int) -> int:
@@ -59,7 +59,7 @@ def bound(compiled: Compiled) -> Bound:
         (not any(start & ability for start in starts)) + 1 + carry for ability, carry in ((KILL, meat), (MINE, log))
     )
     first = loaded + cook_steps + 1 + dish
-    if compiled.n_agents == 1:  # nothing is done at the same time: kill, mine, two puts, take, store
+    if compiled.n_agents == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
         first = max(first, walks[1] + 5 + cook_steps - 1)
     delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.max_steps))
     served, due = _serve(compiled, delivered)
@@ -67,23 +67,23 @@ def bound(compiled: Compiled) -> Bound:
 
 
 def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
-    """Return what can be done from each point."""
+    """Return the bit flags of each point."""
     places, reach, names = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.names
-    wanted = {names.items.index(raw) for raw in compiled.level.dishes.values()}
+    raw_items = {names.items.index(raw) for raw in compiled.level.dishes.values()}
     fuel = {names.items.index(item) for item in compiled.level.fuel}
-    found = []
+    abilities = []
     for point in points.astype(np.int64):
-        own = 0
+        ability = 0
         for place in places:
             if ((place[[Place.X, Place.Z]] - point) ** 2).sum() <= reach[place[Place.ROLE]]:
-                own |= {Role.CHEST: CHEST, Role.FURNACE: FURNACE}.get(Role(place[Place.ROLE]), 0)
-                own |= KILL * (place[Place.GIVES] in wanted) | MINE * (place[Place.GIVES] in fuel)
-        found.append(own)
-    return found
+                ability |= {Role.CHEST: CHEST, Role.FURNACE: FURNACE}.get(Role(place[Place.ROLE]), 0)
+                ability |= KILL * (place[Place.GIVES] in raw_items) | MINE * (place[Place.GIVES] in fuel)
+        abilities.append(ability)
+    return abilities
 
 
 def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int]) -> int:
-    """Return how many dishes can be in the chest after a step."""
+    """Return the maximum number of dishes in the chest after a step."""
     if step < first:
         return 0
     furnaces = sum(place.role == "furnace" for place in compiled.level.places)
@@ -93,12 +93,12 @@ def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int])
 
 
 def _work(compiled: Compiled, dishes: int) -> int:
-    """Return the steps of agents that so many dishes take beside walks."""
+    """Return the number of agents' steps that a number of dishes takes, without walks."""
     return 3 * dishes + 2 * ceil(dishes / compiled.config.items_per_fuel) + ceil(dishes / STACK)
 
 
 def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
-    """Return how many orders can be served, the oldest first, and how many would fail if none were."""
+    """Return how many orders can be served, oldest first, and how many are due before the end of the episode."""
     waiting: deque[int] = deque()
     served = 0
     for step, stock in enumerate(delivered):

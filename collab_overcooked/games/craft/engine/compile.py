@@ -1,4 +1,4 @@
-"""The border between words and numbers: a level and a choice of options become read-only arrays."""
+"""Compile a level and its options into read-only arrays."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from collab_overcooked.games.craft.engine.observe import n_features
 from collab_overcooked.games.craft.engine.spec import Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
 
-TOLD, CHEST_IN_CODE = 6, 8  # cells
-MAX_OPEN = 200  # orders at a time
+REACH, CHEST_REACH_IN_CODE = 6, 8  # cells
+MAX_OPEN = 200  # open orders at a time
 
 
 @dataclass(frozen=True)
 class Names:
-    """Words for the numbers in the tables.
+    """Names for the indices in the tables.
 
     Attributes:
         items: Names of the items.
         orders: Dishes in the order of random draws.
         places: Names of the places.
-        kinds: Their kinds.
-        actions: What stands between the brackets of every command, empty for nothing, with its verb.
+        kinds: Kinds of places.
+        actions: Verb and argument of every command; the argument is empty if there is none.
     """
 
     items: tuple[str, ...]
@@ -40,16 +40,16 @@ class Compiled:
     """A level ready to play.
 
     Attributes:
-        level: What it was made from.
-        config: The options.
-        n_agents: N.
+        level: Source of the tables.
+        config: Options.
+        n_agents: N, number of agents.
         interval: Steps between orders.
-        lifetime: Steps that an order lives.
-        slots: Orders that can be open at a time.
-        max_steps: Steps of an episode.
-        names: Words for its numbers.
-        tables: Its arrays.
-        length: Numbers in one agent's observation.
+        lifetime: Steps until an order expires.
+        slots: Maximum number of open orders.
+        max_steps: Length of an episode.
+        names: Names for indices in the tables.
+        tables: Read-only arrays.
+        length: Size of one agent's observation.
     """
 
     level: Level
@@ -65,16 +65,16 @@ class Compiled:
 
 
 def compile_level(config: CraftConfig) -> Compiled:
-    """Turn a level and options into tables.
+    """Compile a level with its options.
 
     Raises:
-        LayoutError: For a level that cannot work.
-        ValueError: For options that do not go together.
+        LayoutError: For an invalid level.
+        ValueError: For incompatible options.
     """
     level = load_level(config.level)
     n_agents = config.agents or level.agents
     if n_agents > len(level.starts):
-        raise ValueError(f"agents must be at most {len(level.starts)}, the starts of {level.name}, not {n_agents}")
+        raise ValueError(f"agents must be at most {len(level.starts)} (starts of {level.name}), not {n_agents}")
     interval = config.interval or INTERVALS[config.pace - 1]
     lifetime = config.lifetime or max(int(config.alpha * interval), 1)
     slots = -(-lifetime // interval)
@@ -109,10 +109,10 @@ def _numbers(values: object) -> np.ndarray:
 
 
 def _reach(reach: str) -> np.ndarray:
-    """Return the squares of the distances from which places can be used, by role; -1 for any distance."""
-    squares = [TOLD**2] * len(Role)
+    """Return the squared distance from which places can be used, by role; -1 for any distance."""
+    squares = [REACH**2] * len(Role)
     if reach == "code":
-        squares[Role.CHEST], squares[Role.MOB] = CHEST_IN_CODE**2, TOLD**2 - 1  # coordinates are whole: below 6
+        squares[Role.CHEST], squares[Role.MOB] = CHEST_REACH_IN_CODE**2, REACH**2 - 1  # below 6: integers
     return _numbers(squares)
 
 
@@ -128,33 +128,34 @@ def _places(level: Level) -> np.ndarray:
 
 
 def _items(level: Level) -> np.ndarray:
-    made, dishes = {raw: dish for dish, raw in level.dishes.items()}, list(level.dishes)
+    product, dishes = {raw: dish for dish, raw in level.dishes.items()}, list(level.dishes)
     rows = np.full((len(level.items), len(Item)), NOTHING, np.int32)
     for row, name in zip(rows, level.items, strict=True):
         row[Item.FUEL] = name in level.fuel
-        if name in made:
-            row[Item.COOKED] = level.items.index(made[name])
+        if name in product:
+            row[Item.COOKED] = level.items.index(product[name])
         if name in dishes:
             row[Item.DISH] = dishes.index(name)
     return rows
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
-    """List all commands: rows of numbers, and verb and word of each."""
+    """Return the rows of all commands, and the verb and argument of each."""
     roles = {place.kind: place.role for place in level.places}
     kinds, items = level.kinds, level.items
-    found: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]
-    found += [(Verb.GOTO, kind, k, NOTHING) for k, kind in enumerate(kinds)]
-    found += [
+    commands: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]
+    commands += [(Verb.GOTO, kind, k, NOTHING) for k, kind in enumerate(kinds)]
+    commands += [
         (Verb.GOTO, place.name, kinds.index(place.kind), p)
         for p, place in enumerate(level.places)
         if place.name != place.kind
     ]
     for verb, role in ((Verb.KILL, "mob"), (Verb.MINE, "block")):
-        found += [(verb, kind, k, NOTHING) for k, kind in enumerate(kinds) if roles[kind] == role]
+        commands += [(verb, kind, k, NOTHING) for k, kind in enumerate(kinds) if roles[kind] == role]
     raw = tuple(level.dishes.values())
     for verb, names in ((Verb.FUEL, level.fuel), (Verb.INPUT, raw)):
-        found += [(verb, name, items.index(name), NOTHING) for name in names]
-    found.append((Verb.TAKE, "", NOTHING, NOTHING))
-    found += [(Verb.STORE, name, i, NOTHING) for i, name in enumerate(items)]
-    return [[verb, what, place] for verb, _, what, place in found], [(verb, word) for verb, word, _, _ in found]
+        commands += [(verb, name, items.index(name), NOTHING) for name in names]
+    commands.append((Verb.TAKE, "", NOTHING, NOTHING))
+    commands += [(Verb.STORE, name, i, NOTHING) for i, name in enumerate(items)]
+    rows = [[verb, what, place] for verb, _, what, place in commands]
+    return rows, [(verb, argument) for verb, argument, _, _ in commands]

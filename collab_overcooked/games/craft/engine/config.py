@@ -16,27 +16,27 @@ PACES = tuple(range(1, len(INTERVALS) + 1))
 
 @dataclass(frozen=True)
 class CraftConfig(Config):
-    """Options of a CraftKitchen."""
+    """Options of CraftKitchen."""
 
     level: str | Path | Mapping[str, Any] = unchecked(
-        "house", "Shipped level, path of a YAML file, or the values of such a file."
+        "house", "Built-in level, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = integer(None, "Number of agents; the level's own if None.", least=1, most=MAX_AGENTS)
+    agents: int | None = integer(None, "Number of agents. Default: the level's.", least=1, most=MAX_AGENTS)
     pace: int = integer(
         3, f"Pace of orders, 1 (fast) to 5: every {', '.join(map(str, INTERVALS))} steps.", least=1, most=len(INTERVALS)
     )
-    interval: int | None = integer(None, "Steps between orders; that of the pace if None.", least=1)
+    interval: int | None = integer(None, "Steps between orders. Default: by pace.", least=1)
     alpha: float = number(1.5, "Lifetime of an order as a multiple of the interval, rounded down.", below=100)
-    lifetime: int | None = integer(None, "Steps that an order lives; by alpha if None.", least=1)
-    max_steps: int | None = integer(None, "Steps of an episode; the level's own (60) if None.", least=1)
+    lifetime: int | None = integer(None, "Steps until an order expires. Default: by alpha.", least=1)
+    max_steps: int | None = integer(None, "Steps of an episode. Default: the level's (60).", least=1)
     reach: str = choice(
         "told",
-        '``"told"`` (6 for everything, as the paper\'s agents were told) or ``"code"`` (below 6 for killing, 8 for the '
-        "chest, and taking out walks to the furnace, as the public code does).",
+        'Reach in cells: ``"told"`` (6 for everything, as in the paper\'s prompts) or ``"code"`` (below 6 for killing, '
+        "8 for the chest, and taking out walks to the furnace, as in the public code).",
         ("told", "code"),
     )
-    walk: int = integer(0, "Cells that an agent walks in a step; 0 for any distance.", least=0)
-    respawn: int = integer(1, "Steps after which a killed mob or mined block is back.", least=1, most=1000)
-    cook_steps: int = integer(1, "Steps in which a furnace cooks one item.", least=1, most=1000)
+    walk: int = integer(0, "Cells that an agent walks per step; 0 for any distance.", least=0)
+    respawn: int = integer(1, "Steps until a killed mob or mined block reappears.", least=1, most=1000)
+    cook_steps: int = integer(1, "Steps that a furnace needs per item.", least=1, most=1000)
     items_per_fuel: float = number(1.0, "Items that one fuel cooks, a multiple of 0.5.", below=100)
-    strict_lists: bool = boolean(True, "Whether one command of an unknown name voids the whole list.")
+    strict_lists: bool = boolean(True, "Reject the whole list of commands if one of them has an unknown name.")

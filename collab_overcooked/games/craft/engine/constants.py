@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 NOTHING = -1
-STACK = 64  # items that a slot of a furnace takes
+STACK = 64  # items per slot of a furnace
 HALF = 2  # heat is counted in half items
 
 
@@ -20,7 +20,7 @@ class Agent(IntEnum):
 
 
 class Furnace(IntEnum):
-    """Columns of ``State.furnaces`` (B, F, 8); a slot's item is NOTHING where it is empty."""
+    """Columns of ``State.furnaces`` (B, F, 8); the item of an empty slot is NOTHING."""
 
     FUEL = 0
     FUELS = 1
@@ -28,15 +28,15 @@ class Furnace(IntEnum):
     INPUTS = 3
     OUTPUT = 4
     OUTPUTS = 5
-    HEAT = 6  # half items that can still be cooked without new fuel
-    PROGRESS = 7  # steps that the present item has been cooked
+    HEAT = 6  # half items that can still be cooked without more fuel
+    PROGRESS = 7  # steps for which the current item has been cooked
 
 
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 7)."""
 
     T = 0  # steps taken
-    LIMIT = 1  # steps at which the episode is cut off
+    LIMIT = 1  # steps until truncation
     OVER = 2  # 1 after the last step
     OPEN = 3  # open orders
     COMPLETED = 4
@@ -45,7 +45,7 @@ class Clock(IntEnum):
 
 
 class Role(IntEnum):
-    """What a place is; chest and furnace are also the numbers of their kinds."""
+    """Roles of places; the values of CHEST and FURNACE are also the indices of their kinds."""
 
     CHEST = 0
     FURNACE = 1
@@ -67,13 +67,13 @@ class Place(IntEnum):
 class Item(IntEnum):
     """Columns of ``Tables.items`` (I, 3)."""
 
-    FUEL = 0  # 1 where it burns
-    COOKED = 1  # item that it becomes in a furnace, NOTHING if nothing
-    DISH = 2  # number of the order that it serves, NOTHING if none
+    FUEL = 0  # 1 for fuel
+    COOKED = 1  # item that it becomes in a furnace, or NOTHING
+    DISH = 2  # index of the dish that it is, or NOTHING
 
 
 class Verb(IntEnum):
-    """Kinds of commands; they are the codes of events, too."""
+    """Kinds of commands, also used as codes of events."""
 
     WAIT = 0
     GOTO = 1
@@ -98,33 +98,33 @@ class EventColumn(IntEnum):
 
     CODE = 0  # Verb that was carried out
     REASON = 1
-    COUNT = 2  # items that changed place
-    ITEM = 3  # which
-    PLACE = 4  # where
+    COUNT = 2  # number of items moved
+    ITEM = 3  # item moved
+    PLACE = 4  # place used
 
 
 FIRST_ID = EventColumn.ITEM
 
 
 class OrderEvent(IntEnum):
-    """Columns of ``Out.order_events`` (B, 3): what happened to orders in the last step."""
+    """Columns of ``Out.order_events`` (B, 3): counts of the last step."""
 
     COMPLETED = 0
     EXPIRED = 1
-    COOKED = 2  # items that furnaces finished
+    COOKED = 2  # items cooked by furnaces
 
 
 class Reason(IntEnum):
-    """Why the game refuses a command."""
+    """Reason codes of refused commands."""
 
     OK = 0
-    F_GONE = 1  # no such mob or block is there at the moment
+    F_GONE = 1  # there is currently no such mob or block
     F_TOO_FAR = 2
     F_NOT_HELD = 3
     F_OTHER_KIND = 4  # the slot holds another kind
     F_FULL = 5
     F_NOTHING_COOKED = 6
-    F_TAKEN = 7  # an agent of a lower number was given it in this step
+    F_TAKEN = 7  # an agent with a lower index got it in this step
 
 
 class Param(IntEnum):

@@ -1,4 +1,4 @@
-"""Observations of CraftKitchen: action masks, and features that begin with the agent that sees. All are uint8."""
+"""Observations of CraftKitchen: action masks and uint8 features that begin with the observing agent."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
-ORDER_FEATURES = 1  # beside the dish: steps left
+ORDER_FEATURES = 1  # in addition to the dish: steps left
 CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next order
 
 
 @kernel
 def steps_away(agent, place):
-    """A distance in cells, rounded up."""
+    """Distances in observations are in cells, rounded up."""
     return int(np.ceil(np.sqrt(square_to(agent, place))))
 
 
 @kernel
 def encode_slot(item, count, out, at):
-    """A slot of a furnace is its count at the place of its item. Mutates: out."""
+    """A furnace slot is encoded as the count of its item. Mutates: out."""
     if count > 0:
         out[at + item] = clip_u8(count)
 
 
 @kernel
 def encode_shared(tables, gone, furnaces, chest, served, orders, clock, out, at):
-    """What is the same for all: mobs and blocks, furnaces, chest, orders, time. Mutates: out."""
+    """All agents see mobs, blocks, furnaces, chest, orders and time. Mutates: out."""
     n_items, n_dishes = tables.items.shape[0], tables.params[Param.N_DISHES]
     for p in range(gone.shape[0]):
         out[at + p] = clip_u8(gone[p])
@@ -61,12 +61,12 @@ def encode_shared(tables, gone, furnaces, chest, served, orders, clock, out, at)
 
 @kernel
 def observe_batch(tables, state, out):
-    """Every agent gets its mask, and features: itself, its teammates in turn, then all the rest. Mutates: out."""
+    """Agents get a mask, and features of themselves, their teammates and the shared state. Mutates: out."""
     agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
     chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
     observations, masks, fresh = out.observations, out.masks, out.fresh
     n_agents, n_items, n_places = agents.shape[1], bags.shape[2], gone.shape[1]
-    own = n_items + n_places
+    width = n_items + n_places
     for b in range(agents.shape[0]):
         if not fresh[b]:
             continue
@@ -74,21 +74,21 @@ def observe_batch(tables, state, out):
         first[:] = 0
         for i in range(n_agents):
             for k in range(n_items):
-                first[own * i + k] = clip_u8(bags[b, i, k])
+                first[width * i + k] = clip_u8(bags[b, i, k])
             for p in range(n_places):
-                first[own * i + n_items + p] = clip_u8(steps_away(agents[b, i], tables.places[p]))
+                first[width * i + n_items + p] = clip_u8(steps_away(agents[b, i], tables.places[p]))
             for action in range(tables.catalogue.shape[0]):
                 reason = why_refused(tables, tables.catalogue[action], agents[b, i], bags[b, i], gone[b], furnaces[b])
                 masks[b, i, action] = reason == Reason.OK
-        encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, own * n_agents)
+        encode_shared(tables, gone[b], furnaces[b], chest[b], served[b], orders[b], clock[b], first, width * n_agents)
         for i in range(1, n_agents):
-            seen, before, end = observations[b, i], own * i, own * n_agents
+            seen, before, end = observations[b, i], width * i, width * n_agents
             copy_numbers(first[before:end], seen[: end - before])
             copy_numbers(first[:before], seen[end - before : end])
             copy_numbers(first[end:], seen[end:])
 
 
 def n_features(agents: int, items: int, places: int, furnaces: int, dishes: int, slots: int) -> int:
-    """Return how many numbers an observation has."""
+    """Return the size of an observation."""
     shared = places + furnaces * (3 * items + 2) + items + dishes + slots * (dishes + ORDER_FEATURES) + CLOCK_FEATURES
     return agents * (items + places) + shared

@@ -1,4 +1,4 @@
-"""The rules of CraftKitchen, one kernel a rule, for one environment. ``step.py`` has the order of play."""
+"""The rules of CraftKitchen, one kernel per rule, for one environment. ``step.py`` has the order of play."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from collab_overcooked.games.craft.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
-# ------------------------------------------------------------------------------------------- where things are
+# ------------------------------------------------------------------------------------------- places and distances
 
 
 @kernel
 def square_to(agent, place):
-    """Distances are those of a straight line; squares of them stay integers."""
+    """Distance is Euclidean; its square stays an integer."""
     dx, dz = place[Place.X] - agent[Agent.X], place[Place.Z] - agent[Agent.Z]
     return dx * dx + dz * dz
 
 
 @kernel
 def nearest(agent, kind, places, gone):
-    """Of several places of a kind the nearest that is there is meant, of equally near ones the first."""
+    """A command refers to the nearest available place of its kind; ties go to the first one."""
     best, least = NOTHING, 0
     for p in range(places.shape[0]):
         if places[p, Place.KIND] == kind and gone[p] == 0:
@@ -46,14 +46,14 @@ def nearest(agent, kind, places, gone):
 
 @kernel
 def is_in_reach(agent, place, reach):
-    """Agents use what is near enough, at which distance depends on what it is."""
+    """Agents can use a place within the reach of its role."""
     limit = reach[place[Place.ROLE]]
     return limit < 0 or square_to(agent, place) <= limit
 
 
 @kernel
 def target_of(row, agent, places, gone):
-    """A command is about a place of its kind: the furnace, the chest, the mob or block that it names."""
+    """A command acts on the place, mob or block that it names, or on the nearest furnace or chest."""
     verb = row[Row.VERB]
     if verb == Verb.WAIT:
         return NOTHING
@@ -64,12 +64,12 @@ def target_of(row, agent, places, gone):
     return nearest(agent, Role.CHEST if verb == Verb.STORE else Role.FURNACE, places, gone)
 
 
-# ------------------------------------------------------------------------------------------- what is refused, and why
+# ------------------------------------------------------------------------------------------- refusals
 
 
 @kernel
 def why_not_slot(item, held, count):
-    """A slot takes a stack of one kind, up to 64 items."""
+    """A slot holds up to 64 items of one kind."""
     if count > 0 and held != item:
         return Reason.F_OTHER_KIND
     return Reason.F_FULL if count >= STACK else Reason.OK
@@ -77,7 +77,7 @@ def why_not_slot(item, held, count):
 
 @kernel
 def why_refused(tables, row, agent, bag, gone, furnaces):
-    """A command needs its place within reach, the item in the bag, and room or a product in the furnace."""
+    """A command needs a place within reach, its item in the bag, and a free slot or an output in the furnace."""
     verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
     p = target_of(row, agent, places, gone)
     if p == NOTHING:
@@ -99,12 +99,12 @@ def why_refused(tables, row, agent, bag, gone, furnaces):
     return Reason.OK
 
 
-# ------------------------------------------------------------------------------------------- what commands do
+# ------------------------------------------------------------------------------------------- effects of commands
 
 
 @kernel
 def go(agent, place, walk):
-    """Going somewhere takes one step, or as many cells a step as agents walk, diagonals as one. Mutates: agent."""
+    """Walking takes one step, or with a limit ``walk``, that many cells (or diagonals) per step. Mutates: agent."""
     for axis in range(2):
         left = place[axis] - agent[axis]
         agent[axis] += left if walk == 0 else min(max(left, -walk), walk)
@@ -112,14 +112,14 @@ def go(agent, place, walk):
 
 @kernel
 def gather(p, places, bag, gone, respawn):
-    """A killed mob or mined block yields one item, and is away for a while. Mutates: bag, gone."""
+    """A killed mob or mined block yields one item and disappears for ``respawn`` steps. Mutates: bag, gone."""
     bag[places[p, Place.GIVES]] += 1
     gone[p] = respawn
 
 
 @kernel
 def load(item, slot, bag, furnace):
-    """One item goes from a bag into a slot of a furnace. Mutates: bag, furnace."""
+    """Loading moves one item from the bag into a slot of a furnace. Mutates: bag, furnace."""
     bag[item] -= 1
     furnace[slot] = item
     furnace[slot + 1] += 1
@@ -127,7 +127,7 @@ def load(item, slot, bag, furnace):
 
 @kernel
 def empty_output(bag, furnace):
-    """Taking out takes all that is cooked; tells how many that are. Mutates: bag, furnace."""
+    """Taking out moves all cooked items into the bag; returns their number. Mutates: bag, furnace."""
     count = furnace[Furnace.OUTPUTS]
     bag[furnace[Furnace.OUTPUT]] += count
     furnace[Furnace.OUTPUT] = NOTHING
@@ -137,7 +137,7 @@ def empty_output(bag, furnace):
 
 @kernel
 def apply_command(tables, row, agent, bag, gone, furnaces, chest, event):
-    """An accepted command is carried out as a whole. Mutates: agent, bag, gone, furnaces, chest, event."""
+    """Carry out an accepted command. Mutates: agent, bag, gone, furnaces, chest, event."""
     verb, what, places = row[Row.VERB], row[Row.WHAT], tables.places
     p = target_of(row, agent, places, gone)
     event[EventColumn.CODE], event[EventColumn.PLACE] = verb, p
@@ -166,12 +166,12 @@ def apply_command(tables, row, agent, bag, gone, furnaces, chest, event):
         chest[what] += 1
 
 
-# ------------------------------------------------------------------------------------------- time passes
+# ------------------------------------------------------------------------------------------- passing of time
 
 
 @kernel
 def can_cook(furnace, items, params):
-    """A furnace cooks if it has something raw, enough fuel for it, and room among cooked things of the same kind."""
+    """A furnace cooks if it has a raw item, enough fuel, and an output slot that can take the product."""
     if furnace[Furnace.INPUTS] == 0:
         return False
     product = items[furnace[Furnace.INPUT], Item.COOKED]
@@ -182,7 +182,7 @@ def can_cook(furnace, items, params):
 
 @kernel
 def cook(furnace, items, params):
-    """After its time one item is cooked, and fuel is used up for it; tells how many items were. Mutates: furnace."""
+    """After ``cook_steps`` steps one item is cooked and uses up its fuel; returns items cooked. Mutates: furnace."""
     if not can_cook(furnace, items, params):
         furnace[Furnace.PROGRESS] = 0
         return 0
@@ -206,7 +206,7 @@ def cook(furnace, items, params):
 
 @kernel
 def come_back(gone):
-    """What was killed or mined is there again when its steps are over. Mutates: gone."""
+    """Killed mobs and mined blocks reappear after ``respawn`` steps. Mutates: gone."""
     for p in range(gone.shape[0]):
         if gone[p] > 0:
             gone[p] -= 1
@@ -214,7 +214,7 @@ def come_back(gone):
 
 @kernel
 def serve_orders(orders, clock, chest, served, dishes, history):
-    """Dishes in the chest that served nobody yet complete open orders, the oldest first; tells how many.
+    """Each unserved dish in the chest completes the oldest open order for it; returns the number of orders.
 
     Mutates: orders, clock, served, history.
     """
@@ -233,7 +233,7 @@ def serve_orders(orders, clock, chest, served, dishes, history):
 
 @kernel
 def age_orders(orders, clock):
-    """Every order that was not served loses a step and fails without one; tells how many do. Mutates: orders, clock."""
+    """Open orders lose a step and expire when none is left; returns how many expired. Mutates: orders, clock."""
     for q in range(clock[Clock.OPEN]):
         orders[q, Queue.REMAINING] -= 1
     expired = drop_late_orders(orders, clock, Clock.OPEN)
@@ -243,7 +243,7 @@ def age_orders(orders, clock):
 
 @kernel
 def take_order(orders, clock, forced, stream, rng, params):
-    """An order comes at the start and after each interval, as long as the episode goes on.
+    """A new order arrives at the start and after each interval until the episode ends.
 
     Mutates: orders, clock, stream, rng.
     """
@@ -254,12 +254,12 @@ def take_order(orders, clock, forced, stream, rng, params):
 
 # ------------------------------------------------------------------------------------------- shaped reward
 
-LOADED, TAKEN, STORED, AHEAD = 0.1, 0.2, 0.3, 4  # rewards; items in a slot from which loading earns nothing
+LOADED, TAKEN, STORED, AHEAD = 0.1, 0.2, 0.3, 4  # rewards; items in a slot above which loading earns nothing
 
 
 @kernel
 def shaped_reward(event, furnaces, places, items):
-    """Loading a furnace that has little, taking out and storing dishes earn something: steps towards an order."""
+    """Steps towards an order earn reward: loading a nearly empty furnace, taking out, and storing dishes."""
     verb, p = event[EventColumn.CODE], event[EventColumn.PLACE]
     if verb == Verb.FUEL or verb == Verb.INPUT:
         slot = Furnace.FUELS if verb == Verb.FUEL else Furnace.INPUTS
@@ -273,7 +273,7 @@ def shaped_reward(event, furnaces, places, items):
 
 @kernel
 def count_order_events(order_events, completed, expired, cooked):
-    """What happened to orders is counted for rewards and records. Mutates: order_events."""
+    """Rewards and records use counts of completed and expired orders and cooked items. Mutates: order_events."""
     order_events[OrderEvent.COMPLETED] = completed
     order_events[OrderEvent.EXPIRED] = expired
     order_events[OrderEvent.COOKED] = cooked

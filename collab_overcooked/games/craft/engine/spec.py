@@ -1,4 +1,4 @@
-"""Levels in words: frozen dataclasses read from YAML. Places are points with whole coordinates."""
+"""Levels: frozen dataclasses read from YAML. Places are points with integer coordinates."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ KEYS = (
 )  # fmt: skip
 NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 CHEST, FURNACE = "chest", "furnace"
-FARTHEST = 8000  # coordinates; squares of distances then fit into int32
-WIDEST = 100  # cells from the first to the last in each direction, all of which pictures show
+MAX_COORDINATE = 8000  # squared distances then fit into int32
+MAX_EXTENT = 100  # cells between the outermost places in each direction, all of which pictures show
 MAX_AGENTS, MAX_PLACES = 4, 60
 
 Point = tuple[int, int]
@@ -27,14 +27,14 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class Place:
-    """Something that agents can go to.
+    """A place that agents can go to.
 
     Attributes:
-        name: Its kind, with a number from 1 on where there are several of the kind.
+        name: Its kind, with a number from 1 if there are several of the kind.
         kind: ``"chest"``, ``"furnace"``, or a block or mob of the level.
         role: ``"chest"``, ``"furnace"``, ``"block"`` or ``"mob"``.
         at: Coordinates x and z.
-        gives: What mining or killing yields; empty for chest and furnace.
+        gives: Item that mining or killing yields; empty for chest and furnace.
     """
 
     name: str
@@ -46,18 +46,18 @@ class Place:
 
 @dataclass(frozen=True)
 class Level:
-    """All that a YAML file says of a level.
+    """Contents of a level file.
 
     Attributes:
-        document: Where it was read.
+        document: Source document.
         name: For example ``"field"``.
-        description: What it is like, in a sentence.
-        agents: Number of agents if none is chosen.
-        max_steps: Steps of an episode if none is chosen.
+        description: One-sentence description.
+        agents: Default number of agents.
+        max_steps: Default length of an episode.
         places: Chests, furnaces, blocks and mobs, in this order.
         fuel: Items that burn.
-        dishes: Dishes in the order in which random draws index them, with the raw item of each.
-        starts: Where agents start, by seat.
+        dishes: Raw item of each dish, in the order in which random draws index them.
+        starts: Start of each agent, by seat.
     """
 
     document: Document
@@ -72,7 +72,7 @@ class Level:
 
     @property
     def corners(self) -> tuple[Point, Point]:
-        """Least and largest coordinates of places and starts; nobody walks out of this rectangle."""
+        """Smallest and largest coordinates of places and starts; agents never leave this rectangle."""
         xs, zs = zip(*(place.at for place in self.places), *self.starts, strict=True)
         return (min(xs), min(zs)), (max(xs), max(zs))
 
@@ -88,7 +88,7 @@ class Level:
 
 
 def levels() -> list[str]:
-    """Return the names of the shipped levels."""
+    """Return the names of the built-in levels."""
     return builtin_names(FOLDER)
 
 
@@ -96,10 +96,10 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
     """Read a level.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: If the level cannot work; the message names file, line and remedy.
+        LayoutError: If the level is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)
@@ -113,7 +113,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
             places += _named(kind, role, points, gives)
     starts = _points(doc, "starts")
     if len(places) > MAX_PLACES:
-        raise doc.error(f"the level has {len(places)} places; at most {MAX_PLACES} will do")
+        raise doc.error(f"the level has {len(places)} places; at most {MAX_PLACES} are allowed")
     if len(starts) > MAX_AGENTS:
         raise doc.error(f"starts: {len(starts)} starts; at most {MAX_AGENTS} agents can play", "starts")
     yielded = dict.fromkeys(place.gives for place in places if place.gives)
@@ -129,42 +129,42 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
         starts=starts,
     )
     size = max(high - low for low, high in zip(*level.corners, strict=True))
-    if size > WIDEST:
-        raise doc.error(f"places and starts lie {size} cells apart; at most {WIDEST} will do")
+    if size > MAX_EXTENT:
+        raise doc.error(f"places and starts are {size} cells apart; at most {MAX_EXTENT} are allowed")
     return level
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise doc.error(f"{name!r} is no name; use small letters, with _ between words", *path)
+        raise doc.error(f"{name!r} is not a valid name; use lower-case letters, with _ between words", *path)
 
 
 def _points(doc: Document, *path: Any) -> tuple[Point, ...]:
-    found = []
+    points = []
     for i, point in enumerate(doc.listed("points such as [2, -2]", *path)):
         if not isinstance(point, list) or len(point) != 2:
             raise doc.refuse("be a point [x, z]", *path, i)
-        x, z = (doc.integer(*path, i, k, low=-FARTHEST, high=FARTHEST) for k in range(2))
-        found.append((x, z))
-    return tuple(found)
+        x, z = (doc.integer(*path, i, k, low=-MAX_COORDINATE, high=MAX_COORDINATE) for k in range(2))
+        points.append((x, z))
+    return tuple(points)
 
 
 def _sources(doc: Document, key: str) -> dict[str, tuple[tuple[Point, ...], str]]:
-    """Read blocks or mobs: points and what one gives, by kind."""
-    found = {}
+    """Read blocks or mobs: points and the item that each gives, by kind."""
+    sources = {}
     for kind in doc.mapping(key):
         _check_name(doc, kind, key, kind)
         if kind in (CHEST, FURNACE):
-            raise doc.error(f"{kind!r} has a key of its own", key, kind)
+            raise doc.error(f"{kind!r} has a separate key", key, kind)
         doc.mapping(key, kind, only=("at", "gives"))
         gives = doc.text(key, kind, "gives", default=kind)
         _check_name(doc, gives, key, kind, "gives")
-        found[kind] = _points(doc, key, kind, "at"), gives
-    return found
+        sources[kind] = _points(doc, key, kind, "at"), gives
+    return sources
 
 
 def _named(kind: str, role: str, points: Sequence[Point], gives: str = "") -> list[Place]:
-    """Return places of one kind, numbered where there are several."""
+    """Return the places of one kind, numbered if there are several."""
     names = [kind] if len(points) == 1 else [f"{kind}{k}" for k in range(1, len(points) + 1)]
     return [Place(name, kind, role, at, gives) for name, at in zip(names, points, strict=True)]
 
@@ -186,5 +186,5 @@ def _dishes(doc: Document, yielded: Sequence[str]) -> dict[str, str]:
         if raw not in yielded:
             raise doc.error(near_matches("item that some place gives", raw, yielded), "dishes", dish)
         if list(dishes.values()).count(raw) > 1:
-            raise doc.error(f"two dishes are made of {raw}; a furnace makes one", "dishes", dish)
+            raise doc.error(f"two dishes are made of {raw}; a raw item can become only one dish", "dishes", dish)
     return dict(dishes)

@@ -14,7 +14,7 @@ from collab_overcooked.kernels.rng import Rng
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled level: read-only int32 arrays."""
 
     params: Array  # (8,) see Param
     reach: Array  # (4,) square of the distance from which a place of each Role can be used; -1 for any
@@ -26,7 +26,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B environments."""
+    """State of B environments, with leading axis B."""
 
     agents: Array = array_of("N", Agent)
     bags: Array = array_of("N", "I")  # items that each agent has
@@ -43,7 +43,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+"""The order of play within a step, and the loop over a batch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from collab_overcooked.kernels.orders import Queue
 
 @kernel
 def command_agents(tables, agents, bags, gone, furnaces, chest, actions, events, shaped):
-    """All are judged by the same moment; of those who want the same thing the agent of the lowest number gets it.
+    """Commands are checked against the same state; if several agents want the same thing, the lowest index gets it.
 
     Mutates: agents, bags, gone, furnaces, chest, events, shaped.
     """
@@ -52,9 +52,9 @@ def command_agents(tables, agents, bags, gone, furnaces, chest, actions, events,
 
 @kernel
 def pass_time(tables, gone, furnaces, chest, served, orders, clock, history, draws, order_events):
-    """After the commands things cook and come back; orders are served, then age; then the next one may come.
+    """After the commands: cooking, respawning, serving orders, ageing orders, and possibly a new order.
 
-    ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
+    ``draws`` are the environment's forced orders, stream and rng. Mutates: all but tables and forced orders.
     """
     forced, stream, rng = draws
     cooked = 0
@@ -70,7 +70,7 @@ def pass_time(tables, gone, furnaces, chest, served, orders, clock, history, dra
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
     agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
     chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
     history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
@@ -103,7 +103,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Agents start at their places with empty bags; nothing is cooked or stored; the first order is there.
+    """An episode starts with agents at their starts, empty bags, furnaces and chest, and a first order.
 
     Mutates: state, out.
     """
@@ -132,7 +132,7 @@ def reset_batch(tables, state, out, which, limit):
 
 @kernel
 def clear_out(out, b):
-    """Nothing has happened yet in an episode that starts. Mutates: out."""
+    """Clear rewards and events at the start of an episode. Mutates: out."""
     out.rewards[b], out.shaped[b], out.order_events[b] = 0, 0, 0
     clear_events(out.events[b], FIRST_ID)
     out.terminated[b], out.truncated[b] = False, False

@@ -1,1 +1,1 @@
-"""Policies that know CraftKitchen."""
+"""Policies that play CraftKitchen."""

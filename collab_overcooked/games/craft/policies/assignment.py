@@ -1,7 +1,7 @@
-"""Who does what next in CraftKitchen: every agent in turn takes the command that is worth most, given some priorities.
+"""Assignment of commands in CraftKitchen: each agent in turn takes the command of the highest value for some weights.
 
-What a command is worth follows from what is ordered, on its way, or missing; a walk is worth a share of the best that
-can be done where it leads.
+The value of a command depends on what is ordered, in progress, or missing; a walk has a share of the value of the best
+command at its destination.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ Array = np.ndarray
 
 
 class Knob(IntEnum):
-    """Priorities: weights of commands, and how much to have at hand."""
+    """Weights of commands, and targets of stock."""
 
-    GO = 0  # per cent that something counts for which one must walk
-    BATCH = 1  # items for which a walk counts in full
-    AHEAD = 2  # dishes of each kind to have beyond what is ordered
-    SPARE = 3  # fuels to have beyond what is to be cooked
-    URGENT = 4  # added where an order waits for it
+    GO = 0  # percentage of a command's value if the agent must walk first
+    BATCH = 1  # items that make a walk count in full
+    AHEAD = 2  # dishes of each kind to prepare beyond the orders
+    SPARE = 3  # fuel to keep beyond what is to be cooked
+    URGENT = 4  # added if an order waits for it
     KILL = 5
     MINE = 6
     LOAD = 7
@@ -57,21 +57,21 @@ DEFAULT_WEIGHTS = (60, 3, 2, 1, 30, 40, 35, 55, 60, 60, 70, 0)
 
 
 class Scratch(NamedTuple):
-    """Memory of a decision, and the spots that are worth going to."""
+    """Working memory of a decision, and the spots worth going to."""
 
     spots: Array  # (S,) places
     goto: Array  # (P,) command that leads to each place
-    at: Array  # (2,) where an agent would be
-    away: Array  # (P,) places without mob or block, or spoken for
-    emptied: Array  # (F,) 1 where somebody takes out
-    want: Array  # (D,) dishes to begin of each kind
-    urgent: Array  # (D,) open orders of each kind for which nothing is in the chest
-    short: Array  # (1,) half items for which fuel is missing
+    at: Array  # (2,) hypothetical position of an agent
+    away: Array  # (P,) nonzero for places whose mob or block is gone or claimed
+    emptied: Array  # (F,) 1 if an agent is going to take out
+    want: Array  # (D,) dishes of each kind to start
+    urgent: Array  # (D,) open orders of each kind without a dish in the chest
+    short: Array  # (1,) half items without fuel
 
 
 @kernel
 def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scratch):
-    """What is ordered and not on its way is wanted, and fuel for all that is to be cooked. Mutates: scratch."""
+    """Count dishes ordered but not in progress, and fuel missing for all items to be cooked. Mutates: scratch."""
     want, urgent, short, items = scratch.want, scratch.urgent, scratch.short, tables.items
     short[0] = HALF * knobs[Knob.SPARE]
     for d in range(want.shape[0]):
@@ -86,7 +86,7 @@ def count_needs(tables, bags, furnaces, chest, served, orders, clock, knobs, scr
 
 @kernel
 def count_stock(k, bags, furnaces, heat, items, scratch):
-    """What agents and furnaces have of an item need not be brought again. Mutates: scratch."""
+    """Subtract what agents and furnaces already have of an item. Mutates: scratch."""
     want, short, there = scratch.want, scratch.short, 0
     for i in range(bags.shape[0]):
         there += bags[i, k]
@@ -104,14 +104,14 @@ def count_stock(k, bags, furnaces, heat, items, scratch):
 
 @kernel
 def dish_of(item, items):
-    """A raw item belongs to the dish that it becomes."""
+    """Return the dish that a raw item becomes, or NOTHING."""
     cooked = items[item, Item.COOKED]
     return NOTHING if cooked == NOTHING else items[cooked, Item.DISH]
 
 
 @kernel
 def worth_taking(tables, furnace, knobs, scratch):
-    """Taking out is worth it if somebody waits for it, if it blocks something else, or if there is much."""
+    """Taking out is worth more if an order waits, if the output blocks another kind, or if the batch is complete."""
     d = tables.items[furnace[Furnace.OUTPUT], Item.DISH]
     worth = knobs[Knob.TAKE] + knobs[Knob.URGENT] * (scratch.urgent[d] > 0)
     blocked = (
@@ -124,7 +124,7 @@ def worth_taking(tables, furnace, knobs, scratch):
 
 @kernel
 def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
-    """A command is worth what its priority says, nothing if it is refused or not needed."""
+    """A command has the value of its weight, or 0 if it is refused or not needed."""
     if why_refused(tables, row, agent, bag, scratch.away, furnaces) != Reason.OK:
         return 0
     verb, what, items = row[Row.VERB], row[Row.WHAT], tables.items
@@ -150,7 +150,7 @@ def worth_of(tables, row, agent, bag, furnaces, knobs, scratch):
 
 @kernel
 def share_of_load(row, bag, worth, knobs, items, urgent):
-    """Walking with few things is worth less, unless somebody waits for them."""
+    """Walking with few items is worth less, unless an order waits for them."""
     verb, what = row[Row.VERB], row[Row.WHAT]
     if verb == Verb.STORE and urgent[items[what, Item.DISH]] > 0:
         return worth
@@ -161,7 +161,7 @@ def share_of_load(row, bag, worth, knobs, items, urgent):
 
 @kernel
 def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
-    """Of all that can be done at a spot the most worthy; tells which command, and its worth in per cent."""
+    """Return the command with the highest value at a spot, and its value in per cent."""
     best, most = 0, 0
     for action in range(tables.catalogue.shape[0]):
         row = tables.catalogue[action]
@@ -177,7 +177,7 @@ def best_here(tables, agent, bag, furnaces, knobs, scratch, walked):
 
 @kernel
 def claim(tables, row, agent, furnaces, scratch, count):
-    """What somebody is going to do need not be done by others. Mutates: scratch."""
+    """Mark a command as taken, so that other agents do something else. Mutates: scratch."""
     p = target_of(row, agent, tables.places, scratch.away)
     verb = row[Row.VERB]
     if verb == Verb.KILL:
@@ -192,7 +192,7 @@ def claim(tables, row, agent, furnaces, scratch, count):
 
 @kernel
 def choose_command(tables, agent, bag, furnaces, knobs, scratch):
-    """An agent does what is most worthy here, or goes where something is worth the walk. Mutates: scratch."""
+    """Choose the best command here, or a walk to a spot with a better one. Mutates: scratch."""
     best, most = best_here(tables, agent, bag, furnaces, knobs, scratch, False)
     spot, then = NOTHING, best
     for s in range(scratch.spots.shape[0]):
@@ -213,19 +213,19 @@ def choose_command(tables, agent, bag, furnaces, knobs, scratch):
 
 @kernel
 def assign_batch(tables, state, knobs, scratch, actions):
-    """Every agent of every environment chooses in turn, by a row of priorities for each. Mutates: scratch, actions."""
+    """Assign commands in every environment, with one row of weights per environment. Mutates: scratch, actions."""
     agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
     chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
     n_agents = agents.shape[1]
     for b in range(actions.shape[0]):
-        own = knobs[b]
-        count_needs(tables, bags[b], furnaces[b], chest[b], served[b], orders[b], clock[b], own, scratch)
+        weights = knobs[b]
+        count_needs(tables, bags[b], furnaces[b], chest[b], served[b], orders[b], clock[b], weights, scratch)
         for p in range(gone.shape[1]):
             scratch.away[p] = gone[b, p]
         scratch.emptied[:] = 0
         for k in range(n_agents):
-            i = n_agents - 1 - k if own[Knob.BACKWARDS] == 1 else k
-            actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], own, scratch)
+            i = n_agents - 1 - k if weights[Knob.BACKWARDS] == 1 else k
+            actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], weights, scratch)
 
 
 # ------------------------------------------------------------------------------------------- from Python
@@ -235,7 +235,7 @@ class Assigner:
     """A game's assignment with its scratch memory.
 
     Raises:
-        ValueError: If the game is no CraftKitchen.
+        ValueError: If the game is not CraftKitchen.
     """
 
     def __init__(self, game: Any) -> None:
@@ -245,8 +245,8 @@ class Assigner:
         goto = np.zeros(len(places), np.int32)
         for action, (verb, what, place) in enumerate(catalogue.tolist()):
             if verb == Verb.GOTO:
-                named = [place] if place != NOTHING else np.flatnonzero(places[:, Place.KIND] == what).tolist()
-                goto[named] = action  # commands for single places come later and win
+                destinations = [place] if place != NOTHING else np.flatnonzero(places[:, Place.KIND] == what).tolist()
+                goto[destinations] = action  # commands for single places come later and take precedence
         sizes = game.sizes
         self._scratch = Scratch(
             _spots(self.tables),
@@ -260,22 +260,22 @@ class Assigner:
         )
 
     def assign(self, state: Any, knobs: Array, actions: Array) -> None:
-        """Write the decision for every environment of a batch, (B, N) int32, by rows of priorities (B, knobs)."""
+        """Write the commands of every environment, (B, N) int32, for rows of weights (B, knobs)."""
         assign_batch(self.tables, state, knobs, self._scratch, actions)
 
 
 def _spots(tables: Any) -> Array:
-    """Return chests, furnaces, and of blocks and mobs that are of use the one of each kind nearest to a furnace."""
+    """Return chests, furnaces, and of each useful kind of block or mob the one nearest to a furnace."""
     places = tables.places.astype(np.int64)
     chosen = [p for p, place in enumerate(places) if place[Place.ROLE] in (Role.CHEST, Role.FURNACE)]
     hearths = places[places[:, Place.ROLE] == Role.FURNACE][:, [Place.X, Place.Z]]
     for kind in dict.fromkeys(places[:, Place.KIND].tolist()):
-        own = np.flatnonzero(places[:, Place.KIND] == kind)
-        gives = places[own[0], Place.GIVES]
+        members = np.flatnonzero(places[:, Place.KIND] == kind)
+        gives = places[members[0], Place.GIVES]
         if gives != NOTHING and (tables.items[gives, Item.FUEL] == 1 or tables.items[gives, Item.COOKED] != NOTHING):
-            way = [((hearths - places[p, [Place.X, Place.Z]]) ** 2).sum(axis=1).min() for p in own]
-            chosen.append(int(own[int(np.argmin(way))]))
+            way = [((hearths - places[p, [Place.X, Place.Z]]) ** 2).sum(axis=1).min() for p in members]
+            chosen.append(int(members[int(np.argmin(way))]))
     return np.array(chosen, np.int32)
 
 
-assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game

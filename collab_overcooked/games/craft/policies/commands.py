@@ -1,6 +1,6 @@
-"""The commands of CraftKitchen for a language model that directs several agents: rules, reading, demonstration.
+"""Commands of CraftKitchen for a language model that directs several agents: rules, parsing, demonstration.
 
-Source: MindAgent's dispatcher; the texts are our own.
+Source: MindAgent's dispatcher; the texts are ours.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class Commands(CommandLanguage):
 
     @classmethod
     def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        """Yield seat and command."""
+        """Yield the seat and text of each command."""
         for verb, number, word in _COMMAND.findall(text):
             yield int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})"
 
     @classmethod
     def name(cls, seat: int) -> str:
-        """Return what commands call a seat."""
+        """Return the name of a seat in commands."""
         return f"bot{seat + 1}"
 
     @classmethod
@@ -47,27 +47,27 @@ class Commands(CommandLanguage):
         return f"wait({cls.name(seat)})"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return what the game says of the last commands."""
-        return "\n".join(["What became of your last commands:", *(refusals or ["all were carried out"])])
+        """Return the outcome of the last commands."""
+        return "\n".join(["Outcome of your last commands:", *(refusals or ["all were carried out"])])
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return a game on the field."""
+        """Return a demonstration game on the level ``field``."""
         return demonstration(min(agents, len(agent_names(4))))
 
     def facts(self, demo: bool) -> dict[str, Any]:
-        """Return what the templates of the rules use."""
+        """Return the variables of the rules template."""
         return {"names": agent_names(self.game.n_agents), "manual": self.game.manual()}
 
 
 @lru_cache(maxsize=8)
 def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
-    """Return states and commands of a short game on the field, played by the greedy team of this package.
+    """Return a short demonstration on the level ``field``, played by the greedy team of this package.
 
     Args:
-        agents: Number of agents in it.
+        agents: Number of agents.
 
     Returns:
-        Pairs of state text and commands, a line each.
+        Pairs of state text and commands, one command per line.
     """
     game: Any = registry.load_game(GAME, level="field", agents=agents, pace=5)
     state, out = game.alloc(1)

@@ -1,6 +1,6 @@
-"""Greedy play of CraftKitchen: the usual assignment for the whole team, of which each seat takes its part.
+"""Greedy play of CraftKitchen: the default assignment for the whole team, of which each seat takes its part.
 
-Seats need no messages: all of them see the same state and come to the same decision.
+Seats need no messages: all of them see the same state and compute the same assignment.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from collab_overcooked.policies.specs import read_options
 
 @dataclass(frozen=True)
 class GreedyOptions:
-    """How far ahead to work.
+    """Options of the greedy policy.
 
     Attributes:
-        ahead: Dishes of each kind to have beyond what is ordered; 0 to begin none before its order.
+        ahead: Dishes of each kind to prepare beyond the orders; 0 to start none before its order.
     """
 
     ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
@@ -30,10 +30,10 @@ class GreedyOptions:
 
 
 class GreedyPolicy(Silent):
-    """Takes the command that is worth most now; works ahead when no order needs it.
+    """Takes the command with the highest value now; works ahead if no order needs it.
 
     Args:
-        options: How far ahead.
+        options: Options.
     """
 
     name = "greedy"
@@ -46,7 +46,7 @@ class GreedyPolicy(Silent):
         """Forget the last episode.
 
         Raises:
-            ValueError: If the game is no CraftKitchen.
+            ValueError: If the game is not CraftKitchen.
         """
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
@@ -55,15 +55,15 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
-        if seen.error is not None:  # a teammate was given it
+        """Return this seat's command."""
+        if seen.error is not None:  # a teammate got it first
             return seen.idle_action
         self._assigner.assign(self._simulator.state, self._knobs, self._actions)
         return int(self._actions[0, seen.seat])
 
 
 def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec such as ``"greedy:ahead=0"``; the text is what follows the colon.
+    """Create the policy from the text after the colon of a spec such as ``"greedy:ahead=0"``.
 
     Raises:
         ValueError: For an unknown parameter or value.

@@ -1,8 +1,8 @@
-"""Planning in CraftKitchen: assignments by many priorities, played ahead on copies of the present moment.
+"""Planning in CraftKitchen: rollouts of assignments with many weights on copies of the current state.
 
-Before every step the planner plays the assignments of ``assignment.py`` some steps ahead, by the usual priorities, by
-those that were best a step ago, and by new ones, half of them drawn near good ones. It takes the best one's first step.
-What will be ordered is not known: copies draw orders of their own, the same ones for all candidates.
+Before every step the planner rolls out the assignments of ``assignment.py`` with the default weights, with those that
+were best a step ago, and with new ones, half of them drawn near good ones. It takes the first step of the best rollout.
+Future orders are unknown: copies draw their own orders, the same ones for all candidates.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from collab_overcooked.policies.search.plan_search import PlanMemory
 from collab_overcooked.policies.search.simulator import Simulator, empty_fork
 from collab_overcooked.policies.specs import read_options
 
-FUTURES = 4  # sequences of orders that each candidate is tried on
-ELITES = 6  # priorities that are tried again in the next step
-PROGRESS = 0.05  # worth of shaped rewards beside served orders
-DRAWS = (  # values of new priorities, by knob
+FUTURES = 4  # order sequences per candidate
+ELITES = 6  # weights that are tried again in the next step
+PROGRESS = 0.05  # weight of shaped rewards relative to served orders
+DRAWS = (  # values of new weights, by knob
     (20, 40, 60, 80, 90),
     (1, 2, 3, 4, 6, 8, 12),
     (0, 1, 2, 3, 5, 8),
@@ -43,12 +43,12 @@ DRAWS = (  # values of new priorities, by knob
 
 @dataclass(frozen=True)
 class PlannerOptions:
-    """How to plan.
+    """Options of the planner.
 
     Attributes:
-        rollouts: Copies played for one decision.
-        horizon: Steps that they are played.
-        ahead: Most dishes of each kind to have beyond what is ordered; 0 to begin none before its order.
+        rollouts: Number of rollouts per decision.
+        horizon: Length of a rollout in steps.
+        ahead: Maximum number of dishes of each kind to prepare beyond the orders; 0 to start none before its order.
     """
 
     rollouts: int = 128
@@ -61,11 +61,11 @@ class PlannerOptions:
 
 
 class Lookahead:
-    """Decides for a whole team; remembers the last decisions, as each seat asks for the same one.
+    """Decides for the whole team; caches the last decisions, as each seat asks for the same one.
 
     Args:
         game: Compiled CraftKitchen.
-        options: How to plan.
+        options: Options.
     """
 
     def __init__(self, game: Any, options: PlannerOptions) -> None:
@@ -76,12 +76,12 @@ class Lookahead:
         self._known = PlanMemory(8)
 
     def decide(self, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
-        """Return the decision for a moment (N,), and the priorities to try again (E, knobs)."""
+        """Return the commands for the current state (N,), and the weights to try again (E, knobs)."""
         state = simulator.state
-        moment = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
-        key = b"".join(array.tobytes() for array in (*moment, state.clock, elites))
-        found: tuple[Array, Array] = self._known.recall(key, lambda: self._search(key, simulator, elites))
-        return found
+        arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
+        key = b"".join(array.tobytes() for array in (*arrays, state.clock, elites))
+        decision: tuple[Array, Array] = self._known.recall(key, lambda: self._search(key, simulator, elites))
+        return decision
 
     def _search(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
         rng = np.random.default_rng(list(key))
@@ -90,35 +90,35 @@ class Lookahead:
         tried = np.concatenate([tried, self._fresh(rng, self._candidates - len(tried), tried)])
         tried[:, Knob.AHEAD] = np.minimum(tried[:, Knob.AHEAD], self._ahead)
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
-        own, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
+        weights, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
         actions = np.zeros((len(copies), simulator.game.n_agents), np.int32)
         first = actions.copy()
         for step in range(self._horizon):
-            self._assigner.assign(copies.state, own, actions)
+            self._assigner.assign(copies.state, weights, actions)
             if step == 0:
                 first[:] = actions
             copies.advance(actions)
             worth += copies.rewards[:, 0] + PROGRESS * copies.out.shaped.sum(axis=1)
         worth -= copies.state.clock[:, Clock.EXPIRED] - futures.state.clock[0, Clock.EXPIRED]
         means = worth.reshape(-1, len(futures)).mean(axis=1)
-        ranking = np.argsort(-np.round(means, 6), kind="stable")  # nothing is changed without gain
+        ranking = np.argsort(-np.round(means, 6), kind="stable")  # stable: ties keep the earlier candidate
         return first[ranking[0] * len(futures)].copy(), tried[ranking[:ELITES]]
 
     def _fresh(self, rng: np.random.Generator, count: int, good: Array) -> Array:
-        """Draw new priorities, every other row with much of a good one."""
+        """Draw new weights, every other row as a mutation of a good one."""
         drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1).astype(np.int32)
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
         return np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32)
 
 
-lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # copies take memory
+lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # small, as copies take memory
 
 
 class PlannerPolicy(Silent):
-    """Plans for all seats and plays its own part; all planners come to the same plan.
+    """Plans for all seats and plays its own; all planners compute the same plan.
 
     Args:
-        options: How to plan.
+        options: Options.
     """
 
     name = "planner"
@@ -131,22 +131,22 @@ class PlannerPolicy(Silent):
         """Forget the last episode.
 
         Raises:
-            ValueError: If the game is no CraftKitchen.
+            ValueError: If the game is not CraftKitchen.
         """
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
         self._elites = np.zeros((0, len(DEFAULT_WEIGHTS)), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
-        if seen.error is not None:  # a teammate was given it
+        """Return this seat's command."""
+        if seen.error is not None:  # a teammate got it first
             return seen.idle_action
         actions, self._elites = self._lookahead.decide(self._simulator, self._elites)
         return int(actions[seen.seat])
 
 
 def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:rollouts=64,ahead=0"``; the text is what follows the colon.
+    """Create the policy from the text after the colon of a spec such as ``"planner:rollouts=64,ahead=0"``.
 
     Raises:
         ValueError: For an unknown parameter or value.

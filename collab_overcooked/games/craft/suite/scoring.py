@@ -20,7 +20,7 @@ from collab_overcooked.metrics.orders import ORDERS, Cell, cos, served_share, ta
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 CRAFT = "CraftKitchen-v0"
 AXES = ("level", "agents", "pace")
@@ -98,7 +98,7 @@ class CraftResult:
         team: Policies, written so that teams of different sizes compare.
         runs: (level, agents, pace) -> completed over resolved orders of each run.
         options: Of the game, without level, agents and pace.
-        sources: Level -> what makes it: a shipped name, a path, or the values of a file.
+        sources: Level -> what makes it: a built-in name, a path, or the values of a file.
     """
 
     title: str
@@ -199,7 +199,7 @@ def _result(records: Sequence[Mapping[str, Any]]) -> CraftResult:
         key = name, len(record["team"]), axis_values(record)["pace"]
         settings.setdefault(key, {}).setdefault(record["seed"], []).append(tally_record(record))
     runs = {key: tuple(total(own).cell() for own in by_seed.values()) for key, by_seed in settings.items()}
-    variant, team = variant_of(records[0]), team_words(records[0]["team"].values())
+    variant, team = variant_of(records[0]), team_text(records[0]["team"].values())
     return CraftResult(variant.title, not variant.changed, team, runs, records[0]["env_kwargs"], sources)
 
 

@@ -28,7 +28,7 @@ from collab_overcooked.io.options import option
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.teams import size_words
+from collab_overcooked.runner.teams import size_text
 
 NAME = "craft"
 EPISODES = 3  # of one run
@@ -77,7 +77,7 @@ class CraftSuite(OrderSuite):
 
     def task_name(self, level: str, agents: int, pace: int) -> str:
         """Return the task of a level's records, for example ``"house, 2 agents, pace 1"``."""
-        return f"{level}, {size_words(agents)}, pace {pace}"
+        return f"{level}, {size_text(agents)}, pace {pace}"
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return levels, numbers of agents and paces."""
@@ -146,7 +146,7 @@ def _card(result: CraftResult) -> Scorecard:
         marks |= {len(rows): "summary"} if rows else {}
         cells = [result.cell(level, agents, pace) for pace in PACES]
         shown = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
-        rows.append((f"{level}, {size_words(agents)}", *shown, result.cos(level, agents)))
+        rows.append((f"{level}, {size_text(agents)}", *shown, result.cos(level, agents)))
         limits = result.limits(level, agents)
         played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))

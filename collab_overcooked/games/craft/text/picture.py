@@ -1,4 +1,4 @@
-"""Pictures of CraftKitchen: the places as they lie, agents beside them, and cards of bags, furnaces and orders."""
+"""Build pictures of CraftKitchen: places, agents next to them, and cards of bags, furnaces and orders."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ from collab_overcooked.render.model import (
 )
 
 Scene = Mapping[str, Any]
-PANEL = 34  # width, font sizes
+PANEL = 34  # width in font sizes
 SPRITES = {"chest": "chest", "furnace": "furnace", "block": "log", "mob": "mob"}
 GRASS = "#dfe6cf"
 SHOWN_DISHES = 2  # on the chest of a picture
-CLOSER, FLATTER = 0.3, 0.8  # shares of distances in the picture, and of vertical ones when places are pushed apart
-APART, ROUNDS = 1.5, 200  # tiles between places, and how often they are pushed apart at most
-HURRY = 0.5  # share of its time from which an order's colour changes
+CLOSER, FLATTER = 0.3, 0.8  # scale of distances, and of vertical ones when places are pushed apart
+APART, ROUNDS = 1.5, 200  # minimum distance of places in tiles, and limit of iterations that push them apart
+HURRY = 0.5  # share of remaining time below which an order's colour changes
 
 
 def icon_of(item: str) -> Icon:
-    """Return what an item looks like: meat, or a meal that is brown."""
+    """Return the icon of an item; cooked meat is brown."""
     meat = item.removeprefix("cooked_")
     cooked = item != meat
     if item.endswith("log"):
@@ -54,11 +54,11 @@ def icon_of(item: str) -> Icon:
     return Icon("", (COLOURS.get(meat, meat),), finish="baked" if cooked else "", text=item)
 
 
-COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods that give the colours of meat with another name
+COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods with the colours of meat that has another name
 
 
 def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
-    """Return a place; a mob that is away leaves an empty spot."""
+    """Return the cell of a place; a mob that is gone leaves an empty spot."""
     place = compiled.level.places[p]
     items: tuple[Icon, ...] = ()
     if place.role == "chest":
@@ -69,16 +69,16 @@ def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
     elif place.role == "mob" and place.name not in scene["gone"]:
         items = (icon_of(place.gives),)
     sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
-    kind = place.name.rstrip("0123456789")  # what is done to the nearest of a kind is done here too
+    kind = place.name.rstrip("0123456789")  # commands to the nearest place of a kind may refer to it too
     targets = tuple(dict.fromkeys((place.name, kind)))
     return Cell(sprite, items=items, caption=place.name.replace("_", " "), targets=targets)
 
 
 @lru_cache(maxsize=32)
 def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
-    """Return where places are drawn: as they lie to each other, but moved together, as the field between is empty.
+    """Return the positions of places in the picture: moved closer together, as the field between them is empty.
 
-    Places that would come closer than ``APART`` are pushed from each other until none do.
+    Places closer than ``APART`` are pushed away from each other until none are.
     """
     places = [(CLOSER * x, CLOSER * z) for x, z in spots]
     for _ in range(ROUNDS):
@@ -99,7 +99,7 @@ def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
 
 
 def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
-    """Return the places, moved together, and the agents at them; several at a place stand side by side."""
+    """Return the board with places and the agents at them; several agents at a place stand side by side."""
     spots = tuple((float(place.at[0]), float(place.at[1])) for place in compiled.level.places)
     drawn = nearer(spots)
     cells = [(drawn[p], _cell(compiled, scene, p)) for p in range(len(drawn))]
@@ -114,12 +114,12 @@ def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
 
 
 def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point:
-    """Return where somebody on the way is drawn: weighted by how near the places are."""
+    """Return the position of an agent between places: their mean, weighted by proximity."""
     weights = [1 / (0.1 + hypot(at[0] - x, at[1] - z)) ** 3 for x, z in spots]
-    whole = sum(weights)
+    total = sum(weights)
     return (
-        round(sum(w * x for w, (x, _) in zip(weights, drawn, strict=True)) / whole, 2),
-        round(sum(w * y for w, (_, y) in zip(weights, drawn, strict=True)) / whole, 2),
+        round(sum(w * x for w, (x, _) in zip(weights, drawn, strict=True)) / total, 2),
+        round(sum(w * y for w, (_, y) in zip(weights, drawn, strict=True)) / total, 2),
     )
 
 
@@ -142,12 +142,12 @@ def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
 
 
 def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment.
+    """Return the picture of a scene.
 
     Args:
-        compiled: The level.
+        compiled: The compiled level.
         scene: See ``scene.decode``.
-        names: Of the agents.
+        names: Names of the agents.
     """
     cooks: list[Cook] = []
     cards: list[Card] = []

@@ -1,4 +1,4 @@
-"""Knowledge of an agent of CraftKitchen: everything but what is ordered next; refusals are told to all."""
+"""Knowledge of an agent of CraftKitchen: everything except future orders; all agents see all refusals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collab_overcooked.envs.seen import SeatView
 
 
 class CraftView(SeatView):
-    """What one agent knows. All lies open, so the agent knows what every other one could do as well."""
+    """Knowledge of one agent: the whole state, so that it also knows the valid actions of the others."""
 
     public_refusals = True
 
     def commands(self, seat: int) -> list[str]:
-        """Return what the game would accept from a seat now, written as commands."""
+        """Return the commands that the game would accept from a seat now."""
         game = self._game
         legal = (a for a in range(game.n_actions) if game.check(self._state, 0, seat, a)[0] == "OK")
         return [game.command_text(seat, action) for action in legal]

@@ -1,4 +1,4 @@
-"""The border between words and numbers: a level and a choice of options become read-only arrays."""
+"""Compile a level and its options into read-only arrays."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timi
 from collab_overcooked.games.cuisineworld.engine.state import Tables
 from collab_overcooked.io.forms import integer, list_of
 
-# The order in which the original's 64 numbers and 211 action codes count kinds of tools, three of each.
+# Order of the kinds of tools, three of each, in the original's 64 numbers and 211 action codes.
 ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")
 ORIGINAL_INSTANCES = 3
 ORIGINAL_ORDERS = 6
 ENDLESS = 2**30  # capacity of a storage
 MAX_SERVED = 100_000  # dishes on a table, whatever the episode's length
-PUTS_PER_STEP = 2  # dishes that one agent can lay on tables in a step, addressed by both of its numbers
+PUTS_PER_STEP = 2  # dishes that one agent can put on tables in a step, addressed by both of its numbers
 
 
 @dataclass(frozen=True)
 class Names:
-    """Words for the numbers in the tables.
+    """Names for the indices in the tables.
 
     Attributes:
         items: Base ingredients, then products.
         products: Product of every recipe.
-        places: Locations in the order of the kitchen.
+        places: Locations in the order of the level file.
         orders: Orders of the level, in the order of random draws.
         catalogue: Text of every command, such as ``"get egg storage0"``.
     """
@@ -62,16 +62,16 @@ class Compiled:
     """A level ready to play.
 
     Attributes:
-        level: What it was made from.
-        timing: Interval and lifetimes in force.
-        config: The options.
-        n_agents: N.
-        max_open_orders: Orders that can be open at a time.
+        level: Source of the tables.
+        timing: Interval and lifetimes in effect.
+        config: Options.
+        n_agents: N, number of agents.
+        max_open_orders: Maximum number of open orders.
         turn_order: Seats in the order in which their commands are carried out.
-        names: Words for its numbers.
-        tables: Its arrays.
-        n_actions: Size of the action space; catalogue rows from here on are named by texts but never carried out.
-        length: Numbers in one agent's observation.
+        names: Names for indices in the tables.
+        tables: Read-only arrays.
+        n_actions: Size of the action space; catalogue rows from here on have texts but are never carried out.
+        length: Size of one agent's observation.
     """
 
     level: Level
@@ -87,11 +87,10 @@ class Compiled:
 
 
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
-    """Turn a level into tables.
+    """Compile a level.
 
     Raises:
-        ValueError: If the original's 64 numbers are asked for and cannot hold the level, or ``turn_order`` does not
-            name each seat once.
+        ValueError: If ``obs="original64"`` cannot represent the level, or ``turn_order`` does not name each seat once.
     """
     timing = level.timing(config.alpha, config.beta)
     n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
@@ -136,10 +135,10 @@ def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: i
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:
-    """List commands verb by verb in the order of the kitchen, those that can never be carried out at the end.
+    """List commands verb by verb in the order of locations, with those that can never be carried out at the end.
 
     Returns:
-        Rows, texts, number of the possible ones, and the first action id of each verb at each place.
+        Rows, texts, number of possible commands, and the first action id of each verb at each place.
     """
     roles = [level.tools[kind].role for kind in level.kitchen]
     places = list(enumerate(level.locations))
@@ -209,7 +208,7 @@ def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_ord
     if config.obs != "original64":
         return codes
     if n_agents != 2:
-        raise ValueError(f"obs 'original64' is made for 2 agents, not {n_agents}; use 'features'")
+        raise ValueError(f"obs 'original64' supports 2 agents, not {n_agents}; use 'features'")
     if max_open_orders > ORIGINAL_ORDERS:
         raise ValueError(f"obs 'original64' has room for {ORIGINAL_ORDERS} orders, not {max_open_orders}")
     for at, name in enumerate(level.locations):

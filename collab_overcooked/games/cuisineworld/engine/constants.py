@@ -17,17 +17,17 @@ class Agent(IntEnum):
 
     PLACE = 0
     ITEM = 1  # held item, NOTHING for empty hands
-    BUSY = 2  # steps for which only noops are obeyed
-    PAID = 3  # 1 where the shaped reward for the held item has been paid
+    BUSY = 2  # steps for which only noops are accepted
+    PAID = 3  # 1 if the shaped reward for the held item has been paid
 
 
 class Tool(IntEnum):
-    """Columns of ``State.tools`` (B, L, 4 + capacity): what happens at a location."""
+    """Columns of ``State.tools`` (B, L, 4 + capacity): state of a location."""
 
-    BUSY = 0  # steps for which nothing can be done there
-    READY = 1  # 1 where the content may be taken
-    PAID = 2  # 1 where the shaped reward for the present content has been paid
-    COUNT = 3  # items in it; those of serving tables stand in ``State.served``
+    BUSY = 0  # steps for which it cannot be used
+    READY = 1  # 1 if the content may be taken
+    PAID = 2  # 1 if the shaped reward for the content has been paid
+    COUNT = 3  # number of items; those of serving tables are in ``State.served``
     CONTENT = 4  # first of the item columns
 
 
@@ -35,7 +35,7 @@ class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 11)."""
 
     T = 0  # steps taken
-    LIMIT = 1  # steps at which the episode is cut off
+    LIMIT = 1  # steps until truncation
     OVER = 2  # 1 after the last step
     TIMER = 3  # steps since the last turn of the order timer
     OPEN = 4  # open orders
@@ -48,7 +48,7 @@ class Clock(IntEnum):
 
 
 class Role(IntEnum):
-    """What a location is for."""
+    """Roles of locations."""
 
     COOK = 0
     STORAGE = 1
@@ -56,18 +56,18 @@ class Role(IntEnum):
 
 
 class Place(IntEnum):
-    """Columns of ``Tables.places`` (L, 12): what a location is."""
+    """Columns of ``Tables.places`` (L, 12): properties of a location."""
 
     KIND = 0
     ROLE = 1
     CAPACITY = 2
     BUSY = 3  # steps for which an activation blocks it
-    BUSY_AGENT = 4  # 1 where the activating agent is blocked as long
-    OPEN = 5  # 1 where content may always be taken
-    TABLE = 6  # index among the serving tables, NOTHING for others
-    GET = 7  # action id of taking from it (of the first ingredient, at a storage), NOTHING where nobody ever can
+    BUSY_AGENT = 4  # 1 if the activating agent is blocked for as long
+    OPEN = 5  # 1 if the content may always be taken
+    TABLE = 6  # index among the serving tables, or NOTHING
+    GET = 7  # action id of taking from it (at a storage, of the first ingredient), NOTHING if that is never possible
     PUT = 8
-    ACTIVATE = 9  # NOTHING where nobody ever can
+    ACTIVATE = 9  # NOTHING if that is never possible
     FIRST_RECIPE = 10
     LAST_RECIPE = 11  # one after the last recipe of the kind
 
@@ -75,7 +75,7 @@ class Place(IntEnum):
 class Menu(IntEnum):
     """Columns of ``Tables.menu`` (M, 3 + longest order)."""
 
-    RANK = 0  # place of the name in alphabetical order
+    RANK = 0  # rank of the name in alphabetical order
     LIFETIME = 1
     COUNT = 2
     ITEM = 3  # first of the items that complete it
@@ -102,13 +102,13 @@ class Row(IntEnum):
 class EventColumn(IntEnum):
     """Columns of ``Out.events`` (B, C, 4), see ``kernels.events``: the last step's commands, in order of execution.
 
-    The first ``OrderEvent.GIVEN`` rows count; what stands in the others is left over.
+    Only the first ``OrderEvent.GIVEN`` rows are valid.
     """
 
     CODE = 0  # catalogue row, 0 for noop
-    REASON = 1  # why it was refused: sum of Reason, 0 where it was carried out
+    REASON = 1  # reasons of its refusal: sum of Reason, 0 if it was carried out
     AGENT = 2
-    ITEM = 3  # what the agent held when its turn came
+    ITEM = 3  # item held by the agent when its turn came
 
 
 class Completion(IntEnum):
@@ -120,20 +120,20 @@ class Completion(IntEnum):
 
 
 class OrderEvent(IntEnum):
-    """Columns of ``Out.order_events`` (B, 5): what happened to orders in the last step, and its number of commands."""
+    """Columns of ``Out.order_events`` (B, 5): counts of the last step's orders and commands."""
 
     COMPLETED = 0
     EXPIRED = 1
-    DRAWN = 2  # order that the tick added, NOTHING for none
+    DRAWN = 2  # order added in the step, or NOTHING
     LAST_CALL = 3  # the original's game-over flag: 1 in the step after the last one
-    GIVEN = 4  # commands; a voided list of n counts -n
+    GIVEN = 4  # number of commands; -n for a voided list of n
 
 
 class Reason(IntEnum):
-    """Why the game refuses a command: bits, in the order in which they are reported."""
+    """Reasons of a refused command, as bits, in the order in which they are reported."""
 
     OK = 0
-    TIRED = 1  # goto of a busy agent, refused without a word
+    TIRED = 1  # goto of a busy agent, refused without a message
     NOT_THERE = 2
     NOT_READY = 4
     AGENT_BUSY = 8
@@ -172,7 +172,7 @@ class Encoding(IntEnum):
 
 
 class Mask(IntEnum):
-    """Which actions masks allow."""
+    """Values of the option ``mask``."""
 
-    EXACT = 0  # those that the step would carry out in the present state
-    ORIGINAL = 1  # those that the original lists
+    EXACT = 0  # every command that the rules accept in this state
+    ORIGINAL = 1  # the commands that the original lists

@@ -1,7 +1,7 @@
-"""Observations of CuisineWorld: action masks, our own features, and the original's 64 numbers.
+"""Observations of CuisineWorld: action masks, features, and the original's 64 numbers.
 
-Features are centred on the agent that sees: it comes first, its teammates follow in seat order. All of them are uint8;
-counts and times stop at 255.
+Features begin with the observing agent; its teammates follow in seat order. All features are uint8; counts and times
+are clipped at 255.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
-AGENT_FEATURES = 1  # beside item and location: busy
-TOOL_FEATURES = 3  # beside the contents: busy steps, ready, number of items
-ORDER_FEATURES = 1  # beside the name: steps left
+AGENT_FEATURES = 1  # in addition to item and location: busy
+TOOL_FEATURES = 3  # in addition to the contents: busy steps, ready, number of items
+ORDER_FEATURES = 1  # in addition to the name: steps left
 CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next turn of the order timer
 ORIGINAL_LENGTH = 64
 
 
 @kernel
 def observe_env(tables, agents, tools, served, orders, clock, observations, masks):
-    """Every agent gets its mask and its view. Mutates: observations, masks."""
+    """Write masks and observations of all agents. Mutates: observations, masks."""
     params, places, sizes, uses = tables.params, tables.places, tables.sizes, tables.uses
     for i in range(agents.shape[0]):
         if params[Param.MASK] == Mask.EXACT:
@@ -59,7 +59,7 @@ def observe_env(tables, agents, tools, served, orders, clock, observations, mask
 
 @kernel
 def mask_exact(agent, tools, places, sizes, uses, sold, n_base, mask):
-    """An agent may do what the rules would accept now: nothing, going anywhere, and what is possible on the spot.
+    """The exact mask allows every command that the rules accept now: noop, goto, and commands at the agent's location.
 
     Mutates: mask.
     """
@@ -80,7 +80,7 @@ def mask_exact(agent, tools, places, sizes, uses, sold, n_base, mask):
 
 @kernel
 def mask_original(agent, tools, places, sizes, uses, n_base, mask):
-    """The original's list: not where one stands, only whole mixtures, and some commands that it refuses.
+    """The original's mask excludes the agent's own location and partial mixtures, and includes some refused commands.
 
     Mutates: mask.
     """
@@ -101,13 +101,12 @@ def mask_original(agent, tools, places, sizes, uses, n_base, mask):
         mask[place[Place.GET] : place[Place.GET] + n_base] = 1
     elif place[Place.ROLE] == Role.COOK:
         mask[place[Place.GET]] = tool[Tool.COUNT] > 0
-        whole = tool[Tool.COUNT] == 0 or find_recipe(tool, place, sizes, uses) != NOTHING
-        mask[place[Place.ACTIVATE]] = whole
+        mask[place[Place.ACTIVATE]] = tool[Tool.COUNT] == 0 or find_recipe(tool, place, sizes, uses) != NOTHING
 
 
 @kernel
 def completes(agent, tool, place, sizes, uses):
-    """The original lists a put if nothing is there yet, or if it makes the mixture a whole recipe."""
+    """The original lists a put only into an empty tool or if it completes a recipe."""
     item, count = agent[Agent.ITEM], tool[Tool.COUNT]
     if count == 0:
         return True
@@ -124,7 +123,7 @@ def completes(agent, tool, place, sizes, uses):
 
 @kernel
 def encode_agent(agent, n_items, n_places, out, at):
-    """An agent is its held item, its location and whether it is busy. Mutates: out."""
+    """An agent is encoded as its held item, its location and whether it is busy. Mutates: out."""
     if agent[Agent.ITEM] != NOTHING:
         out[at + agent[Agent.ITEM]] = 1
     out[at + n_items + agent[Agent.PLACE]] = 1
@@ -134,7 +133,7 @@ def encode_agent(agent, n_items, n_places, out, at):
 
 @kernel
 def encode_tool(tool, content, n_items, out, at):
-    """A tool is its contents, how long it is busy, whether they may be taken, and how many they are. Mutates: out."""
+    """A tool is encoded as its contents, its busy time, whether it is ready, and its item count. Mutates: out."""
     for k in range(tool[Tool.COUNT]):
         out[at + content[k]] += 1
     at += n_items
@@ -146,7 +145,7 @@ def encode_tool(tool, content, n_items, out, at):
 
 @kernel
 def encode_features(agents, tools, served, orders, clock, params, places, observations):
-    """Flat view: self, teammates, tools but storages, orders, clock. Mutates: observations."""
+    """Write self, teammates, tools except storages, orders and the clock. Mutates: observations."""
     n_agents, n_items, n_places = agents.shape[0], params[Param.N_ITEMS], places.shape[0]
     out = observations[0]
     out[:] = 0
@@ -174,10 +173,10 @@ def encode_features(agents, tools, served, orders, clock, params, places, observ
 
 @kernel
 def copy_view(i, first, out, length, n_agents):
-    """An agent sees what the first one sees, but itself first and then the others in turn. Mutates: out."""
-    own, end = length * (n_agents - i), length * n_agents
-    copy_numbers(first[length * i : end], out[:own])
-    copy_numbers(first[: length * i], out[own:end])
+    """Other agents' observations rotate the agents of the first one, so that each begins with itself. Mutates: out."""
+    split, end = length * (n_agents - i), length * n_agents
+    copy_numbers(first[length * i : end], out[:split])
+    copy_numbers(first[: length * i], out[split:end])
     copy_numbers(first[end:], out[end:])
 
 
@@ -186,7 +185,7 @@ def copy_view(i, first, out, length, n_agents):
 
 @kernel
 def power_of_two(exponent):
-    """Two to a whole power, exact in double precision."""
+    """Return an integer power of two, exact in double precision."""
     value = 1.0
     for _ in range(exponent):
         value *= 2.0
@@ -195,7 +194,7 @@ def power_of_two(exponent):
 
 @kernel
 def content_number(tool, content, objects):
-    """The original writes contents as a sum of powers of two, -1 for none; small ones first, to lose least."""
+    """The original encodes contents as a sum of powers of two (-1 if empty), small ones first for precision."""
     count = tool[Tool.COUNT]
     if count == 0:
         return -1.0
@@ -215,7 +214,7 @@ def content_number(tool, content, objects):
 
 @kernel
 def encode_original(agents, tools, served, orders, clock, params, places, objects, codes, observations):
-    """The original's state for two agents, the same for both; times follow names at 5 even if there are 6 orders.
+    """The original's state for two agents, the same for both; times start at index 5 even if there are 6 orders.
 
     Mutates: observations.
     """

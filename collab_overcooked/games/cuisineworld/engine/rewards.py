@@ -1,4 +1,4 @@
-"""The reward of a step, one number for the whole team, added up in the original's order to the last bit."""
+"""The team reward of a step, summed in the original's order so that it is equal to the last bit."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collab_overcooked.games.cuisineworld.engine.constants import Completion, Ev
 from collab_overcooked.kernels.jit import kernel
 
 STEP_COST = -0.05
-COMPLETION = 50  # and a unit for every step left
+COMPLETION = 50  # plus 1 for every step left
 ALL_ACCEPTED = 0.02
 
 
 @kernel
 def team_reward(order_events, completions, events, shaping):
-    """Time costs; completed orders pay, the sooner the more; so do a step without refusal, and what shaping adds."""
+    """A step costs 0.05; completed orders pay 50 plus their steps left; a step without refusals pays 0.02."""
     reward = STEP_COST
     for k in range(order_events[OrderEvent.COMPLETED]):
         reward += COMPLETION + completions[k, Completion.REMAINING]
@@ -23,7 +23,7 @@ def team_reward(order_events, completions, events, shaping):
 
 @kernel
 def all_accepted(order_events, events):
-    """All commands are accepted if none is refused; a voided or empty list does not count."""
+    """All commands are accepted if there is at least one and none is refused or voided."""
     if order_events[OrderEvent.GIVEN] <= 0:
         return False
     for c in range(order_events[OrderEvent.GIVEN]):

@@ -1,4 +1,4 @@
-"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+"""The rules of CuisineWorld, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
 Rows passed in are views of one environment's arrays: ``agent`` (4,), ``tool`` (4 + capacity,), ``place`` (12,).
 """
@@ -30,7 +30,7 @@ from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders,
 
 @kernel
 def holds(tool, item):
-    """A tool holds an item if one of that name lies in it."""
+    """A tool holds an item if its contents include one of that name."""
     for k in range(tool[Tool.COUNT]):
         if tool[Tool.CONTENT + k] == item:
             return True
@@ -39,7 +39,7 @@ def holds(tool, item):
 
 @kernel
 def belongs(tool, r, uses):
-    """A content belongs to a recipe if the recipe uses all of it."""
+    """Contents belong to a recipe if the recipe uses all of them."""
     for k in range(tool[Tool.COUNT]):
         if uses[r, tool[Tool.CONTENT + k]] == 0:
             return False
@@ -48,7 +48,7 @@ def belongs(tool, r, uses):
 
 @kernel
 def fits(item, tool, place, uses):
-    """An item fits into a mixture that holds it already, or that is part of a recipe which lacks it."""
+    """An item fits into a mixture that already holds it, or that is part of a recipe that needs it."""
     if holds(tool, item):
         return True
     for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
@@ -59,19 +59,19 @@ def fits(item, tool, place, uses):
 
 @kernel
 def find_recipe(tool, place, sizes, uses):
-    """A mixture is a recipe's if it is all of what the recipe asks for at this kind of tool, and nothing else."""
+    """A mixture matches a recipe of this kind of tool if it has exactly the recipe's ingredients."""
     for r in range(place[Place.FIRST_RECIPE], place[Place.LAST_RECIPE]):
         if sizes[r] == tool[Tool.COUNT] and belongs(tool, r, uses):
             return r
     return NOTHING
 
 
-# ------------------------------------------------------------------------------------------- what is refused, and why
+# ------------------------------------------------------------------------------------------- refusals
 
 
 @kernel
 def check_goto(agent):
-    """An agent that is not busy may go anywhere, also where it is."""
+    """An agent that is not busy may go to any location, including its own."""
     reasons = 0
     if agent[Agent.BUSY] > 0:
         reasons += Reason.TIRED
@@ -80,7 +80,7 @@ def check_goto(agent):
 
 @kernel
 def check_get(at, item, agent, tool, place):
-    """Taking needs an agent on the spot with empty hands and something that may be taken; a storage wants a name."""
+    """Taking needs an agent at the location with empty hands, and ready contents; a storage needs an item's name."""
     reasons = 0
     if agent[Agent.PLACE] != at:
         return reasons + Reason.NOT_THERE
@@ -103,7 +103,7 @@ def check_get(at, item, agent, tool, place):
 
 @kernel
 def check_put(at, agent, tool, place, uses, sold):
-    """Putting needs an agent on the spot, something in its hands that is no waste there, and room for it."""
+    """Putting needs an agent at the location, a held item that is not wasted there, and space for it."""
     item, role = agent[Agent.ITEM], place[Place.ROLE]
     reasons = 0
     if agent[Agent.PLACE] != at:
@@ -126,7 +126,7 @@ def check_put(at, agent, tool, place, uses, sold):
 
 @kernel
 def check_activate(at, agent, tool, place, sizes, uses):
-    """Activating needs a free agent on the spot with empty hands, and exactly the ingredients of one recipe."""
+    """Activating needs an idle agent at the location with empty hands, and exactly the ingredients of one recipe."""
     reasons = 0
     if agent[Agent.PLACE] != at:
         return reasons + Reason.NOT_THERE
@@ -145,7 +145,7 @@ def check_activate(at, agent, tool, place, sizes, uses):
 
 @kernel
 def check_command(row, agent, tool, place, sizes, uses, sold):
-    """A command is refused for what its verb needs and lacks; a noop never."""
+    """A command is refused if a requirement of its verb is not met; a noop is never refused."""
     verb, at = row[Row.VERB], row[Row.PLACE]
     if verb == Verb.NOOP:
         return 0
@@ -158,19 +158,19 @@ def check_command(row, agent, tool, place, sizes, uses, sold):
     return check_activate(at, agent, tool, place, sizes, uses)
 
 
-# ------------------------------------------------------------------------------------------- what commands do
+# ------------------------------------------------------------------------------------------- effects of commands
 
 
 @kernel
 def reset_paid(agent, tool):
-    """Whatever an agent takes or puts can earn the shaped reward anew. Mutates: agent, tool."""
+    """Every item that an agent takes or puts can earn shaped reward again. Mutates: agent, tool."""
     agent[Agent.PAID] = 0
     tool[Tool.PAID] = 0
 
 
 @kernel
 def get(item, agent, tool, place):
-    """A storage gives the named ingredient, a tool its content, which ends its being ready. Mutates: agent, tool."""
+    """A storage gives the named ingredient; a tool gives its content and is no longer ready. Mutates: agent, tool."""
     reset_paid(agent, tool)
     if place[Place.ROLE] == Role.STORAGE:
         agent[Agent.ITEM] = item
@@ -183,7 +183,7 @@ def get(item, agent, tool, place):
 
 @kernel
 def put(agent, tool, place, served):
-    """A storage swallows the item, a table lays it beside the others, a tool mixes it in unless it has it already.
+    """A storage discards the item, a table adds it, and a tool mixes it in unless it already has one.
 
     Mutates: agent, tool, served.
     """
@@ -200,7 +200,7 @@ def put(agent, tool, place, served):
 
 @kernel
 def activate(agent, tool, place, product):
-    """The mixture becomes the product at once; tool, and at some the agent, are busy for a while.
+    """The mixture becomes the product at once; the tool, and for some tools the agent, is then busy.
 
     Mutates: agent, tool.
     """
@@ -217,7 +217,7 @@ def activate(agent, tool, place, product):
 
 @kernel
 def apply_command(event, row, agent, tool, place, sizes, uses, sold, served, params):
-    """A command is carried out as it stands, or refused and leaves everything as it was.
+    """A command is carried out, or refused without any effect.
 
     Mutates: event, agent, tool, served.
     """
@@ -238,12 +238,12 @@ def apply_command(event, row, agent, tool, place, sizes, uses, sold, served, par
 
 
 @kernel
-def count_commands(events, given, catalogue, clock):
-    """Refused commands and noops are counted; a voided list counts as refused entirely. Mutates: clock."""
-    if given <= 0:
-        clock[Clock.REFUSED] -= given
+def count_commands(events, n_commands, catalogue, clock):
+    """Refused commands and noops are counted; all commands of a voided list count as refused. Mutates: clock."""
+    if n_commands <= 0:
+        clock[Clock.REFUSED] -= n_commands
         return
-    for c in range(given):
+    for c in range(n_commands):
         if events[c, EventColumn.REASON] != 0:
             clock[Clock.REFUSED] += 1
         if catalogue[events[c, EventColumn.CODE], Row.VERB] == Verb.NOOP:
@@ -252,7 +252,7 @@ def count_commands(events, given, catalogue, clock):
 
 @kernel
 def tick_busy(agents, tools):
-    """Whoever or whatever is busy is so for one step less. Mutates: agents, tools."""
+    """The busy times of agents and tools decrease by one step. Mutates: agents, tools."""
     for i in range(agents.shape[0]):
         if agents[i, Agent.BUSY] > 0:
             agents[i, Agent.BUSY] -= 1
@@ -266,7 +266,10 @@ def tick_busy(agents, tools):
 
 @kernel
 def expire_orders(orders, clock, order_events):
-    """An order with no time left is lost, whatever was served in this step. Mutates: orders, clock, order_events."""
+    """An order without time left expires, even if it could be served in this step.
+
+    Mutates: orders, clock, order_events.
+    """
     order_events[OrderEvent.EXPIRED] += drop_late_orders(orders, clock, Clock.OPEN)
     clock[Clock.EXPIRED] += order_events[OrderEvent.EXPIRED]
     if order_events[OrderEvent.EXPIRED] > 0:
@@ -275,7 +278,7 @@ def expire_orders(orders, clock, order_events):
 
 @kernel
 def is_served(dish, count, content):
-    """A table serves an order if it holds all of the order's items, as often as the order asks for them."""
+    """A table serves an order if it holds all of the order's items, in the required numbers."""
     for k in range(dish[Menu.COUNT]):
         item, wanted, there = dish[Menu.ITEM + k], 0, 0
         for other in range(dish[Menu.COUNT]):
@@ -289,7 +292,7 @@ def is_served(dish, count, content):
 
 @kernel
 def clear_away(dish, tool, content):
-    """A completed order takes the first of each of its items off the table. Mutates: tool, content."""
+    """A completed order removes the first of each of its items from the table. Mutates: tool, content."""
     for k in range(dish[Menu.COUNT]):
         at = 0
         while content[at] != dish[Menu.ITEM + k]:
@@ -303,7 +306,7 @@ def clear_away(dish, tool, content):
 
 @kernel
 def find_table(dish, tools, places, served):
-    """The first table in the order of the kitchen that holds what an order asks for serves it."""
+    """An order is served by the first table, in the order of locations, that holds its items."""
     for at in range(places.shape[0]):
         if tools[at, Tool.COUNT] == 0 or places[at, Place.ROLE] != Role.TABLE:
             continue
@@ -314,7 +317,7 @@ def find_table(dish, tools, places, served):
 
 @kernel
 def serve_orders(orders, clock, tools, served, places, menu, history, completions, order_events):
-    """What lies on the tables completes open orders, the one with the least time left first.
+    """Dishes on the tables complete open orders, the order with the least time left first.
 
     Mutates: orders, clock, tools, served, history, completions, order_events.
     """
@@ -337,7 +340,7 @@ def serve_orders(orders, clock, tools, served, places, menu, history, completion
 
 @kernel
 def take_order(order, orders, clock, wanted, menu, demand):
-    """A new order gets its full time, and what its recipe tree holds is wanted once more.
+    """A new order gets its full lifetime, and each item of its recipe tree can earn shaped reward once more.
 
     Mutates: orders, clock, wanted.
     """
@@ -348,7 +351,7 @@ def take_order(order, orders, clock, wanted, menu, demand):
 
 @kernel
 def sort_orders(orders, clock, menu):
-    """Orders stand by remaining time, equal ones by name. Mutates: orders."""
+    """Orders are sorted by remaining time, then by name. Mutates: orders."""
     for q in range(1, clock[Clock.OPEN]):
         remaining, order = orders[q, Queue.REMAINING], orders[q, Queue.ORDER]
         k = q
@@ -362,7 +365,7 @@ def sort_orders(orders, clock, menu):
 
 @kernel
 def comes_before(remaining, order, other, menu):
-    """Less time comes first, then the alphabet."""
+    """An order comes before another if it has less time left or, at equal times, by alphabetical order."""
     if remaining != other[Queue.REMAINING]:
         return remaining < other[Queue.REMAINING]
     return menu[order, Menu.RANK] < menu[other[Queue.ORDER], Menu.RANK]
@@ -370,7 +373,7 @@ def comes_before(remaining, order, other, menu):
 
 @kernel
 def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand, params):
-    """Time passes for every order; each interval brings a new one if there is room, and starts again in any case.
+    """Orders age by a step; after each interval a new order arrives if there is space for it.
 
     Mutates: orders, clock, wanted, stream, rng, order_events.
     """

@@ -12,7 +12,7 @@ FILE_TIMES = "file"  # heading of the level file's own times
 
 @dataclass(frozen=True)
 class LevelReport:
-    """What is known of a level before anybody plays it.
+    """Solvability and times of a level.
 
     Attributes:
         name: Level.
@@ -34,7 +34,7 @@ class LevelReport:
 
     @property
     def problems(self) -> list[str]:
-        """What is odd about the level, in sentences."""
+        """Messages about problems of the level."""
         lines = [
             f"{order} cannot be made: there is no {' and no '.join(kinds)}" for order, kinds in self.missing.items()
         ]
@@ -44,12 +44,12 @@ class LevelReport:
 
     @property
     def ok(self) -> bool:
-        """Whether every order can be made; tools to spare do no harm."""
+        """True if every order can be made; unused tools are allowed."""
         return not self.missing
 
 
-def verify_level(level: Level, alphas: Sequence[float] = PAPER_ALPHAS, beta: float = DEFAULT_BETA) -> LevelReport:
-    """Check a level."""
+def prove_solvability(level: Level, alphas: Sequence[float] = PAPER_ALPHAS, beta: float = DEFAULT_BETA) -> LevelReport:
+    """Check whether the level's tools suffice for its orders, and compute times."""
     missing: dict[str, tuple[str, ...]] = {}
     needed = {kind for kind in level.kitchen if level.tools[kind].role != "cook"}
     for order in level.orders:
@@ -72,7 +72,7 @@ def verify_level(level: Level, alphas: Sequence[float] = PAPER_ALPHAS, beta: flo
 
 
 def report_text(reports: Iterable[LevelReport]) -> str:
-    """Return reports as a table: a row of intervals for each level, rows of lifetimes for its orders."""
+    """Return reports as a table with a row of intervals per level and rows of lifetimes of its orders."""
     rows: list[list[str]] = []
     notes: dict[int, list[str]] = {}
     alphas: tuple[float, ...] = ()
@@ -93,11 +93,11 @@ def report_text(reports: Iterable[LevelReport]) -> str:
 
 
 def level_text(level: Level) -> str:
-    """Describe a level: its tools, its recipes, and its times."""
+    """Return a description of a level: tools, recipes and times."""
     lines = [f"{level.name}: {', '.join(level.locations)}; {_agents(level.agents)}", ""]
     for recipe in level.recipes_here:
         lines.append(f"  {recipe.product} = {' + '.join(recipe.ingredients)} ({recipe.tool})")
-    return "\n".join([*lines, "", report_text([verify_level(level)])])
+    return "\n".join([*lines, "", report_text([prove_solvability(level)])])
 
 
 def _agents(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Levels in words: frozen dataclasses read from YAML, recipe trees, and the time that dishes get."""
+"""Levels: frozen dataclasses read from YAML, recipe trees, and the time allowed for dishes."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import MAX_INTEGER, Document, builtin_names, load_layout
 
 FOLDER = "cuisineworld"
-COOKBOOK = "cookbook"  # what all levels extend; no level itself
+COOKBOOK = "cookbook"  # extended by all levels; not a level itself
 PAPER_ALPHAS = (1.0, 1.5, 2.0, 2.5, 3.0)  # the paper's five conditions, tau_int,(1) to (5)
-DEFAULT_ALPHA, DEFAULT_BETA = 2.2, 2.5  # the public code's
+DEFAULT_ALPHA, DEFAULT_BETA = 2.2, 2.5  # as in the public code
 FACTOR = 0.3  # steps of an order's interval for each unit of work
 NODE_WORK = 3  # units of work for each item in a dish's recipe tree
 UNLIMITED = -1  # a lifetime without end; an interval without new orders
@@ -48,9 +48,9 @@ class Tool:
     Attributes:
         kind: Name, for example ``"pan"``; the first one of a kitchen is ``pan0``.
         role: ``"storage"`` (hands out base ingredients, swallows what is put), ``"table"`` (takes dishes), ``"cook"``.
-        capacity: Items it takes; None for no limit.
+        capacity: Maximum number of items; None for no limit.
         busy: Steps for which an activation blocks it, counting the step of the activation itself.
-        busy_agent: Whether the activating agent is blocked as long.
+        busy_agent: Whether the activating agent is blocked for as long.
         open: Whether its content may be taken at any time, not only after an activation.
     """
 
@@ -64,7 +64,7 @@ class Tool:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One cooking step: the ingredients, in any order, become the product in a tool of a kind."""
+    """A cooking step: a kind of tool turns the ingredients, in any order, into the product."""
 
     product: str
     tool: str
@@ -73,12 +73,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Order:
-    """What guests ask for.
+    """An order of the level.
 
     Attributes:
         name: A recipe's product; its recipe tree sets the time and the shaped reward.
-        items: What must lie on one serving table to complete it, with repetitions; the dish alone in shipped levels.
-        lifetime: Steps allowed where no alpha sets them; ``UNLIMITED`` for no end.
+        items: Items needed on one serving table to complete it, with repetitions; only the dish in built-in levels.
+        lifetime: Steps until it expires if ``alpha`` is None; ``UNLIMITED`` for no limit.
     """
 
     name: str
@@ -96,21 +96,21 @@ class Timing:
 
 @dataclass(frozen=True)
 class Level:
-    """All that a YAML file says of a level.
+    """Contents of a level file.
 
     Attributes:
-        document: Where it was read.
+        document: Source document.
         name: For example ``"level_3"``.
         paper_class: The paper's class, for example ``"very simple"``; ``"unused"`` or ``"extra"`` for other levels.
-        agents: Number of agents if none is chosen.
+        agents: Default number of agents.
         kitchen: Kinds of the tools, in the order of the locations; see ``locations``.
         orders: In the order in which random draws index them.
-        interval: Steps between orders where no alpha sets them; ``UNLIMITED`` for no new orders.
+        interval: Steps between orders if ``alpha`` is None; ``UNLIMITED`` for no new orders.
         ingredients: Base ingredients by class (meat, vegetable, other), in the order of lists and masks.
         tools: All kinds known to the cookbook, by name.
         recipes: The whole cookbook, by product; see ``recipes_here``.
-        max_steps: Steps of an episode.
-        max_open_orders: Orders that can be open at a time.
+        max_steps: Length of an episode.
+        max_open_orders: Maximum number of open orders.
     """
 
     document: Document
@@ -128,7 +128,7 @@ class Level:
 
     @property
     def base_ingredients(self) -> tuple[str, ...]:
-        """All that the storage hands out, in order."""
+        """All ingredients in the storage, in order."""
         return tuple(name for names in self.ingredients.values() for name in names)
 
     @property
@@ -147,52 +147,52 @@ class Level:
         return tuple(order.name for order in self.orders)
 
     def tree(self, dish: str) -> tuple[str, ...]:
-        """Return the distinct items of a dish's recipe tree: the dish, then level by level what goes into it."""
-        found, rest = [], [dish]
+        """Return the distinct items of a dish's recipe tree in breadth-first order, starting with the dish."""
+        items, rest = [], [dish]
         while rest:
             name = rest.pop(0)
-            if name not in found:
-                found.append(name)
+            if name not in items:
+                items.append(name)
                 rest += self.recipes[name].ingredients if name in self.recipes else ()
-        return tuple(found)
+        return tuple(items)
 
     def steps_of(self, dish: str) -> tuple[Recipe, ...]:
         """Return the recipes in a dish's tree, each one after those that make its ingredients."""
-        found: dict[str, Recipe] = {}
+        steps: dict[str, Recipe] = {}
         recipe = self.recipes.get(dish)
         if recipe is not None:
             for name in recipe.ingredients:
-                found |= {step.product: step for step in self.steps_of(name) if step.product not in found}
-            found[dish] = recipe
-        return tuple(found.values())
+                steps |= {step.product: step for step in self.steps_of(name) if step.product not in steps}
+            steps[dish] = recipe
+        return tuple(steps.values())
 
     @property
     def recipes_here(self) -> tuple[Recipe, ...]:
-        """The recipes that the level's own orders lead to, in the order of the cookbook; others do not exist in it."""
-        wanted = {name for order in self.orders for dish in (order.name, *order.items) for name in self.tree(dish)}
-        return tuple(recipe for name, recipe in self.recipes.items() if name in wanted)
+        """The recipes needed for the level's orders, in the order of the cookbook; others do not exist in the level."""
+        needed = {name for order in self.orders for dish in (order.name, *order.items) for name in self.tree(dish)}
+        return tuple(recipe for name, recipe in self.recipes.items() if name in needed)
 
     def work(self, dish: str) -> int:
-        """Return the work in a dish: 3 for each item of its tree, and the waiting beyond the first busy step."""
+        """Return the work in a dish: 3 for each item of its tree, plus all busy steps beyond the first one."""
         wait = sum(
             self.tools[recipe.tool].busy - 1 for recipe in self.steps_of(dish) if self.tools[recipe.tool].busy > 1
         )
         return NODE_WORK * len(self.tree(dish)) + wait
 
     def interval_of(self, dish: str, alpha: float) -> int:
-        """Return the steps between orders if a dish alone set them."""
+        """Return the steps between orders if they depended on a single dish."""
         return math.ceil(alpha * self.work(dish) * FACTOR)
 
     def lifetime_of(self, dish: str, alpha: float, beta: float = DEFAULT_BETA) -> int:
-        """Return the steps that a dish's order lives; beta multiplies the interval before it is rounded."""
+        """Return the lifetime of a dish's order; beta multiplies the interval before it is rounded."""
         return math.ceil(beta * (alpha * self.work(dish) * FACTOR))
 
     def timing(self, alpha: float | None = DEFAULT_ALPHA, beta: float = DEFAULT_BETA) -> Timing:
         """Return interval and lifetimes.
 
         Args:
-            alpha: Time for work, the paper's tau; the level waits as long as its longest dish asks for. None for the
-                level file's own numbers.
+            alpha: Time for work, the paper's tau; the interval is that of the level's longest dish. None for the
+                values of the level file.
             beta: Lifetimes as a multiple of intervals.
         """
         if alpha is None:
@@ -202,7 +202,7 @@ class Level:
 
 
 def levels() -> list[str]:
-    """Return the names of the shipped levels, ``level_2`` before ``level_10``."""
+    """Return the names of the built-in levels, ``level_2`` before ``level_10``."""
     return [name for name in builtin_names(FOLDER) if name != COOKBOOK]
 
 
@@ -210,10 +210,10 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
     """Read a level.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: If the level cannot work; the message names file, line and remedy.
+        LayoutError: If the level is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)
@@ -281,7 +281,7 @@ def _tools(doc: Document) -> dict[str, Tool]:
         role = doc.choice(ROLES, *path, "role", default="cook")
         capacity = doc.integer(*path, "capacity", default=5, low=1) if role == "cook" else None
         busy = doc.integer(*path, "busy", default=0, low=0)
-        tools[kind] = Tool(kind, role, capacity, busy, doc.flag(*path, "busy_agent"), doc.flag(*path, "open"))
+        tools[kind] = Tool(kind, role, capacity, busy, doc.boolean(*path, "busy_agent"), doc.boolean(*path, "open"))
     return tools
 
 
@@ -308,7 +308,7 @@ def _recipes(doc: Document, tools: Mapping[str, Tool], base: Sequence[str]) -> d
 def _check_recipe(
     doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], tools: Mapping[str, Tool], base: Sequence[str]
 ) -> None:
-    """Refuse recipes that the rules of the game cannot tell apart, or can never carry out."""
+    """Reject recipes that are ambiguous or can never be completed."""
     path = ("recipes", recipe.product, recipe.tool)
     capacity = tools[recipe.tool].capacity or 0
     if len(recipe.ingredients) > capacity:
@@ -358,15 +358,15 @@ def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
 
 def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
     """Read orders: a list of dishes, or a mapping of names to ``items`` and ``lifetime``."""
-    given = doc.at("orders")
+    entries = doc.at("orders")
     lifetime = _steps(doc, "lifetime")
-    if isinstance(given, list):
+    if isinstance(entries, list):
         names = doc.names(_check_name, "orders", twice=True)
         orders = [Order(name, (name,), lifetime) for name in names]
     else:
         orders = [_order(doc, name, lifetime) for name in doc.mapping("orders")]
     for i, order in enumerate(orders):
-        path = ("orders", i if isinstance(given, list) else order.name)
+        path = ("orders", i if isinstance(entries, list) else order.name)
         for name in (order.name, *order.items):
             if name not in recipes:
                 raise doc.error(near_matches("dish", name, recipes), *path)

@@ -1,4 +1,4 @@
-"""The arrays of a batch of kitchens.
+"""The arrays of a batch of environments.
 
 Shape letters: B environments, N agents, L locations, T serving tables, I items (base ingredients first, then the
 products, one a recipe), R recipes, M orders of the level, Q order slots, A actions.
@@ -30,7 +30,7 @@ Array = np.ndarray
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled level: read-only int32 arrays."""
 
     params: Array  # (7,) see Param
     places: Array  # (L, 12) see Place
@@ -46,7 +46,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     agents: Array = array_of("N", Agent)
     tools: Array = array_of("L", "tool")  # see Tool
@@ -61,7 +61,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)  # float64 for the original's numbers
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+"""The order of play within a step, and the loop over a batch."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from collab_overcooked.kernels.orders import Queue, next_order
 
 @kernel
 def queue_commands(tables, actions, out):
-    """One command an agent, in the order of turns; agents with a negative action are not commanded. Mutates: out."""
+    """Queue one command per agent in turn order; negative actions mean no command. Mutates: out."""
     turns, events, order_events = tables.turns, out.events, out.order_events
     for b in range(actions.shape[0]):
-        given = 0
+        n_commands = 0
         for k in range(turns.shape[0]):
             seat = turns[k]
             if actions[b, seat] >= 0:
-                events[b, given, EventColumn.AGENT] = seat
-                events[b, given, EventColumn.CODE] = actions[b, seat]
-                given += 1
-        order_events[b, OrderEvent.GIVEN] = given
+                events[b, n_commands, EventColumn.AGENT] = seat
+                events[b, n_commands, EventColumn.CODE] = actions[b, seat]
+                n_commands += 1
+        order_events[b, OrderEvent.GIVEN] = n_commands
 
 
 @kernel
 def clear_order_events(order_events):
-    """Clear what happened to orders, but not the number of commands given. Mutates: order_events."""
+    """Clear the events of orders, but not the number of commands. Mutates: order_events."""
     order_events[OrderEvent.COMPLETED] = 0
     order_events[OrderEvent.EXPIRED] = 0
     order_events[OrderEvent.DRAWN] = NOTHING
@@ -58,7 +58,7 @@ def clear_order_events(order_events):
 
 @kernel
 def step_env(tables, agents, tools, served, orders, clock, wanted, history, draws, events, completions, order_events):
-    """One timestep: commands in their order, busy times, orders lost and completed, the tick, the reward.
+    """A step: commands in turn order, busy times, expired and completed orders, ageing and new orders, the reward.
 
     ``draws`` are the environment's forced orders, its stream and its rng. Mutates: all but tables and forced orders.
     """
@@ -88,17 +88,17 @@ def step_env(tables, agents, tools, served, orders, clock, wanted, history, draw
 
 
 @kernel
-def collect_refusals(events, given, refused):
-    """An agent's commands are refused for all their reasons together. Mutates: refused (N,)."""
+def collect_refusals(events, n_commands, refused):
+    """The reasons of all refused commands of an agent are combined. Mutates: refused (N,)."""
     for i in range(refused.shape[0]):
         refused[i] = 0
-    for c in range(max(given, 0)):
+    for c in range(max(n_commands, 0)):
         refused[events[c, EventColumn.AGENT]] |= events[c, EventColumn.REASON]
 
 
 @kernel
 def reset_env(tables, agents, tools, served, orders, clock, wanted, history, forced, stream, rng, limit):
-    """Agents stand at the first serving table with empty hands, all tools are empty, the first order is there.
+    """An episode starts with agents at the first serving table, empty hands and tools, and a first order.
 
     Mutates: all but tables and forced.
     """
@@ -125,7 +125,7 @@ def reset_env(tables, agents, tools, served, orders, clock, wanted, history, for
 
 @kernel
 def first_table(places):
-    """The place where everybody starts."""
+    """Agents start at the first serving table."""
     at = 0
     while places[at, Place.ROLE] != Role.TABLE:
         at += 1
@@ -134,7 +134,7 @@ def first_table(places):
 
 @kernel
 def step_batch(tables, state, out):
-    """Step every environment of a batch by the commands in out; one that is over stays as it is and pays nothing.
+    """Step every environment of a batch with the commands in ``out``; one that is over does not change or pay.
 
     Mutates: state, out.
     """
@@ -171,7 +171,7 @@ def step_batch(tables, state, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
     wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
     rewards, terminated, truncated, refused = out.rewards, out.terminated, out.truncated, out.refused
@@ -204,7 +204,7 @@ def reset_batch(tables, state, out, which, limit):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the agents what is new; a kernel of its own, as in every game here, for shorter compile times.
+    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
 
     Mutates: out.
     """

@@ -1,4 +1,4 @@
-"""The arrays that tasks are assigned with: what is known of a level, and scratch memory.
+"""Arrays of the task assignment: static information on a level, and scratch memory.
 
 Shape letters: B environments, N agents, L locations, I items, R recipes, J jobs.
 """
@@ -21,12 +21,12 @@ HEED = 1  # trust from which what a seat holds counts as on its way
 
 
 class Knob(IntEnum):
-    """What can be tuned: columns of a knob row, followed by a column for each order of the level."""
+    """Tunable weights: columns of a knob row, followed by a column for each order of the level."""
 
     RANK = 0  # urgency of a job for each more urgent dish before it
     TAIL = 1  # for each step that remains after the job until its dish is served
     DELAY = 2  # for each step until an agent can begin
-    AHEAD = 3  # dishes of each kind that are prepared before anybody orders them
+    AHEAD = 3  # dishes of each kind that are prepared before they are ordered
     LATE = 4  # steps by which a dish may seem late and is still begun; many for all orders
     QUICK = 5  # 1 to activate a tool on passing it
     CROWD = 6  # percent of the work in a dish, shared by all agents, that counts for whether it will be late
@@ -51,23 +51,23 @@ class Job(IntEnum):
     RANK = 4  # number of the dish it is for
     TAIL = 5  # steps from the end of the job until the dish is served
     WAIT = 6  # steps until it can begin
-    SEAT = 7  # who does it
+    SEAT = 7  # seat that does it
     URGENCY = 8
 
 
 class Use(IntEnum):
-    """Columns of ``Scratch.uses`` (L, 6): what becomes of a location."""
+    """Columns of ``Scratch.uses`` (L, 6): plans for a location."""
 
     RECIPE = 0  # recipe that it is reserved for
     RANK = 1  # for which dish
     SOLD = 2  # dish that its finished product is reserved for
     BLOCKED = 3  # 1 while a finished product is in it
-    CLEARED = 4  # 1 if somebody is about to take that
+    CLEARED = 4  # 1 if an agent is about to take it
     TAIL = 5  # steps from the activation until the dish is served
 
 
 class Hand(IntEnum):
-    """Columns of ``Scratch.hands`` (N, 3): what becomes of what an agent holds, and what it does next."""
+    """Columns of ``Scratch.hands`` (N, 3): the target of an agent's held item, and its next job."""
 
     TARGET = 0
     RANK = 1
@@ -75,7 +75,7 @@ class Hand(IntEnum):
 
 
 class StaticInfo(NamedTuple):
-    """What an assigner knows of a level beyond its tables; int32."""
+    """Static information on a level beyond its tables; int32."""
 
     parts: Array  # (R, most ingredients) items of each recipe, padded with NOTHING
     kinds: Array  # (R,) kind of tool
@@ -109,7 +109,7 @@ class Scratch(NamedTuple):
 
 
 def make_static_info(compiled: Any) -> StaticInfo:
-    """Return what an assigner needs to know of a level."""
+    """Return the static information on a level."""
     tables = compiled.tables
     places, n_base = tables.places, int(tables.params[Param.N_BASE])
     recipes = [compiled.level.recipes[name] for name in compiled.names.products]

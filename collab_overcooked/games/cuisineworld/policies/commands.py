@@ -1,6 +1,6 @@
-"""The commands of CuisineWorld for a language model that directs several agents: rules, reading, demonstration.
+"""Commands of CuisineWorld for a language model that directs several agents: rules, parsing, demonstration.
 
-Source: MindAgent's dispatcher; the texts are our own.
+Source: MindAgent's dispatcher; the texts are ours.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Commands(CommandLanguage):
 
     @classmethod
     def name(cls, seat: int) -> str:
-        """Return what commands call a seat."""
+        """Return the name of a seat in commands."""
         return f"agent{seat}"
 
     @classmethod
@@ -50,16 +50,16 @@ class Commands(CommandLanguage):
         return f"{NOOP}_agent{seat}"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return what the game says of the last commands."""
+        """Return the outcome of the last commands."""
         idle = bool(last) and all(command.startswith(NOOP) for command in last.values())
         return feedback_text([ALL_IDLE, *refusals] if idle else refusals)
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return a game of the demonstration's level."""
+        """Return a demonstration game."""
         return demonstration(agents)
 
     def facts(self, demo: bool) -> dict[str, Any]:
-        """Return what the templates of the rules use; with a demonstration its dish is explained, too."""
+        """Return the variables of the rules template, including the demonstration's dish if there is one."""
         level: Level = self.game.level
         recipes = recipes_below(level, [name for order in level.orders for name in order.items])
         if demo:
@@ -67,13 +67,13 @@ class Commands(CommandLanguage):
                 if name in level.recipes:
                     recipes |= recipes_below(level, [name])
         listed = [recipe for product, recipe in level.recipes.items() if product in recipes]
-        words = dict.fromkeys(name for recipe in listed for name in (*recipe.ingredients, recipe.product))
+        items = dict.fromkeys(name for recipe in listed for name in (*recipe.ingredients, recipe.product))
         capacities = {place: level.tools[place.rstrip("0123456789")].capacity for place in level.locations}
         return {
             "n_agents": self.game.n_agents,
             "recipes": listed,
-            "words": list(words),
-            "base": [name for name in words if name in level.base_ingredients],
+            "items": list(items),
+            "base": [name for name in items if name in level.base_ingredients],
             "capacities": {place: "infinite" if room is None else room for place, room in capacities.items()},
         }
 
@@ -84,13 +84,13 @@ def _demo_dish(agents: int) -> str:
 
 @lru_cache(maxsize=8)
 def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
-    """Return states and commands of a short game of another level, played by the greedy dispatcher of this package.
+    """Return a short demonstration on another level, played by the greedy policy of this package.
 
     Args:
-        agents: Number of agents in it.
+        agents: Number of agents.
 
     Returns:
-        Pairs of state text and commands, a line each.
+        Pairs of state text and commands, one command per line.
     """
     blenders = 1 if agents <= 2 else 2
     level = {

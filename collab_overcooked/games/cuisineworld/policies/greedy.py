@@ -1,6 +1,6 @@
 """Greedy play of CuisineWorld: the assigner's decision for the whole kitchen, of which each seat takes its part.
 
-Seats need no messages: all of them see the same state and come to the same decision.
+Seats need no messages: all of them see the same state and compute the same decision.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ DEFAULT_WEIGHTS = {  # tuned on orders of other seeds than those of the publishe
     Knob.QUICK: 0,
     Knob.CROWD: 50,
 }
-PATIENCE = 6  # steps for which what a stranger holds is believed to be on its way
+PATIENCE = 6  # steps for which an item held by another policy's seat counts as on its way
 
 
 class TeammateModel:
-    """Who can be counted on: seats of the same policy share the work, others are watched.
+    """Model of the teammates: seats of the same policy share the work, others are observed.
 
     Args:
-        seat: The seat that looks.
+        seat: Seat of this policy.
         team: Policy names by seat.
     """
 
@@ -53,9 +53,9 @@ class TeammateModel:
         self._since = np.zeros(len(team), int)
 
     def trust(self, state: Any, timestep: int) -> Array:
-        """Return how far each seat is counted on, int32 (N,); call it once a step.
+        """Return the trust in each seat, int32 (N,); call it once per step.
 
-        A stranger's item counts as on its way for some steps after it was taken, then no more.
+        An item held by another policy's seat counts as on its way only for some steps after it was taken.
         """
         held = state.agents[0, :, Agent.ITEM]
         changed = held != self._holding
@@ -69,7 +69,7 @@ class Assigner:
     """A game's assigner with its scratch memory.
 
     Raises:
-        ValueError: If the game is no CuisineWorld.
+        ValueError: If the game is not CuisineWorld.
     """
 
     def __init__(self, game: FullGame) -> None:
@@ -81,7 +81,7 @@ class Assigner:
         self.scratch: Scratch = make_scratch(self.tables, self.static, state)
 
     def knobs(self, **values: int) -> Array:
-        """Return a knob row, the usual values replaced by those given, without bias."""
+        """Return a knob row of default values with overrides, without bias."""
         row = np.zeros(Knob.BIAS + self.n_orders, np.int32)
         for knob, value in DEFAULT_WEIGHTS.items():
             row[knob] = values.get(knob.name.lower(), value)
@@ -92,7 +92,7 @@ class Assigner:
         assign_batch(self.tables, self.static, knobs, trust, state, self.scratch, actions)
 
 
-assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # by game, made once
+assigner: Callable[[Any], Assigner] = lru_cache(maxsize=16)(Assigner)  # cached by game
 
 
 class GreedyPolicy(Silent):
@@ -105,7 +105,7 @@ class GreedyPolicy(Silent):
         """Forget the last episode.
 
         Raises:
-            ValueError: If the game is no CuisineWorld.
+            ValueError: If the game is not CuisineWorld.
         """
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
@@ -114,8 +114,8 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
-        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+        """Return this seat's command."""
+        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
             return seen.idle_action
         state = self._simulator.state
         self._assigner.assign(state, self._knobs, self._teammates.trust(state, seen.timestep), self._actions)

@@ -1,4 +1,4 @@
-"""The jobs that are due: orders are traced back through their recipe trees, and what is missing becomes a job."""
+"""List jobs: orders are traced back through their recipe trees, and missing items become jobs."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ def is_finished(tool, place, static, n_base):
 def uses_all(tool, parts):
     """Return whether everything in a tool is among a recipe's parts."""
     for k in range(tool[Tool.COUNT]):
-        found = False
+        is_part = False
         for part in parts:
-            found = found or part == tool[Tool.CONTENT + k]
-        if not found:
+            is_part = is_part or part == tool[Tool.CONTENT + k]
+        if not is_part:
             return False
     return True
 
 
 @kernel
 def find_holder(item, target, trust, agents, hands):
-    """Return the agent nearest to the target that holds an item nobody has claimed."""
+    """Return the agent nearest to the target that holds an unclaimed item."""
     best = NOTHING
     for seat in range(agents.shape[0]):
         if agents[seat, Agent.ITEM] != item or hands[seat, Hand.TARGET] != NOTHING or trust[seat] < HEED:
@@ -285,7 +285,7 @@ def want_orders(tables, static, knobs, trust, n_seats, agents, tools, orders, cl
 
 @kernel
 def want_ahead(rank, tables, static, knobs, trust, agents, tools, scratch):
-    """List jobs for dishes that nobody has ordered yet, those missing most first. Mutates: scratch."""
+    """List jobs for dishes without an order yet, those missing most first. Mutates: scratch."""
     for _ in range(knobs[Knob.AHEAD]):
         for dish in tables.menu:
             for c in range(dish[Menu.COUNT]):
@@ -302,7 +302,7 @@ def want_ahead(rank, tables, static, knobs, trust, agents, tools, scratch):
 
 @kernel
 def tidy_up(rank, tables, static, trust, agents, tools, scratch):
-    """List jobs for what nobody wants: dishes go to the table, other products make room, full hands are emptied.
+    """List jobs for unneeded items: dishes go to the table, other products and held items are cleared away.
 
     Mutates: scratch.
     """

@@ -19,7 +19,7 @@ TOP, SLOW = 100.0, 15.0  # worth of the most urgent job, and by how much urgency
 
 
 class CuisineLook:
-    """How cooks see what could be done; all of them see the whole kitchen."""
+    """Provider of jobs as sub-plans; all cooks see the whole state."""
 
     study: ClassVar[Mapping[str, Study]] = {
         "CuisineWorld-v0": Study(
@@ -56,7 +56,7 @@ class CuisineLook:
             travel=lambda here, there: float(here != there),
             scale=SCALE,
             facts=frozenset(f"{order['name']} {k}" for k, order in enumerate(orders)),
-            tell=lambda: seen.text,
+            describe=lambda: seen.text,
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:

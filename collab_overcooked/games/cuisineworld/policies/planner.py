@@ -1,9 +1,9 @@
-"""List scheduling of CuisineWorld with lookahead on copies of the present moment.
+"""List scheduling of CuisineWorld with rollouts on copies of the current state.
 
-Before every step the planner plays the list schedules of ``task_assignment`` some steps ahead on copies of the kitchen,
-with different priorities among orders, jobs and agents: the usual ones, those that were best a step ago, some drawn
-from these, and some drawn anew. It takes the first step of the schedule that serves most. What guests will order is not
-known: the copies draw orders of their own, the same ones for all candidates.
+Before every step the planner rolls out the list schedules of ``task_assignment`` with different weights of orders, jobs
+and agents: the default weights, those that were best a step ago, mutations of these, and new ones. It takes the first
+step of the schedule that serves the most orders. Future orders are unknown: copies draw their own orders, the same ones
+for all candidates.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Choice(NamedTuple):
 
 
 class Lookahead:
-    """Decides for a whole kitchen; remembers the last decisions, as each seat asks for the same one.
+    """Decides for the whole team; caches the last decisions, as each seat asks for the same one.
 
     Args:
         game: Compiled CuisineWorld.
@@ -68,11 +68,11 @@ class Lookahead:
         self._known: dict[bytes, Choice] = {}
 
     def decide(self, key: bytes, simulator: Simulator, trust: Array, elites: Array) -> Choice:
-        """Return the decision for a moment.
+        """Return the decision for a state.
 
         Args:
-            key: Names the moment and what led to it; the same key means the same decision.
-            simulator: Of the moment.
+            key: Key of the state and its history; equal keys get the same decision.
+            simulator: Simulator of the state.
             trust: (N,) see ``assignment_arrays``.
             elites: (E, knobs) priorities that were best in the step before.
         """
@@ -89,26 +89,26 @@ class Lookahead:
         tried = np.concatenate([tried, self._fresh(rng, count - len(tried), elites)])
         actions = np.zeros((1, len(trust)), np.int32)
         worth = self._play(futures, tried, trust)
-        ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # nothing is changed without gain
+        ranking = np.argsort(-np.round(worth, DIGITS), kind="stable")  # stable: ties keep the earlier candidate
         self.assigner.assign(futures.first(1).state, tried[ranking[:1]], trust, actions)
         return Choice(actions[0], tried[ranking[:ELITES]])
 
     def _play(self, futures: Fork, knobs: Array, trust: Array) -> Array:
-        """Play candidates and say what each is worth.
+        """Roll out candidates and return their values.
 
         Args:
-            futures: F copies of the moment; each candidate is tried on all of them.
-            knobs: (K, knobs) priorities of each candidate; K F rollouts at most.
+            futures: F copies of the state; each candidate is tried on all of them.
+            knobs: (K, knobs) weights of each candidate; at most K F rollouts.
             trust: (N,) see ``assignment_arrays``.
 
         Returns:
             float64 (K,), completed less expired orders, with small change for haste and progress.
         """
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(knobs)))
-        actions, own = np.zeros((len(copies), len(trust)), np.int32), np.repeat(knobs, len(futures), axis=0)
+        actions, weights = np.zeros((len(copies), len(trust)), np.int32), np.repeat(knobs, len(futures), axis=0)
         worth = np.zeros(len(copies))
         for _ in range(self._horizon):
-            self.assigner.assign(copies.state, own, trust, actions)
+            self.assigner.assign(copies.state, weights, trust, actions)
             copies.advance(actions)
             worth += copies.rewards[:, 0]
         worth /= COMPLETION
@@ -132,7 +132,7 @@ lookahead: Callable[[Any, int, int], Lookahead] = lru_cache(maxsize=4)(Lookahead
 
 
 class PlannerPolicy(Silent):
-    """Plans for all seats of its kind and plays its own part; all of them come to the same plan.
+    """Plans for all seats that use this policy and plays its own; all of them compute the same plan.
 
     Args:
         rollouts: Copies of the kitchen played for one step.
@@ -153,7 +153,7 @@ class PlannerPolicy(Silent):
         """Forget the last episode.
 
         Raises:
-            ValueError: If the game is no CuisineWorld.
+            ValueError: If the game is not CuisineWorld.
         """
         self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
         self._simulator = simulator_of(info, self.name)
@@ -162,8 +162,8 @@ class PlannerPolicy(Silent):
         self._past = b""
 
     def act(self, seen: Seen) -> int:
-        """Return this seat's part of the decision."""
-        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+        """Return this seat's command."""
+        if seen.error is not None:  # a teammate interfered; a new command would be refused, too
             return seen.idle_action
         state = self._simulator.state
         trust = self._teammates.trust(state, seen.timestep)

@@ -1,4 +1,4 @@
-"""How the paper evaluated its language agents: the preset ``mindagent`` of MindAgent."""
+"""Preset ``mindagent``: language agents as evaluated in MindAgent's paper."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ PRESET = PresetRecord(
     {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
     {},
     {"counting": "steps"},
-    "MindAgent: temperature 0.1, 100 tokens, at most one failure a step.",
+    "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
 )

@@ -1,4 +1,4 @@
-"""One decision for a whole kitchen: what has to be done, who does it, and each agent's next command.
+"""Assignment for the whole team: the jobs to do, their agents, and each agent's next command.
 
 Orders are served by deadline. Each is traced back through its recipe tree: what is held, cooked or begun already is
 claimed, what is missing becomes a job. Jobs go to agents by urgency and distance; commands follow in the order of
@@ -66,7 +66,7 @@ def share_jobs(tables, knobs, trust, agents, scratch):
 
 @kernel
 def is_stuck(seat, tables, agents, scratch):
-    """Return whether an agent holds something for a tool that nobody is about to empty."""
+    """Return whether an agent holds an item for a tool that no agent is about to empty."""
     target = scratch.hands[seat, Hand.TARGET]
     if agents[seat, Agent.ITEM] == NOTHING or tables.places[target, Place.ROLE] != Role.COOK:
         return False
@@ -75,7 +75,7 @@ def is_stuck(seat, tables, agents, scratch):
 
 @kernel
 def free_hands(tables, static, trust, agents, scratch):
-    """Where all agents are stuck with full hands, the first one throws its item away. Mutates: scratch."""
+    """If all agents are stuck with full hands, let the first one discard its item. Mutates: scratch."""
     first = NOTHING
     for seat in range(agents.shape[0]):
         if trust[seat] < SHARE:
@@ -101,7 +101,7 @@ def deliver(seat, tables, scratch):
 
 @kernel
 def help_out(seat, tables, static, take, scratch):
-    """Return the command that does at once what can be done where an agent stands; noop if there is nothing.
+    """Return the best command at an agent's location, or noop.
 
     Args:
         seat: The agent, with free hands.
@@ -206,12 +206,12 @@ def assign_batch(tables, static, knobs, trust, state, scratch, actions):
         n_seats += trust[seat] >= SHARE
     for b in range(actions.shape[0]):
         agents, tools, served = state.agents[b], state.tools[b], state.served[b]
-        orders, clock, own = state.orders[b], state.clock[b], knobs[b]
+        orders, clock, weights = state.orders[b], state.clock[b], knobs[b]
         clear_scratch(tables, static, agents, tools, served, scratch)
-        rank = want_orders(tables, static, own, trust, max(n_seats, 1), agents, tools, orders, clock, scratch)
-        rank = want_ahead(rank, tables, static, own, trust, agents, tools, scratch)
+        rank = want_orders(tables, static, weights, trust, max(n_seats, 1), agents, tools, orders, clock, scratch)
+        rank = want_ahead(rank, tables, static, weights, trust, agents, tools, scratch)
         tidy_up(rank, tables, static, trust, agents, tools, scratch)
         await_mixtures(static, agents, tools, scratch)
-        share_jobs(tables, own, trust, agents, scratch)
+        share_jobs(tables, weights, trust, agents, scratch)
         free_hands(tables, static, trust, agents, scratch)
-        give_commands(tables, static, own, trust, agents, tools, scratch, actions[b])
+        give_commands(tables, static, weights, trust, agents, tools, scratch, actions[b])

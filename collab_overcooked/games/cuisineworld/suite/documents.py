@@ -27,10 +27,10 @@ def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
     Raises:
         LayoutError: If a level cannot be read.
     """
-    from collab_overcooked.games.cuisineworld.engine.solvability import report_text, verify_level
+    from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability, report_text
     from collab_overcooked.games.cuisineworld.engine.spec import load_level
 
-    reports = [verify_level(load_level(source), options.alphas) for source in sources]
+    reports = [prove_solvability(load_level(source), options.alphas) for source in sources]
     values = [{**asdict(report), "problems": report.problems, "ok": report.ok} for report in reports]
     return Finding(report_text(reports), values, all(report.ok for report in reports))
 

@@ -31,7 +31,7 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import AgentSettings, settings_of
 from collab_overcooked.runner.env_variants import axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import LABELLED, RecordFields
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 CUISINEWORLD = "CuisineWorld-v0"
 AXES = ("level", "agents", "alpha")
@@ -246,7 +246,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
     return CosResult(
         variant.title,
         not variant.changed,
-        team_words(team),
+        team_text(team),
         counting,
         tables,
         tallies,

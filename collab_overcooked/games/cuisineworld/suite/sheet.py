@@ -9,7 +9,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, publis
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart
-from collab_overcooked.runner.teams import size_words
+from collab_overcooked.runner.teams import size_text
 
 Record = Mapping[str, Any]
 Scores = Mapping[int, float | None]
@@ -36,7 +36,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     if usual and paces == {theirs[2].alphas} and set(levels) <= set(published().levels):
         found["GPT-4, published"] = {agents: theirs[agents].average(levels) for agents in sizes if agents in theirs}
     title = f"CoS by number of agents, mean of {', '.join(levels)}"
-    columns = (Column("Run"), *(Column(size_words(agents), "number", 3) for agents in sizes))
+    columns = (Column("Run"), *(Column(size_text(agents), "number", 3) for agents in sizes))
     rows = tuple((name, *(scores.get(agents) for agents in sizes)) for name, scores in found.items())
     series = {
         name: tuple(None if (score := scores.get(agents)) is None else Estimate(score) for agents in sizes)

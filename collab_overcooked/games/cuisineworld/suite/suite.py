@@ -32,7 +32,7 @@ from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.teams import size_words
+from collab_overcooked.runner.teams import size_text
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
@@ -115,7 +115,7 @@ class CuisineWorldSuite(OrderSuite):
 
     def task_name(self, level: str, agents: int, pace: float | None) -> str:
         """Return the task of a level's records, for example ``"level_3, 2 agents, alpha 1.5"``."""
-        return f"{level}, {size_words(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
+        return f"{level}, {size_text(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
 
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return levels, numbers of agents and paces."""

@@ -17,7 +17,7 @@ from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, condit
 from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.teams import size_words
+from collab_overcooked.runner.teams import size_text
 
 THEIRS = "GPT-4"  # heading of published numbers
 
@@ -48,7 +48,7 @@ def details(result: CosResult, agents: int) -> ResultTable:
             columns.append(Column(THEIRS, kind, ends=2, published=True, key=f"{name}, {THEIRS}"))
     rows = [(level, *_detail_cells(ours, theirs, level)) for level in ours.levels]
     rows.append(("average", *_average_cells(result, agents)))
-    title = f"{size_words(agents)}: completed/resolved orders"
+    title = f"{size_text(agents)}: completed/resolved orders"
     if theirs:
         title += f"; {THEIRS} as published in table {published().printed[agents]['table']} of the paper"
     return ResultTable(tuple(columns), tuple(rows), title, {len(rows) - 1: "summary"})
@@ -114,7 +114,7 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
         Column("CoS", "number"),
     )
     marks = dict.fromkeys(range(1, len(rows)), "published")
-    return ResultTable(columns, tuple(rows), f"{size_words(agents)} on {level}, beside published models", marks)
+    return ResultTable(columns, tuple(rows), f"{size_text(agents)} on {level}, beside published models", marks)
 
 
 def failures_overview(result: CosResult) -> ResultTable:
@@ -126,7 +126,7 @@ def failures_overview(result: CosResult) -> ResultTable:
         modes = sum((result.failures[key] for key in own), FailureModes())
         episodes = sum(result.tallies[key][1] for key in own)
         counts = sum(result.tallies[key][0].expired for key in own), *astuple(modes)
-        rows.append((f"{size_words(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
+        rows.append((f"{size_text(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
     columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
     return ResultTable(columns, tuple(rows), "Failure modes, a count in an episode", detail=True)
 
@@ -138,7 +138,7 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
     for agents, table in result.tables.items():
         marks |= {len(rows): "summary"} if rows else {}
         means = (_only(table, group).average() for group in groups.values())
-        rows.append((size_words(agents), *means, _only(table, result.compared()).average()))
+        rows.append((size_text(agents), *means, _only(table, result.compared()).average()))
         theirs = reference(result, agents)
         if theirs:
             marks[len(rows)] = "published"

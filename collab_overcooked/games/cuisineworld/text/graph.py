@@ -27,7 +27,7 @@ class Node:
 
     Attributes:
         key: Unique: the item's name, or ``"step:"`` and its product's.
-        label: What stands in the box: the item's name, or the kind of the tool.
+        label: Text in the box: the item's name, or the kind of the tool.
         kind: ``"ingredient"``, ``"step"``, ``"missing"`` (a step whose tool the kitchen lacks), ``"product"`` or
             ``"dish"``.
     """
@@ -42,8 +42,8 @@ class TaskGraph:
     """A directed graph without circles.
 
     Attributes:
-        title: What it shows.
-        nodes: By key.
+        title: Title of the graph.
+        nodes: Nodes by key.
         edges: Pairs of keys: ingredient and step, step and product.
     """
 
@@ -60,31 +60,31 @@ def task_graph(level: Level, dishes: Sequence[str] | None = None, title: str = "
 
     Args:
         level: Where the recipes stand.
-        dishes: Names of products; the level's orders, marked where a tool is missing, if None.
+        dishes: Names of products. Default: the level's orders, marked if a tool is missing.
         title: Heading; the level's or dish's name if empty.
 
     Raises:
         ValueError: For an unknown dish.
     """
-    wanted = list(level.order_names if dishes is None else dishes)
-    for dish in wanted:
+    targets = list(level.order_names if dishes is None else dishes)
+    for dish in targets:
         if dish not in level.recipes:
             raise ValueError(near_matches("dish", dish, level.recipes))
     nodes: dict[str, Node] = {}
     edges: list[tuple[str, str]] = []
-    for recipe in {step.product: step for dish in wanted for step in level.steps_of(dish)}.values():
+    for recipe in {step.product: step for dish in targets for step in level.steps_of(dish)}.values():
         step = STEP + recipe.product
         for name in recipe.ingredients:
-            kind = "dish" if name in wanted else "product" if name in level.recipes else "ingredient"
+            kind = "dish" if name in targets else "product" if name in level.recipes else "ingredient"
             nodes.setdefault(name, Node(name, name, kind))
             edges.append((name, step))
         missing = dishes is None and recipe.tool not in level.kitchen
         nodes[step] = Node(step, f"no {recipe.tool}" if missing else recipe.tool, "missing" if missing else "step")
         nodes.setdefault(recipe.product, Node(recipe.product, recipe.product, "product"))
-        if recipe.product in wanted:
+        if recipe.product in targets:
             nodes[recipe.product] = Node(recipe.product, recipe.product, "dish")
         edges.append((step, recipe.product))
-    return TaskGraph(title or (level.name if dishes is None else ", ".join(wanted)), nodes, tuple(edges))
+    return TaskGraph(title or (level.name if dishes is None else ", ".join(targets)), nodes, tuple(edges))
 
 
 # ------------------------------------------------------------------------------------------- texts and pictures
@@ -134,7 +134,7 @@ def draw_graph(subject: str | Path | Level, path: str | Path, level: str | Path 
     Args:
         subject: A level (name, YAML file or read), or a product of the cookbook.
         path: File to write: ``.dot``, ``.mmd`` (Mermaid), or a picture drawn by Graphviz: ``.svg``, ``.png``, ``.pdf``.
-        level: Whose recipes are meant if the subject is a dish.
+        level: Level whose recipes are used if the subject is a dish.
 
     Raises:
         ValueError: For an unknown subject or another ending, or a picture where Graphviz is not installed.

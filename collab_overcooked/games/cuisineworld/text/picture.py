@@ -1,4 +1,4 @@
-"""The scene model of a kitchen: what a picture shows of a scene, and what items look like.
+"""Build the picture of a scene, and icons of items.
 
 The game knows places but no distances, so the tools stand along two walls of a room. A product's sprite follows from
 its name where that says what it is (a salad, a burger), and from the tool it is made in otherwise, so that new level
@@ -99,8 +99,8 @@ def icon_of(level: Level, name: str) -> Icon:
     return Icon(form, foods[:3], FINISHES.get(recipe.tool, "") if form in PLAIN_FORMS else "")
 
 
-def words_of(name: str) -> str:
-    """Write an item's name as words: ``tomatoLettuceSalad`` becomes ``tomato lettuce salad``."""
+def split_name(name: str) -> str:
+    """Split an item's name: ``tomatoLettuceSalad`` becomes ``tomato lettuce salad``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain_text(name)).lower()
 
 
@@ -115,15 +115,15 @@ def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, in
     count = len(level.kitchen)
     upper = -(-count // 2)
     depth = CAPTION + COOK * (-(-agents // 2) + 1) + 0.1
-    found: list[tuple[Point, Point, int]] = []
+    places: list[tuple[Point, Point, int]] = []
     for at in range(count):
         if at < upper:
             x = 0.5 + 2 * at
-            found.append(((x, 0.0), (x + 0.5, 1 + CAPTION), 1))
+            places.append(((x, 0.0), (x + 0.5, 1 + CAPTION), 1))
         else:
             x = 0.5 + 2 * (at - upper) + (2 * upper - count)
-            found.append(((x, 1 + depth), (x + 0.5, 1 + depth - COOK), -1))
-    return (2.0 * upper, round(2 + depth + CAPTION, 2)), found
+            places.append(((x, 1 + depth), (x + 0.5, 1 + depth - COOK), -1))
+    return (2.0 * upper, round(2 + depth + CAPTION, 2)), places
 
 
 def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
@@ -147,11 +147,11 @@ def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cel
     content = tool["content"]
     items = tuple(icon_of(level, item) for item in content)
     if tool["busy"]:
-        whole = level.tools[kind].busy
-        progress = Progress(whole - tool["busy"], whole, f"{tool['busy']} left")
+        total = level.tools[kind].busy
+        progress = Progress(total - tool["busy"], total, f"{tool['busy']} left")
         return Cell(sprite, items=items, caption=name, progress=progress, targets=(name,))
     if content and tool["ready"]:
-        labels = (words_of(content[0]),)
+        labels = (split_name(content[0]),)
         return Cell(
             sprite, items=items, labels=labels, caption=name, ready=is_finished(level, at, content), targets=(name,)
         )
@@ -174,15 +174,15 @@ def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequenc
             yield (round(left, 2), round(top + way * (i // 2) * COOK, 2)), cook
 
 
-# ------------------------------------------------------------------------------------------- words
+# ------------------------------------------------------------------------------------------- status
 
 
 def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) -> Card:
     """Return an open order with a bar of the time that is left."""
     remaining, share = order["remaining"], _share(order, lifetimes)
-    words = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
+    status = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
     colour = time_colour(order, lifetimes)
-    title = Line((Text(words_of(order["name"]), bold=True),), (Text(words, colour),))
+    title = Line((Text(split_name(order["name"]), bold=True),), (Text(status, colour),))
     return Card(
         (title, *(() if share is None else (Bar(share, colour),))), icon_of(level, order["name"]), 1.9, kind="order"
     )
@@ -206,23 +206,23 @@ def time_colour(order: Mapping[str, Any], lifetimes: Lifetimes) -> str:
 def _agent_card(cook: Cook, name: str, agent: Mapping[str, Any]) -> Card:
     held = agent["holding"]
     state = f"{'busy ' if agent['busy'] else ''}at {agent['location']}"
-    return agent_card(cook, name, state, held_spans(cook.held, "nothing" if held is None else words_of(held)))
+    return agent_card(cook, name, state, held_spans(cook.held, "nothing" if held is None else split_name(held)))
 
 
 def _tool_note(name: str, tool: Mapping[str, Any]) -> Line:
     colour = WORKING if tool["busy"] else GOOD if tool["ready"] and tool["content"] else FAINT
     state = f" ({tool['busy']} left)" if tool["busy"] else ""
-    words = ", ".join(map(words_of, tool["content"])) or "empty"
-    return Line((Dot(colour), Text(f"{name}{state}:", GREY), Text(words)))
+    status = ", ".join(map(split_name, tool["content"])) or "empty"
+    return Line((Dot(colour), Text(f"{name}{state}:", GREY), Text(status)))
 
 
 def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetimes = None) -> Sheet:
-    """Return the scene model of a moment.
+    """Return the picture of a scene.
 
     Args:
-        level: The level in words.
-        scene: The moment, see ``state.decode``.
-        names: Of the agents.
+        level: The level.
+        scene: A scene, see ``state.decode``.
+        names: Names of the agents.
         lifetimes: Full time of each order by name, for the bars; without it there are numbers only.
     """
     letters = initials(names)

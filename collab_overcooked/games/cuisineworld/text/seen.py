@@ -1,4 +1,4 @@
-"""Knowledge of an agent of CuisineWorld: everything but what is drawn next; refusals are told to all."""
+"""Knowledge of an agent of CuisineWorld: everything except future orders; all agents see all refusals."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from collab_overcooked.games.cuisineworld.text.text import rules, surroundings
 
 
 class KitchenView(SeatView):
-    """What one agent knows. The kitchen lies open, so the agent knows what every other one could do as well."""
+    """Knowledge of one agent: the whole state, so that it also knows the valid actions of the others."""
 
     public_refusals = True
     public_choices = True  # commands are carried out one after the other
 
     @property
     def rules(self) -> str:
-        """The rules for people, with the recipes of all dishes that are ordered here."""
+        """The rules for people, with the recipes of the level's orders."""
         return self._say(rules(self._game.compiled.level))
 
     @cached_property
     def surroundings(self) -> str:
-        """The moment in plain sentences; language agents read the original's."""
+        """The observation for people; language agents get the original's text."""
         return self._say(surroundings(self.scene, self._seat))
 
     def commands(self, seat: int) -> list[str]:
-        """Return what the game would accept from a seat now, written as commands."""
+        """Return the commands that the game would accept from a seat now."""
         game = self._game
         texts = (game.command_text(seat, action) for action in range(game.n_actions))
         return [text for action, text in enumerate(texts) if game.check(self._state, 0, seat, action)[0] == "OK"]

@@ -1,4 +1,4 @@
-"""Words for language agents: commands, how a list of them is validated, what is reported, and the state as text."""
+"""Texts for language agents: commands, validation of lists of commands, messages, and the observation."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from collab_overcooked.io.checks import near_matches
 
 VERBS = ("noop", "goto", "get", "put", "activate")
 RULES = """\
-Dishes are ordered again and again. Serve as many as you can before their time runs out.
+New dishes are ordered throughout the episode. Serve as many as you can before their time runs out.
 
-Actions, one for each step
-- goto TOOL: walk to a tool; everything else happens at the tool where you stand.
-- get ITEM storage0: take a base ingredient; get TOOL: take what is in a tool.
-- put TOOL: put what you hold into the tool.
+Actions (one per step)
+- goto TOOL: walk to a tool; all other actions use the tool where you are.
+- get ITEM storage0: take a base ingredient; get TOOL: take the contents of a tool.
+- put TOOL: put the item that you hold into the tool.
 - activate TOOL: start the tool, with empty hands; it turns exactly the ingredients of one recipe into its product.
 - noop: do nothing.
-You hold one item at a time. A tool at work cannot be used until it is done, and a full one takes nothing more. Put
-finished dishes on the serving table. An order whose time is over is lost."""
+You can hold one item at a time. A tool at work cannot be used until it is done, and a full tool takes no more items.
+Put finished dishes on the serving table. An order is lost when its time runs out."""
 ALL_IDLE = "None of the agents performed any actions which is not normal."
 SAME_AGENT = "agent ids cannot be the same"
 NO_AGENT = "agent id not found"
 
-# What the game reports of a refused command; an empty text is a refusal without a word.
+# The original's messages about refused commands; an empty text is a refusal without a message.
 REPORTS = {
     Reason.TIRED: "",
     Reason.NOT_THERE: "agent{agent} is not located in {place}",
@@ -56,11 +56,11 @@ class Void(Exception):
 
 @dataclass(frozen=True)
 class Report:
-    """What became of a list of commands.
+    """Outcome of a list of commands.
 
     Attributes:
-        obeyed: For each command whether it was carried out.
-        feedback: What the game reports, in the original's words.
+        obeyed: Whether each command was carried out.
+        feedback: The original's messages.
     """
 
     obeyed: tuple[bool, ...]
@@ -71,10 +71,10 @@ class Report:
 
 
 def read_commands(names: Names, n_agents: int, commands: Sequence[str]) -> list[tuple[int, int]]:
-    """Validate a list of commands such as ``"goto_agent0_pan0"`` as a whole, the first problem first.
+    """Validate a list of commands such as ``"goto_agent0_pan0"`` as a whole and raise the first problem.
 
-    Messages are the original's. Where the original breaks off with an error of Python's, the messages are ours and
-    come after all that the original checks.
+    Messages are the original's. Where the original fails with a Python error, the messages are ours and come after all
+    checks of the original.
 
     Returns:
         Agent and catalogue row of each command. Negative numbers count agents from the end, as in the original.
@@ -116,30 +116,29 @@ def _read_command(names: Names, command: str) -> tuple[int, str, list[str]]:
     return number, verb, parts
 
 
-def row_of(names: Names, verb: str, words: Sequence[str]) -> int:
-    """Return the catalogue row of a verb and its valid words, ``[location]`` or ``[item, location]``.
+def row_of(names: Names, verb: str, arguments: Sequence[str]) -> int:
+    """Return the catalogue row of a verb and its valid arguments, ``[location]`` or ``[item, location]``.
 
-    An item counts only where a storage hands it out; elsewhere, and where it is unknown, the row is that of the bare
-    location.
+    An item counts only at a storage that has it; otherwise the row is that of the location alone.
     """
     if verb == "noop":
         return 0
-    place = words[-1]
-    named = f"{verb} {words[0]} {place}"
+    place = arguments[-1]
+    named = f"{verb} {arguments[0]} {place}"
     return names.catalogue.index(named if named in names.catalogue else f"{verb} {place}")
 
 
-def feedback(compiled: Compiled, commands: Sequence[Sequence[int]], given: int) -> tuple[str, ...]:
-    """Return what the game reports of the commands of a step that was not voided, in order."""
-    rows = [compiled.tables.catalogue[command[EventColumn.CODE]] for command in commands[:given]]
+def feedback(compiled: Compiled, commands: Sequence[Sequence[int]], count: int) -> tuple[str, ...]:
+    """Return the messages about the commands of a step that was not voided, in order."""
+    rows = [compiled.tables.catalogue[command[EventColumn.CODE]] for command in commands[:count]]
     lines = [ALL_IDLE] if rows and all(row[Row.VERB] == Verb.NOOP for row in rows) else []
-    for command in commands[:given]:
+    for command in commands[:count]:
         lines += report(compiled, *command)
     return tuple(lines)
 
 
 def report(compiled: Compiled, row: int, reasons: int, agent: int, item: int) -> list[str]:
-    """Return what the game reports of one refused command, in the original's order."""
+    """Return the messages about one refused command, in the original's order."""
     place = compiled.tables.catalogue[row, Row.PLACE]
     values = {
         "agent": agent,
@@ -154,28 +153,28 @@ def reasons_of(reasons: int) -> list[Reason]:
     return [reason for reason in Reason if reason & reasons]
 
 
-def outcome(compiled: Compiled, commands: Sequence[Sequence[int]], given: int) -> Report:
-    """Return what became of the commands of a step that was not voided."""
-    obeyed = tuple(command[EventColumn.REASON] == 0 for command in commands[:given])
-    return Report(obeyed, feedback(compiled, commands, given))
+def outcome(compiled: Compiled, commands: Sequence[Sequence[int]], count: int) -> Report:
+    """Return the outcome of the commands of a step that was not voided."""
+    obeyed = tuple(command[EventColumn.REASON] == 0 for command in commands[:count])
+    return Report(obeyed, feedback(compiled, commands, count))
 
 
 # ------------------------------------------------------------------------------------------- single actions
 
 
 def parse_action(names: Names, text: str) -> int:
-    """Read one action, as ``"goto pan0"`` or as a command with any agent's number, ``"goto_agent1_pan0"``.
+    """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``.
 
     Returns:
         Catalogue row.
 
     Raises:
-        ActionError: With a reason code and a helpful message.
+        ActionError: With a reason code and a message.
     """
-    words = text.strip().replace("_", " ").split()
-    if not words or words[0] not in VERBS:
-        raise ActionError("F_VERB", near_matches("verb", words[0] if words else text, VERBS))
-    verb, rest = words[0], [word for word in words[1:] if not _is_agent(word)]
+    parts = text.strip().replace("_", " ").split()
+    if not parts or parts[0] not in VERBS:
+        raise ActionError("F_VERB", near_matches("verb", parts[0] if parts else text, VERBS))
+    verb, rest = parts[0], [part for part in parts[1:] if not _is_agent(part)]
     if verb == "noop":
         if rest:
             raise ActionError("F_WORDS", f"noop takes nothing else, not {' '.join(rest)!r}")
@@ -192,13 +191,13 @@ def _is_agent(word: str) -> bool:
 
 
 def command_text(names: Names, agent: int, row: int) -> str:
-    """Write an action of an agent as the original's command string."""
+    """Format an action of an agent as the original's command string."""
     verb, *rest = names.catalogue[row].split(" ")
     return "_".join([verb, f"agent{agent}", *rest])
 
 
 def event_of(compiled: Compiled, command: Sequence[int]) -> dict[str, Any] | None:
-    """Return what a command brought about in words, None for a noop and for what was refused.
+    """Return the event of a command, or None for a noop or a refused command.
 
     Returns:
         ``event`` (verb), ``item`` (taken, put or, at an activation, None), ``place``, and ``label``, the action's text.
@@ -226,7 +225,7 @@ def content_text(content: Sequence[str]) -> str:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
-    """Write the state as the original's prompts do, orders, agents, kitchen and completed orders."""
+    """Format a scene as in the original's prompts: orders, agents, kitchen and completed orders."""
     orders = [
         f"    name: {order['name']} lifetime: {NOTHING if order['remaining'] is None else order['remaining']}"
         for order in scene["orders"]
@@ -246,7 +245,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
 
 
 def surroundings(scene: Mapping[str, Any], seat: int) -> str:
-    """Write the state for people."""
+    """Format a scene for people."""
     orders = [
         order["name"] + ("" if order["remaining"] is None else f", {order['remaining']} steps left")
         for order in scene["orders"]
@@ -264,23 +263,23 @@ def surroundings(scene: Mapping[str, Any], seat: int) -> str:
 
 
 def rules(level: Level) -> str:
-    """Write the rules for people: what actions do, and the recipes of what is ordered."""
-    made = recipes_below(level, [name for order in level.orders for name in order.items])
-    recipes = [f"- {own.product}: {' and '.join(own.ingredients)} in the {own.tool}" for own in made.values()]
-    return "\n".join([RULES, "", "Recipes", *recipes])
+    """Return the rules for people: actions, and the recipes of the level's orders."""
+    recipes = recipes_below(level, [name for order in level.orders for name in order.items]).values()
+    lines = [f"- {recipe.product}: {' and '.join(recipe.ingredients)} in the {recipe.tool}" for recipe in recipes]
+    return "\n".join([RULES, "", "Recipes", *lines])
 
 
 def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
-    """Return the recipes on the way to some dishes, by product."""
-    found: dict[str, Recipe] = {}
+    """Return the recipes in the trees of some dishes, by product."""
+    recipes: dict[str, Recipe] = {}
     for name in dishes:
         recipe = level.recipes.get(name)
         if recipe is not None:
-            found |= {name: recipe} | recipes_below(level, recipe.ingredients)
-    return found
+            recipes |= {name: recipe} | recipes_below(level, recipe.ingredients)
+    return recipes
 
 
 def feedback_text(lines: Sequence[str]) -> str:
-    """Write the blocks that the original's prompts put before the state: messages, and its ever empty suggestions."""
+    """Return the original's blocks before the state: messages, and the suggestions, which are always empty."""
     blocks = [("-execution error messages:", list(lines)), ("-execution suggestions:", [])]
     return "\n".join(line for title, content in blocks for line in (title, f"  --  {content}"))

@@ -1,4 +1,4 @@
-"""What an agent may believe of all that it does not know: complete moments drawn from its own knowledge alone."""
+"""Beliefs of an agent: complete states sampled from its own knowledge."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ Array = np.ndarray
 def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Generator) -> None:
     """Replace what a seat does not know, in every environment of a batch.
 
-    Unseen furniture stands anywhere in its room and is closed; missing things lie where the seat has not looked; unseen
-    agents are anywhere, idle, and know what the seat knows.
+    Unseen furniture is placed at random in its room and is closed; missing things are placed where the seat has not
+    looked; unseen agents are placed at random, are idle, and know what the seat knows.
 
     Args:
         compiled: The game.
         state: Batch, changed.
         seat: Whose knowledge is kept.
-        rng: Source of chance.
+        rng: Source of random draws.
     """
     for b in range(len(state.rng)):
         _furnish(compiled, state, b, seat, rng)
@@ -82,12 +82,12 @@ def _furnish(compiled: Compiled, state: State, b: int, seat: int, rng: np.random
 
 
 def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> None:
-    """Put teammates where they may be: one that is seen somewhere in the room, any other outside of it.
+    """Place teammates at random: visible ones in the seat's room, others outside of it.
 
     Which cell of a room they stand on is not known.
     """
-    own, count = state.agents[b, seat], state.agents.shape[1]
-    room = state.cells[b, own[Agent.CELL]]
+    count = state.agents.shape[1]
+    room = state.cells[b, state.agents[b, seat, Agent.CELL]]
     here = np.flatnonzero(state.cells[b] == room)
     elsewhere = np.flatnonzero((state.cells[b] != NOTHING) & (state.cells[b] != room))
     for j in range(count):
@@ -155,9 +155,9 @@ def _forget_spots(compiled: Compiled, state: State, b: int, seat: int) -> None:
 def _missing(
     compiled: Compiled, state: State, b: int, seat: int, lost: list[int], rng: np.random.Generator
 ) -> list[tuple[int, int, int]]:
-    """Return number, class and role of the things that there must be; the other lost numbers come to nothing."""
+    """Return index, class and role of the things that must exist; the other lost indices are removed."""
     known, things = state.know_things[b, seat], state.things[b]
-    wanted: list[tuple[int, int]] = []
+    required: list[tuple[int, int]] = []
     params = compiled.tables.params
     for cls, need, _ in state.goals[b].tolist():
         there = sum(
@@ -165,27 +165,27 @@ def _missing(
             for o in range(len(things))
             if o not in lost and known[o, Belief.STATUS] != Known.UNKNOWN
         )
-        wanted += [(cls, Role.TARGET)] * max(need - there, 0)
+        required += [(cls, Role.TARGET)] * max(need - there, 0)
     seen = sum(known[o, Belief.STATUS] != Known.UNKNOWN for o in range(len(things)) if things[o, Thing.ROLE])
     if params[Param.HOME] == Home.TRANSPORT:
         boxes = compiled.tables.families[state.world[b, World.TASK], 6:9]
-        wanted += [(int(rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - int(seen), 0)
+        required += [(int(rng.choice(boxes)), Role.CONTAINER)] * max(int(params[Param.CONTAINERS]) - int(seen), 0)
     gone = [o for o in lost if known[o, Belief.STATUS] == Known.GONE]
-    found = []
+    missing = []
     for o in (*gone, *(o for o in lost if o not in gone)):
         name, role = things[o, : Thing.REL].tolist() if o in gone else (0, 0)
         things[o] = [name, role, Rel.NONE, 0, 1]
-        own = next((each for each in wanted if o not in gone or each[0] == things[o, Thing.CLASS]), None)
-        if own is not None:
-            wanted.remove(own)
-            found.append((o, *own))
-    return found
+        match = next((pair for pair in required if o not in gone or pair[0] == things[o, Thing.CLASS]), None)
+        if match is not None:
+            required.remove(match)
+            missing.append((o, *match))
+    return missing
 
 
 def _hide(
     compiled: Compiled, state: State, b: int, seat: int, o: int, name: int, role: int, rng: np.random.Generator
 ) -> None:
-    """Put a thing where the seat has not looked."""
+    """Place a thing where the seat has not looked."""
     known, rooms = state.know_places[b, seat], state.know_rooms[b, seat]
     first, furniture = compiled.sizes.rooms, compiled.tables.furniture
     if compiled.tables.params[Param.HOME] == Home.TRANSPORT:
@@ -208,7 +208,7 @@ def _hide(
 
 
 def _recount(state: State, b: int, seat: int) -> None:
-    """Count at the goal place what the seat has seen there."""
+    """Count the things that the seat has seen at the goal place."""
     known, things = state.know_things[b, seat], state.things[b]
     for row in state.goals[b]:
         done = (known[:, Belief.STATUS] == Known.DONE) & (things[:, Thing.CLASS] == row[Goal.CLASS])

@@ -74,11 +74,11 @@ FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """A game's tables, and what goes with them.
+    """Compiled tables and names of a game.
 
     Attributes:
         tables: Read-only arrays.
-        sizes: Lengths of the arrays of a moment.
+        sizes: Sizes of the arrays of a state.
         rooms: Types of the rooms.
         tasks: Names of the families of tasks.
         levels: Action level of each seat.
@@ -113,7 +113,7 @@ def compile_house(config: HouseConfig) -> Compiled:
         room_types=np.array([ROOM_TYPES.index(room) for room in rooms], np.int32),
         furniture=np.array(furniture, np.int32),
         families=_families() if home else _loads(),
-        shares=np.array([own[2] for own in FAMILIES.values()] if home else [[300, 405], [425, 357]], np.int32),
+        shares=np.array([family[2] for family in FAMILIES.values()] if home else [[300, 405], [425, 357]], np.int32),
         allowed=_allowed(),
     )
     return Compiled(tables, sizes, rooms, tasks, levels)
@@ -130,8 +130,8 @@ def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.nda
         Param.LIVING_ROOM: ROOM_TYPES.index("living room"),
         Param.DISHWASHER: PLACES.index("dishwasher"),
     }
-    own = _housework(config) if isinstance(config, HouseworkConfig) else _transport(config)
-    for column, value in (common | own).items():
+    specific = _housework(config) if isinstance(config, HouseworkConfig) else _transport(config)
+    for column, value in (common | specific).items():
         params[column] = int(value)
     return params
 
@@ -204,8 +204,8 @@ def _loads() -> np.ndarray:
     """Return the six classes of targets and three of containers, by task of Transport, and its second type of room."""
     return np.array(
         [
-            [THINGS.index(name) for name in (*own, *BOXES[load])] + [ROOM_TYPES.index(room)]
-            for load, own, room in (("food", FOOD, "kitchen"), ("stuff", STUFF, "office"))
+            [THINGS.index(name) for name in (*targets, *BOXES[load])] + [ROOM_TYPES.index(room)]
+            for load, targets, room in (("food", FOOD, "kitchen"), ("stuff", STUFF, "office"))
         ],
         np.int32,
     )

@@ -12,7 +12,7 @@ BLOCKS = 4  # message blocks that one action can pay for
 
 
 class Home(IntEnum):
-    """Which game the engine plays, ``Param.HOME``."""
+    """Game of the engine, ``Param.HOME``."""
 
     HOUSEWORK = 0
     TRANSPORT = 1
@@ -45,7 +45,7 @@ class Param(IntEnum):
 
 
 class Verb(IntEnum):
-    """What actions do; those up to ``SAY`` are primitive, ``Tables.cost`` has their ticks."""
+    """Verbs of actions; those up to ``SAY`` are primitive, with their ticks in ``Tables.cost``."""
 
     WAIT = 0
     WALK = 1  # one cell towards a place
@@ -66,7 +66,7 @@ class Verb(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a place is."""
+    """Kinds of places."""
 
     NONE = 0  # this slot is not used
     CENTRE = 1  # of a room
@@ -98,7 +98,7 @@ class Room(IntEnum):
 
 
 class Rel(IntEnum):
-    """How a thing is related to its parent."""
+    """Relations of a thing to its parent."""
 
     NONE = 0  # there is no such thing
     AT = 1  # at a place
@@ -108,7 +108,7 @@ class Rel(IntEnum):
 
 
 class Role(IntEnum):
-    """What a thing is for."""
+    """Roles of things."""
 
     TARGET = 0
     CONTAINER = 1
@@ -141,7 +141,7 @@ class Agent(IntEnum):
 
 
 class Goal(IntEnum):
-    """Columns of ``State.goals``: so many things of a class are wanted, so many are there."""
+    """Columns of ``State.goals``: class, number needed and number delivered."""
 
     CLASS = 0
     NEED = 1
@@ -162,7 +162,7 @@ class World(IntEnum):
 
 
 class Known(IntEnum):
-    """What an agent believes of a thing, ``Belief.STATUS``."""
+    """Believed status of a thing, ``Belief.STATUS``."""
 
     UNKNOWN = 0
     SEEN = 1  # at a place
@@ -182,7 +182,7 @@ class Belief(IntEnum):
 
 
 class KnownRoom(IntEnum):
-    """What an agent knows of a room."""
+    """Knowledge of a room."""
 
     NONE = 0
     PART = 1  # was inside
@@ -190,7 +190,7 @@ class KnownRoom(IntEnum):
 
 
 class KnownPlace(IntEnum):
-    """What an agent knows of a place."""
+    """Knowledge of a place."""
 
     UNKNOWN = 0
     CLOSED = 1
@@ -199,7 +199,7 @@ class KnownPlace(IntEnum):
 
 
 class Mate(IntEnum):
-    """Columns of ``State.know_mates``: when, where and with what another agent was seen last."""
+    """Columns of ``State.know_mates``: time, room and held things when another agent was last seen."""
 
     ROOM = 0
     LEFT_HAND = 1
@@ -208,7 +208,7 @@ class Mate(IntEnum):
 
 
 class Event(IntEnum):
-    """What an agent brought about, ``EventColumn.CODE``; the greatest of a step counts."""
+    """Effects of actions, ``EventColumn.CODE``; the largest value of a step counts."""
 
     NONE = 0
     WAITED = 1
@@ -246,7 +246,7 @@ FIRST_ID = EventColumn.ACTION
 
 
 class Reason(IntEnum):
-    """Why an action is refused, or has failed."""
+    """Reason codes of refused and failed actions."""
 
     OK = 0
     F_BUSY = 1

@@ -1,4 +1,4 @@
-"""What agents notice and believe: the arrays ``know_*``, which observations, words and masks are made from."""
+"""Perception and beliefs of agents: the arrays ``know_*``, from which observations, texts and masks are made."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def forget_all(state, b, i):
-    """An episode starts with the places of rooms known and nothing else. Mutates: state."""
+    """At the start, agents know only the positions of the rooms. Mutates: state."""
     state.know_things[b, i, :, :] = 0
     state.know_rooms[b, i, :] = KnownRoom.NONE
     state.know_mates[b, i, :, :] = NOTHING
@@ -41,7 +41,7 @@ def forget_all(state, b, i):
 
 @kernel
 def perceive(tables, state, b, i, looked, event):
-    """An agent sees what is in its room and in no closed container, and remembers it. Mutates: state, event."""
+    """Agents see and remember their room except the contents of closed containers. Mutates: state, event."""
     room = room_of(state, b, i)
     entered = state.agents[b, i, Agent.ROOM] != room
     state.agents[b, i, Agent.ROOM] = room
@@ -60,7 +60,7 @@ def perceive(tables, state, b, i, looked, event):
 
 @kernel
 def see_places(state, b, i, room, event):
-    """Furniture is seen on entering its room, and whether it is open. Mutates: state.know_places, event."""
+    """On entering a room, agents see its furniture and whether it is open. Mutates: state.know_places, event."""
     goal = state.world[b, World.GOAL]
     if state.know_places[b, i, goal] == KnownPlace.UNKNOWN and state.places[b, goal, Place.ROOM] == room:
         event[EventColumn.GOAL_SEEN] = 1
@@ -79,14 +79,14 @@ def see_places(state, b, i, room, event):
 
 @kernel
 def is_in_sight(state, b, p, room):
-    """What lies at a place is seen from its room, unless the place is a closed container."""
+    """Things at a place are visible from its room, unless the place is a closed container."""
     closed = state.places[b, p, Place.KIND] == Kind.CONTAINER and state.places[b, p, Place.OPEN] == 0
     return state.places[b, p, Place.ROOM] == room and not closed
 
 
 @kernel
 def notices(tables, state, b, i, o, room, chance):
-    """A thing is noticed at once, or when one looks around; each first sighting may be missed. Mutates: state."""
+    """Things are noticed at once or when looking around; each first sighting can be missed. Mutates: state."""
     if state.know_things[b, i, o, Belief.NOTICED] == 1:
         return True
     shown = state.things[b, o, Thing.IN_VIEW] == 1 or state.know_rooms[b, i, room] == KnownRoom.ALL
@@ -101,7 +101,7 @@ def notices(tables, state, b, i, o, room, chance):
 
 @kernel
 def believe(state, b, i, o, status, place):
-    """A belief is what was seen, where, and when. Mutates: state.know_things."""
+    """Store the class, place and time of a sighting. Mutates: state.know_things."""
     state.know_things[b, i, o, Belief.STATUS] = status
     state.know_things[b, i, o, Belief.PLACE] = place
     state.know_things[b, i, o, Belief.TICK] = state.world[b, World.T]
@@ -109,7 +109,7 @@ def believe(state, b, i, o, status, place):
 
 @kernel
 def see_thing(tables, state, b, i, o, room, chance, event):
-    """Seen things overwrite beliefs; what is not where it was believed to be is gone. Mutates: state, event."""
+    """Update beliefs from what is visible; an object missing from its believed place is gone. Mutates: state, event."""
     rel, parent = state.things[b, o, Thing.REL], state.things[b, o, Thing.PARENT]
     if rel == Rel.INSIDE:
         rel, parent = state.things[b, parent, Thing.REL], state.things[b, parent, Thing.PARENT]
@@ -134,7 +134,7 @@ def see_thing(tables, state, b, i, o, room, chance, event):
 
 @kernel
 def see_mates(state, b, i, room):
-    """Other agents in the room are seen with what they hold. Mutates: state.know_mates."""
+    """Agents see other agents in their room and what they hold. Mutates: state.know_mates."""
     for j in range(state.agents.shape[1]):
         if j != i and room_of(state, b, j) == room:
             mate = state.know_mates[b, i, j]

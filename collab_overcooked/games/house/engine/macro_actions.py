@@ -1,4 +1,4 @@
-"""Sub-plans: which primitive action comes next, and when a sub-plan is done or has failed."""
+"""Sub-plans: their next primitive action, and when they are done or have failed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collab_overcooked.kernels.macro_actions import Macro, Outcome
 
 @kernel
 def plan_primitive(state, b, i, verb, arg):
-    """A sub-plan goes on with a primitive action. Mutates: state.agents."""
+    """Start the next primitive action of a sub-plan. Mutates: state.agents."""
     state.agents[b, i, Agent.VERB] = verb
     state.agents[b, i, Agent.ARG] = arg
     return Outcome.RUNNING
@@ -35,14 +35,14 @@ def plan_primitive(state, b, i, verb, arg):
 
 @kernel
 def fail_plan(event, reason):
-    """A sub-plan fails for a reason. Mutates: event."""
+    """End a sub-plan with a reason for its failure. Mutates: event."""
     event[EventColumn.WHY] = reason
     return Outcome.FAILED
 
 
 @kernel
 def next_primitive(tables, state, b, i, first, event):
-    """A running action comes to its next primitive one, or to its end; primitive ones are carried out once.
+    """Choose the next primitive action of a running action, or end it; primitive actions are carried out once.
 
     Mutates: state.agents, event.
 
@@ -77,7 +77,7 @@ def next_primitive(tables, state, b, i, first, event):
 
 @kernel
 def next_of_go(tables, state, b, i, room, first, event):
-    """One goes to a room's centre until one is inside; in Transport something new on the way ends it."""
+    """Walk towards a room's centre until inside; in Transport, seeing something new ends it."""
     distracted = tables.params[Param.HOME] == Home.TRANSPORT and (
         event[EventColumn.SAW] > 0 or event[EventColumn.GOAL_SEEN] > 0
     )
@@ -88,7 +88,7 @@ def next_of_go(tables, state, b, i, room, first, event):
 
 @kernel
 def next_of_explore(tables, state, b, i):
-    """One goes near the centre of the room and turns around; then all of it is known."""
+    """Walk near the centre of the room and look around; then the whole room is known."""
     room = state.agents[b, i, Agent.AIM]
     if state.know_rooms[b, i, room] == KnownRoom.ALL:
         return Outcome.DONE
@@ -98,7 +98,7 @@ def next_of_explore(tables, state, b, i):
 
 @kernel
 def next_of_check(tables, state, b, i, p, event):
-    """One goes to a container and opens it; if somebody else has opened it meanwhile, that will do."""
+    """Walk to a container and open it; it also succeeds if another agent has opened it."""
     if state.know_places[b, i, p] != KnownPlace.CLOSED:
         return Outcome.DONE
     near = is_near(state, b, i, p, tables.params[Param.NEAR])
@@ -107,7 +107,7 @@ def next_of_check(tables, state, b, i, p, event):
 
 @kernel
 def next_of_fetch(tables, state, b, i, o, event):
-    """One goes to a thing and takes it, opening what it is in; if it is gone, the sub-plan fails."""
+    """Walk to a thing and take it, opening its container if necessary; fail if it is gone."""
     if state.know_things[b, i, o, Belief.STATUS] == Known.MINE:
         return Outcome.DONE
     reason = why_not_grab(tables, state, b, i, o)
@@ -122,7 +122,7 @@ def next_of_fetch(tables, state, b, i, o, event):
 
 @kernel
 def next_of_deliver(tables, state, b, i, event):
-    """One goes to the goal place, opens it if need be and puts down what the hands hold, left hand first."""
+    """Walk to the goal, open it if necessary, and put down both hands' objects, left hand first."""
     goal, hand = state.world[b, World.GOAL], full_hand(state.agents[b, i])
     if hand == NOTHING:
         return Outcome.DONE

@@ -1,4 +1,4 @@
-"""What agents observe, as numbers: what they know and nothing else, all uint8; counts and times stop at 255."""
+"""Observations of the household games: an agent's knowledge as uint8 features; counts and times are clipped at 255."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 
 @kernel
 def observe_env(tables, state, b, i, observation, mask, reasons):
-    """An agent gets its mask and what it knows. Mutates: observation, mask, reasons."""
+    """Write an agent's observation and mask from its knowledge. Mutates: observation, mask, reasons."""
     busy = is_running(state.macro_state[b, i])
     for action in range(mask.shape[0]):
         reason = why_refused(tables, state, b, i, action)
@@ -42,7 +42,7 @@ def observe_env(tables, state, b, i, observation, mask, reasons):
 
 @kernel
 def encode_known(tables, state, b, i, out):
-    """Flat view: time, oneself, rooms, furniture, things, goal, other agents. Mutates: out."""
+    """Write time, self, rooms, furniture, things, goal and other agents. Mutates: out."""
     at = encode_self(state, b, i, out)
     room = room_of(state, b, i)
     for r in range(state.rooms.shape[1]):
@@ -66,7 +66,7 @@ def encode_known(tables, state, b, i, out):
 
 @kernel
 def encode_self(state, b, i, out):
-    """Time that is gone, seat, hands, what a held container holds, what is in progress. Mutates: out."""
+    """Write time, seat, hands, contents of a held container, and the action in progress. Mutates: out."""
     agent, world = state.agents[b, i], state.world[b]
     out[0] = clip_u8(world[World.T] * 255 // max(world[World.LIMIT], 1))
     out[1] = i
@@ -82,13 +82,13 @@ def encode_self(state, b, i, out):
 
 @kernel
 def held_class(state, b, o):
-    """What is held is told by its class, 0 for nothing."""
+    """A held thing is encoded as its class, 0 for none."""
     return 0 if o == NOTHING else 1 + state.things[b, o, Thing.CLASS]
 
 
 @kernel
 def encode_place(state, b, i, p, out, at):
-    """Furniture is its class, what is known of it, the way to it and whether it is the goal place. Mutates: out."""
+    """Furniture is encoded as class, knowledge, distance and whether it is the goal place. Mutates: out."""
     known = state.know_places[b, i, p]
     for k in range(4):
         out[at + k] = 0
@@ -102,7 +102,7 @@ def encode_place(state, b, i, p, out, at):
 
 @kernel
 def encode_thing(state, b, i, o, out, at):
-    """A thing is its class, role, status, room and the way to it, as far as it is known. Mutates: out."""
+    """A thing is encoded as class, role, status, room and distance, as far as known. Mutates: out."""
     status, place = state.know_things[b, i, o, Belief.STATUS], state.know_things[b, i, o, Belief.PLACE]
     for k in range(5):
         out[at + k] = 0
@@ -118,7 +118,7 @@ def encode_thing(state, b, i, o, out, at):
 
 @kernel
 def known_done(state, b, i, cls):
-    """How many things of a class an agent has seen at the goal place."""
+    """Count the things of a class that an agent has seen at the goal place."""
     count = 0
     for o in range(state.things.shape[1]):
         done = state.know_things[b, i, o, Belief.STATUS] == Known.DONE
@@ -129,7 +129,7 @@ def known_done(state, b, i, cls):
 
 @kernel
 def encode_mate(state, b, i, j, out, at):
-    """Another agent is where, with what and how long ago it was seen last. Mutates: out."""
+    """Another agent is encoded as its last known room, held things and the time since. Mutates: out."""
     mate = state.know_mates[b, i, j]
     for k in range(5):
         out[at + k] = 0

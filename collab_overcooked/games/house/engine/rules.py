@@ -1,4 +1,4 @@
-"""The rules of the household games, one function each, for environment ``b`` of a batch.
+"""The rules of the household games, one function per rule, for environment ``b`` of a batch.
 
 Whether an action is accepted depends on nothing but what its agent knows; what it does not know can make it fail later.
 """
@@ -39,13 +39,13 @@ def room_of(state, b, i):
 
 @kernel
 def path_to(state, b, i, p):
-    """The way to a place is counted in cells, through the doors."""
+    """The distance to a place is the number of cells of the shortest path through the doors."""
     return state.dist[b, p, state.agents[b, i, Agent.CELL]]
 
 
 @kernel
 def is_near(state, b, i, p, reach):
-    """A place is near if it is in the same room, so many cells away at most."""
+    """A place is near if it is in the same room and within a number of cells."""
     return state.places[b, p, Place.ROOM] == room_of(state, b, i) and path_to(state, b, i, p) <= reach
 
 
@@ -69,7 +69,7 @@ def full_hand(agent):
 
 @kernel
 def held_of_role(state, b, i, role):
-    """A hand is told by what it holds: the first thing of a role, NOTHING if there is none."""
+    """Return the hand that holds a thing of a role, or NOTHING."""
     for hand in range(HANDS):
         held = state.agents[b, i, Agent.LEFT_HAND + hand]
         if held != NOTHING and state.things[b, held, Thing.ROLE] == role:
@@ -79,7 +79,7 @@ def held_of_role(state, b, i, role):
 
 @kernel
 def contents(state, b, o):
-    """A container holds what was put into it."""
+    """Count the contents of a container."""
     count = 0
     for other in range(state.things.shape[1]):
         if state.things[b, other, Thing.REL] == Rel.INSIDE and state.things[b, other, Thing.PARENT] == o:
@@ -92,7 +92,7 @@ def contents(state, b, o):
 
 @kernel
 def why_not_grab(tables, state, b, i, o):
-    """Only what one knows the place of can be taken, with a free hand, and one container at a time."""
+    """Agents can take things whose place they know, with a free hand, and only one container at a time."""
     if state.know_things[b, i, o, Belief.STATUS] != Known.SEEN:
         return Reason.F_UNKNOWN
     if free_hand(state.agents[b, i]) == NOTHING:
@@ -127,7 +127,7 @@ def why_not_put_in(state, b, i):
 
 @kernel
 def why_not_open(tables, state, b, i, p, verb):
-    """Opening takes a free hand, except at the goal place where the rules allow it; only what is closed opens."""
+    """Opening a closed place needs a free hand, except for the goal place if the rules allow it."""
     known = state.know_places[b, i, p]
     if state.places[b, p, Place.KIND] != Kind.CONTAINER or known == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
@@ -143,7 +143,7 @@ def why_not_open(tables, state, b, i, p, verb):
 
 @kernel
 def why_not_walk(state, b, i, p):
-    """One can walk to known places, and to rooms, where one is not yet."""
+    """Agents can walk to rooms and known places other than their own."""
     if state.know_places[b, i, p] == KnownPlace.UNKNOWN:
         return Reason.F_UNKNOWN
     return Reason.F_THERE if path_to(state, b, i, p) == 0 else Reason.OK
@@ -151,7 +151,7 @@ def why_not_walk(state, b, i, p):
 
 @kernel
 def why_not_take(tables, state, b, i, o, verb):
-    """One can walk to a thing that one has seen, and take it where it is near and in the open."""
+    """Agents can walk to things that they have seen, and take them if they are near and not in a closed container."""
     place = max(state.know_things[b, i, o, Belief.PLACE], 0)
     if verb == Verb.WALK_TO:
         known = state.know_things[b, i, o, Belief.STATUS] == Known.SEEN
@@ -166,7 +166,7 @@ def why_not_take(tables, state, b, i, o, verb):
 
 @kernel
 def why_not_primitive(tables, state, b, i, verb, arg):
-    """A primitive action is accepted if its agent knows nothing that speaks against it."""
+    """A primitive action is accepted unless the agent's knowledge rules it out."""
     reach = tables.params[Param.REACH]
     if verb == Verb.WALK:
         return why_not_walk(state, b, i, arg)
@@ -189,7 +189,7 @@ def why_not_primitive(tables, state, b, i, verb, arg):
 
 @kernel
 def why_not_plan(tables, state, b, i, verb, arg):
-    """A sub-plan is accepted if it has an aim that its agent knows of, and hands for it."""
+    """A sub-plan is accepted if the agent knows its target and has the hands for it."""
     room = room_of(state, b, i)
     if verb == Verb.GO:
         return Reason.F_THERE if arg == room else Reason.OK
@@ -211,7 +211,7 @@ def why_not_plan(tables, state, b, i, verb, arg):
 
 @kernel
 def why_refused(tables, state, b, i, action):
-    """An action of an idle agent is refused for what the agent itself knows; nobody speaks twice in a row."""
+    """Actions of idle agents are refused by the agent's own knowledge; an agent cannot speak twice in a row."""
     verb = tables.catalogue[tables.levels[i], action, 0]
     arg = tables.catalogue[tables.levels[i], action, 1]
     if verb == NOTHING:
@@ -232,7 +232,7 @@ def why_refused(tables, state, b, i, action):
 
 @kernel
 def walk(state, b, i, p, width):
-    """A walker takes one step on a shortest way to a place: north, south, east or west, whichever comes first.
+    """Walking takes one step on a shortest path: the first of north, south, east and west that is on one.
 
     Mutates: state.agents.
     """
@@ -246,7 +246,7 @@ def walk(state, b, i, p, width):
 
 @kernel
 def grab(state, b, i, o):
-    """A thing is taken from where the agent believes it to be, if it is there. Mutates: state."""
+    """An agent takes a thing from its believed place if it is there. Mutates: state."""
     place = state.know_things[b, i, o, Belief.PLACE]
     there = state.things[b, o, Thing.REL] == Rel.AT and state.things[b, o, Thing.PARENT] == place
     hand = free_hand(state.agents[b, i])
@@ -263,7 +263,7 @@ def grab(state, b, i, o):
 
 @kernel
 def put(tables, state, b, i, hand, p):
-    """What a hand holds comes to a place; at the bed it is delivered with all that is in it. Mutates: state."""
+    """A held thing is put down at a place; at the bed, it is delivered with its contents. Mutates: state."""
     o = state.agents[b, i, Agent.LEFT_HAND + hand]
     if state.places[b, p, Place.KIND] == Kind.CONTAINER and state.places[b, p, Place.OPEN] == 0:
         return Reason.F_NOT_OPEN
@@ -282,7 +282,7 @@ def put(tables, state, b, i, hand, p):
 
 @kernel
 def empty_out(state, b, box, p):
-    """Whatever a delivered container holds is delivered with it. Mutates: state.things."""
+    """The contents of a delivered container are delivered with it. Mutates: state.things."""
     for o in range(state.things.shape[1]):
         if state.things[b, o, Thing.REL] == Rel.INSIDE and state.things[b, o, Thing.PARENT] == box:
             state.things[b, o, Thing.REL] = Rel.DELIVERED
@@ -302,7 +302,7 @@ def put_in(state, b, i):
 
 @kernel
 def turn_door(state, b, p, verb):
-    """A container is opened or closed; a teammate may have been faster. Mutates: state.places."""
+    """A container is opened or closed, unless a teammate already did. Mutates: state.places."""
     wanted = 1 if verb == Verb.OPEN else 0
     if state.places[b, p, Place.OPEN] == wanted:
         return Reason.F_NOT_CLOSED if wanted == 1 else Reason.F_NOT_OPEN
@@ -312,7 +312,7 @@ def turn_door(state, b, p, verb):
 
 @kernel
 def settle_conflicts(state, b):
-    """Of agents who handle the same thing in the same tick one is drawn; the others lose the time.
+    """If several agents handle the same thing in the same tick, a random one succeeds; the others lose the time.
 
     Mutates: state.agents, whose losers' verb becomes NOTHING, state.rng.
     """
@@ -329,7 +329,7 @@ def settle_conflicts(state, b):
 
 @kernel
 def are_rivals(state, b, i, j):
-    """Rivals take the same thing, or turn the same door, in the same tick."""
+    """Agents conflict if they take the same thing, or open or close the same door, in the same tick."""
     one, other = state.agents[b, i], state.agents[b, j]
     if one[Agent.LEFT] != 0 or other[Agent.LEFT] != 0 or one[Agent.ARG] != other[Agent.ARG]:
         return False
@@ -340,13 +340,13 @@ def are_rivals(state, b, i, j):
 
 @kernel
 def is_turning(agent):
-    """Opening and closing turn a door."""
+    """Only opening and closing use a door."""
     return agent[Agent.VERB] == Verb.OPEN or agent[Agent.VERB] == Verb.CLOSE
 
 
 @kernel
 def count_goals(state, b):
-    """Wanted things at the goal place count up to the number that is wanted. Mutates: state.goals."""
+    """Goal things at the goal place count up to the number needed. Mutates: state.goals."""
     total = 0
     for g in range(state.goals.shape[1]):
         have = 0

@@ -1,4 +1,4 @@
-"""The arrays of a batch of homes.
+"""The arrays of a batch of environments.
 
 Shape letters: B environments, N agents, R rooms, F pieces of furniture, O things, P = R + F + spots places, C cells,
 G rows of the goal, L features, A actions.
@@ -31,7 +31,7 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Sizes:
-    """Lengths of the arrays of a moment: N, the grid's height and width in cells, R, F, spots, O and G."""
+    """Sizes of the arrays of a state: N, the grid's height and width in cells, R, F, spots, O and G."""
 
     agents: int
     height: int
@@ -66,7 +66,7 @@ class Sizes:
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled game: read-only int32 arrays."""
 
     params: Array  # (20,) see Param
     cost: Array  # (11,) ticks of primitive actions, by Verb
@@ -80,7 +80,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B homes, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     cells: Array = array_of("C")  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
     rooms: Array = array_of("R", Room)
@@ -99,7 +99,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, and scratch memory, with leading axis B."""
+    """Outputs of a step, and scratch memory, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a tick and in a step, and the loops over a batch."""
+"""The order of play within a tick and a step, and the loops over a batch."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from collab_overcooked.kernels.macro_actions import (
 
 @kernel
 def begin_action(tables, state, b, i, action, event):
-    """A busy seat goes on unless it may replace its action; an idle one begins what it chose, or waits.
+    """A busy seat continues its action unless it may replace it; an idle seat starts its chosen action, or waits.
 
     Mutates: state, event.
     """
@@ -74,7 +74,7 @@ def begin_action(tables, state, b, i, action, event):
 
 @kernel
 def continue_action(tables, state, b, i, event):
-    """An action that has no primitive in progress comes to its next one, or ends. Mutates: state, event."""
+    """An action without a primitive action in progress starts its next one, or ends. Mutates: state, event."""
     first = state.macro_state[b, i, Macro.TIMER] == 0
     outcome = next_primitive(tables, state, b, i, first, event)
     if outcome == Outcome.RUNNING:
@@ -92,7 +92,7 @@ def continue_action(tables, state, b, i, event):
 
 @kernel
 def ticks_of(tables, state, b, i):
-    """A primitive action takes its time; speaking takes more for longer messages, waiting one tick where ticks count.
+    """Primitive actions take their ticks; longer messages take more, and waiting takes one tick.
 
     Where they do not, a seat that waits is free again at the next event.
     """
@@ -104,14 +104,14 @@ def ticks_of(tables, state, b, i):
 
 @kernel
 def note_event(event, code):
-    """Of what an agent brought about in a step the most important counts. Mutates: event."""
+    """Keep the most important event of an agent in a step. Mutates: event."""
     if code > event[EventColumn.CODE]:
         event[EventColumn.CODE] = code
 
 
 @kernel
 def carry_out(tables, state, b, i, event):
-    """A primitive action whose time is over takes effect, unless a conflict was lost or things are not as believed.
+    """A finished primitive action takes effect, unless it lost a conflict or the agent's belief was wrong.
 
     Mutates: state, event.
     """
@@ -145,7 +145,7 @@ def carry_out(tables, state, b, i, event):
 
 @kernel
 def carry_out_put(tables, state, b, i, verb, arg, event):
-    """What the named hand, or the first full one, holds is put down. Mutates: state, event."""
+    """Put down the object of the named hand, or of the first full one. Mutates: state, event."""
     hand, place = arg, state.world[b, World.GOAL]
     if verb == Verb.PUT_AT:
         hand, place = 0 if state.agents[b, i, Agent.LEFT_HAND] != NOTHING else 1, arg
@@ -155,7 +155,7 @@ def carry_out_put(tables, state, b, i, verb, arg, event):
 
 @kernel
 def tick(tables, state, b, ticks, events):
-    """Time passes until the next primitive action is over; then these take effect and all look. Mutates: all."""
+    """Advance to the end of the next primitive action, apply all that end, and update perception. Mutates: all."""
     count = state.agents.shape[1]
     state.world[b, World.T] += ticks
     for i in range(count):
@@ -173,7 +173,7 @@ def tick(tables, state, b, ticks, events):
 
 @kernel
 def next_tick(tables, state, b):
-    """How many ticks pass at once: one, or as many as nothing happens in."""
+    """Return the number of ticks to advance: one, or all until the next event."""
     ticks = state.world[b, World.LIMIT] - state.world[b, World.T]
     for i in range(state.agents.shape[1]):
         ticks = min(ticks, state.agents[b, i, Agent.LEFT])
@@ -182,7 +182,7 @@ def next_tick(tables, state, b):
 
 @kernel
 def score(state, b, events):
-    """Each wanted thing pays once, when it is at the goal place for the first time. Mutates: state, events."""
+    """Each goal thing pays once, when it first is at the goal place. Mutates: state, events."""
     total = count_goals(state, b)
     gained = max(total - state.world[b, World.BEST], 0)
     state.world[b, World.BEST] += gained
@@ -197,7 +197,7 @@ def score(state, b, events):
 
 @kernel
 def is_complete(state, b):
-    """The episode is won when every row of the goal is fulfilled."""
+    """The episode is won once every row of the goal is fulfilled."""
     for g in range(state.goals.shape[1]):
         if state.goals[b, g, Goal.HAVE] < state.goals[b, g, Goal.NEED]:
             return False
@@ -206,7 +206,7 @@ def is_complete(state, b):
 
 @kernel
 def end_waits(state, b, events):
-    """Whoever waits is free again when the step is over. Mutates: state, events."""
+    """Waiting agents are idle again at the end of the step. Mutates: state, events."""
     for i in range(events.shape[0]):
         if is_running(state.macro_state[b, i]) and state.macro_state[b, i, Macro.ACTION] == CONTINUE:
             end_macro(state.macro_state[b, i])
@@ -217,7 +217,7 @@ def end_waits(state, b, events):
 
 @kernel
 def step_env(tables, state, b, actions, events):
-    """A step is a tick, or all ticks until some agent can choose anew or the episode ends; returns what it paid.
+    """A step is a tick, or all ticks until an agent can choose or the episode ends; return its reward.
 
     Mutates: state, events.
     """
@@ -247,7 +247,7 @@ def step_env(tables, state, b, actions, events):
 
 @kernel
 def reset_env(tables, state, b, rects, scratch, events, limit):
-    """An episode starts with a new home, a new task, and agents in different rooms who look around.
+    """An episode starts with a new home, a new task, and agents in different rooms, which look around.
 
     Mutates: all but tables.
     """
@@ -266,7 +266,7 @@ def reset_env(tables, state, b, rects, scratch, events, limit):
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
     world, events, rewards = state.world, out.events, out.rewards
     terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
     for b in range(world.shape[0]):
@@ -284,7 +284,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     events, rewards, rects, scratch = out.events, out.rewards, out.rects, out.scratch
     terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
     for b in range(rewards.shape[0]):
@@ -299,7 +299,7 @@ def reset_batch(tables, state, out, which, limit):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the agents what they know; a kernel of its own, as in every game here, for shorter compile times.
+    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
 
     Mutates: out.
     """
@@ -312,7 +312,7 @@ def observe_batch(tables, state, out):
 
 @kernel
 def measure_batch(tables, state, scratch):
-    """The ways to all places are measured anew, where homes were changed by hand. Mutates: state.dist, scratch."""
+    """Recompute the distances to all places after a scene was loaded. Mutates: state.dist, scratch."""
     for b in range(scratch.shape[0]):
         for p in range(state.places.shape[1]):
             if state.places[b, p, Place.KIND] != Kind.NONE:

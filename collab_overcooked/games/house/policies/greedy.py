@@ -31,9 +31,9 @@ class Greedy(SubPlanPolicy):
         into = plans.id(Verb.PUT_IN)
         if into is not None and still_wanted(scene):
             return into
-        found = self.nearest_thing(scene, plans)
-        if found is not None:
-            return found
+        fetch = self.nearest_thing(scene, plans)
+        if fetch is not None:
+            return fetch
         if deliver is not None and (len(held(scene)) == 2 or not still_wanted(scene)):
             return deliver
         looked = self.look_further(scene, plans)
@@ -42,11 +42,11 @@ class Greedy(SubPlanPolicy):
         return looked
 
     def nearest_thing(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the fetching of the nearest wanted thing; in Transport of a container before the first one."""
-        wanted, things = still_wanted(scene), scene["things"]
-        known = [o for o in plans.ids[Verb.FETCH] if things[o]["name"] in wanted and things[o]["role"] == "target"]
+        """Return the sub-plan to fetch the nearest goal thing; in Transport, possibly a container first."""
+        missing, things = still_wanted(scene), scene["things"]
+        known = [o for o in plans.ids[Verb.FETCH] if things[o]["name"] in missing and things[o]["role"] == "target"]
         boxes = [o for o in plans.ids[Verb.FETCH] if things[o]["role"] == "container"]
-        if boxes and not has_container(scene) and sum(wanted.values()) > 2 and scene["tick"] < scene["limit"] // 2:
+        if boxes and not has_container(scene) and sum(missing.values()) > 2 and scene["tick"] < scene["limit"] // 2:
             box = min(boxes, key=lambda o: things[o]["way"])
             if not known or things[box]["way"] <= things[min(known, key=lambda o: things[o]["way"])]["way"]:
                 known = [box]
@@ -54,7 +54,7 @@ class Greedy(SubPlanPolicy):
         return None if best is None else plans.ids[Verb.FETCH][best]
 
     def look_further(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the exploration of the present room, the nearest container, or the nearest unknown room, if any."""
+        """Return the sub-plan to explore this room, the nearest container, or the nearest unknown room, if any."""
         explore = plans.id(Verb.EXPLORE)
         if explore is not None:
             return explore

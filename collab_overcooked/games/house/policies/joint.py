@@ -1,4 +1,4 @@
-"""Sub-plans of the household games for teams that plan together: what one agent knows of what all could do."""
+"""Sub-plans of the household games for teams that plan jointly: one agent's knowledge of all agents' options."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import Findings, PlanningView, Study, SubPlan
 
-DELIVER, FETCH, BOX = 4.0, 3.0, 2.0  # values; a search is worth what may be found by it
-HIDDEN = 4  # places to look into in a room that has not been seen, as an estimate
+DELIVER, FETCH, BOX = 4.0, 3.0, 2.0  # values; a search has the expected value of its finds
+HIDDEN = 4  # estimated number of hiding places in an unseen room
 GOAL = 2.0  # value of finding the goal place
-RESERVE = 2  # ticks that are kept for surprises on the way home, in ways
-LOST = 30  # cells to somebody, or to something, whose place is unknown
+RESERVE = 2  # safety margin on the way to the goal, as a multiple of its ticks
+LOST = 30  # estimated cells to an agent or thing at an unknown place
 STEPS = 3
-SCALE = 20.0  # cells walked, after which what is gained counts e times less
-BY_MESSAGE = "If you know of something by a message only, you walk to its room first."
+SCALE = 20.0  # cells walked that discount a gain by a factor of e
+BY_MESSAGE = "If you know of something only from a message, you walk to its room first."
 NOTES = {
-    False: "Sub-plans: `search ROOM` walks into a room, where everything is seen at once that is not in a closed "
-    "container; `check CONTAINER` walks there and opens it, which takes a free hand; `fetch THING` walks there and "
-    f"takes it; `deliver` brings both hands' things to the goal place. {BY_MESSAGE}",
-    True: "Sub-plans: `search ROOM` walks into a room and looks at all of it; `fetch THING` walks there and takes it, "
-    "and puts it into a container that you carry; `deliver` brings all that you carry to the bed. " + BY_MESSAGE,
+    False: "Sub-plans: `search ROOM` walks into a room, where you see everything that is not in a closed "
+    "container; `check CONTAINER` walks there and opens it, which needs a free hand; `fetch THING` walks there and "
+    f"takes it; `deliver` brings the things in both hands to the goal place. {BY_MESSAGE}",
+    True: "Sub-plans: `search ROOM` walks into a room and explores all of it; `fetch THING` walks there and takes it, "
+    "and puts it into a container that you carry; `deliver` brings everything that you carry to the bed. " + BY_MESSAGE,
 }
 Grid = tuple[str, ...]
 Cell = tuple[int, int]
@@ -45,7 +45,7 @@ Cell = tuple[int, int]
 
 @lru_cache(maxsize=4096)
 def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
-    """Return the cells of path from one cell to all others."""
+    """Return the path lengths, in cells, from one cell to all others."""
     ways, ahead = {start: 0}, deque([start])
     while ahead:
         x, y = ahead.popleft()
@@ -57,7 +57,7 @@ def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
 
 
 class HouseLook:
-    """How agents of a household game see what could be done.
+    """Provider of sub-plans in the household games.
 
     Raises:
         ValueError: If a seat has primitive actions.
@@ -87,10 +87,10 @@ class HouseLook:
         self.cost = {verb: int(tables.cost[verb]) for verb in Verb if verb <= Verb.SAY}
         self.is_transport = tables.params[Param.HOME] == Home.TRANSPORT
 
-    def __call__(self, seen: Seen, told: Findings | None = None) -> PlanningView:
-        """Return the sub-plans of all agents, as one of them knows them by itself and by what teammates have told."""
-        scene = merge_findings(seen.scene, told) if told else seen.scene
-        own = SubPlans(self.rows, seen.mask)
+    def __call__(self, seen: Seen, reports: Findings | None = None) -> PlanningView:
+        """Return the sub-plans of all agents, as one agent knows them from its observations and teammates' reports."""
+        scene = merge_findings(seen.scene, reports) if reports else seen.scene
+        plans = SubPlans(self.rows, seen.mask)
         places: dict[int, Cell | None] = {seat: self._place(scene, seat) for seat in range(scene["team"])}
         grid = tuple(scene["grid"])
 
@@ -102,11 +102,11 @@ class HouseLook:
         carried = {seat: self._held(scene, seat) for seat in places}
         options = {}
         for seat, place in places.items():
-            rows = self._offers(scene, own if seat == seen.seat else None, seat)
+            rows = self._offers(scene, plans if seat == seen.seat else None, seat)
             options[seat] = [dataclasses.replace(row, cost=travel(place, row.place) + row.work) for row in rows]
         left = scene["limit"] - scene["tick"]
-        home = scene["places"].get(scene["goal"]["place"])
-        way = (home["way"] if home else LOST) * self.cost[Verb.WALK]
+        goal = scene["places"].get(scene["goal"]["place"])
+        way = (goal["way"] if goal else LOST) * self.cost[Verb.WALK]
         hurry = carried[seen.seat] > 0 and left <= way * RESERVE + 2 * HANDS * self.cost[Verb.PUT]
         return PlanningView(
             options=options,
@@ -121,11 +121,11 @@ class HouseLook:
             scale=SCALE * self.cost[Verb.WALK],
             findings=self._findings(seen),
             notes=NOTES[self.is_transport],
-            tell=lambda: describe(seen.scene, ""),
+            describe=lambda: describe(seen.scene, ""),
         )
 
     def _findings(self, seen: Seen) -> Findings:
-        """Return what the seat has observed; it is asked for several times at each look at the plan."""
+        """Return the seat's findings, cached because planning asks for them repeatedly."""
         last = self._reported.get(seen.seat)
         if last is None or last[0] is not seen:
             last = self._reported[seen.seat] = (seen, report_findings(seen.scene))
@@ -138,7 +138,7 @@ class HouseLook:
         return any(t["role"] == "container" and t.get("agent") == seat for t in scene["things"].values())
 
     def _place(self, scene: Scene, seat: int) -> Cell | None:
-        """Return where an agent is, or the middle of the room where it was seen last; None if it never was."""
+        """Return an agent's cell, or the middle of the room where it was last seen; None if it never was."""
         if seat == scene["seat"]:
             return tuple(scene["me"]["at"])
         mate = scene["mates"].get(seat)
@@ -156,56 +156,57 @@ class HouseLook:
         return 0 if mate is None else mate.get("count", sum(name is not None for name in mate["hands"]))
 
     def _facts(self, scene: Scene) -> frozenset[str]:
-        """Return the findings that trigger a look at the plan: goal things in Housework, any new thing in Transport."""
+        """Return the findings that trigger re-planning: goal objects in Housework, any new object in Transport."""
         if not self.is_transport:
             return frozenset(f"{g['name']} {k}" for g in scene["goals"] for k in range(g["seen"]))
-        found = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}
-        return frozenset(found | ({"bed"} if scene["goal"]["found"] else set()))
+        names = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}
+        return frozenset(names | ({"bed"} if scene["goal"]["found"] else set()))
 
-    # ---------------------------------------------------------------------------------------- what can be done
+    # ---------------------------------------------------------------------------------------- sub-plans
 
-    def _offers(self, scene: Scene, own: SubPlans | None, seat: int) -> Iterator[SubPlan]:
-        """Yield the sub-plans of an agent: of the seat itself with actions, of others without."""
-        wanted = team_wants(scene)
-        yield from self._fetching(scene, own, seat, wanted)
-        yield from self._searching(scene, own, seat, wanted)
+    def _offers(self, scene: Scene, plans: SubPlans | None, seat: int) -> Iterator[SubPlan]:
+        """Yield the sub-plans of an agent; only those of the seat itself have actions."""
+        missing = team_wants(scene)
+        yield from self._fetching(scene, plans, seat, missing)
+        yield from self._searching(scene, plans, seat, missing)
         goal = scene["places"].get(scene["goal"]["place"])
         if goal is not None:
-            action = self._towards(scene, own, Verb.DELIVER, 0, goal["room"])
+            action = self._towards(scene, plans, Verb.DELIVER, 0, goal["room"])
             work = float(HANDS * self.cost[Verb.PUT] + self.cost[Verb.OPEN])
             via = self._search_text(scene, goal["room"])
             yield SubPlan("deliver", action, value=DELIVER, place=tuple(goal["at"]), work=work, load=-1, via=via)
 
-    def _towards(self, scene: Scene, own: SubPlans | None, verb: Verb, arg: int, room: int) -> int | None:
-        """Return the seat's action for a sub-plan; if it only knows by report of what it needs, that of going there."""
-        if own is None:
+    def _towards(self, scene: Scene, plans: SubPlans | None, verb: Verb, arg: int, room: int) -> int | None:
+        """Return the seat's action for a sub-plan; if its target is known only from a report, that of going there."""
+        if plans is None:
             return None
-        action = own.id(verb, arg)
+        action = plans.id(verb, arg)
         known = verb == Verb.DELIVER and not held(scene)
-        told = scene.get("told", frozenset())
-        if action is None and not known and (verb, arg) in told:
-            action = own.id(Verb.GO, room)
-            return own.id(Verb.EXPLORE) if action is None else action
+        if action is None and not known and (verb, arg) in scene.get("told", frozenset()):
+            action = plans.id(Verb.GO, room)
+            return plans.id(Verb.EXPLORE) if action is None else action
         return action
 
-    def _fetching(self, scene: Scene, own: SubPlans | None, seat: int, wanted: Mapping[str, int]) -> Iterator[SubPlan]:
-        """Yield the wanted things, and containers if many are known; to fetch a thing includes stowing it."""
-        into = own.id(Verb.PUT_IN) if own and wanted else None
+    def _fetching(
+        self, scene: Scene, plans: SubPlans | None, seat: int, missing: Mapping[str, int]
+    ) -> Iterator[SubPlan]:
+        """Yield goal things, and containers if many things are known; fetching a thing includes stowing it."""
+        into = plans.id(Verb.PUT_IN) if plans and missing else None
         for o in held(scene) if into is not None else ():
             if scene["things"][o]["role"] == "target":
                 text = f"fetch {scene['things'][o]['name']} {o}"
                 here, work = tuple(scene["me"]["at"]), float(self.cost[Verb.PUT_IN])
                 yield SubPlan(text, into, value=FETCH, uses=frozenset({f"thing {o}"}), place=here, work=work)
         early = scene["tick"] < scene["limit"] // 2
-        boxes = not self._has_container(scene, seat) and early and known_targets(scene, wanted) >= HANDS
+        boxes = not self._has_container(scene, seat) and early and known_targets(scene, missing) >= HANDS
         for o, thing in scene["things"].items():
             if thing["status"] != "seen":
                 continue
-            target = thing["role"] == "target" and thing["name"] in wanted
+            target = thing["role"] == "target" and thing["name"] in missing
             if target or (thing["role"] == "container" and boxes):
                 yield SubPlan(
                     text=f"fetch {thing['name']} {o}",
-                    action=self._towards(scene, own, Verb.FETCH, o, thing["room"]),
+                    action=self._towards(scene, plans, Verb.FETCH, o, thing["room"]),
                     value=FETCH if target else BOX,
                     uses=frozenset({f"thing {o}"}),
                     place=tuple(thing["at"]),
@@ -218,18 +219,20 @@ class HouseLook:
     def _search_text(self, scene: Scene, room: int) -> str:
         return f"search {scene['rooms'][room]['name']}"
 
-    def _searching(self, scene: Scene, own: SubPlans | None, seat: int, wanted: Mapping[str, int]) -> Iterator[SubPlan]:
-        """Yield rooms and closed containers to look into while a wanted thing or the goal place is unknown."""
-        missing = sum(wanted.values()) - known_targets(scene, wanted)
+    def _searching(
+        self, scene: Scene, plans: SubPlans | None, seat: int, missing: Mapping[str, int]
+    ) -> Iterator[SubPlan]:
+        """Yield rooms and closed containers to search while a goal thing or the goal place is unknown."""
+        unknown = sum(missing.values()) - known_targets(scene, missing)
         rooms = unseen_rooms(scene)
         closed = {p: place for p, place in scene["places"].items() if is_closed(place) and p != scene["goal"]["place"]}
-        hidden = missing / max(HIDDEN * len(rooms) + len(closed), 1)  # expected finds of each place to look into
+        hidden = unknown / max(HIDDEN * len(rooms) + len(closed), 1)  # expected finds per hiding place
         lost = 0.0 if scene["goal"]["found"] else 1.0
         for r in rooms:
             value = FETCH * hidden + lost * GOAL / len(rooms)
             if value > 0:
-                here = own is not None and scene["me"]["room"] == r
-                action = (own.id(Verb.EXPLORE) if here else own.id(Verb.GO, r)) if own else None
+                here = plans is not None and scene["me"]["room"] == r
+                action = (plans.id(Verb.EXPLORE) if here else plans.id(Verb.GO, r)) if plans else None
                 work = float(self.cost[Verb.LOOK]) if self.is_transport else 0.0
                 text = self._search_text(scene, r)
                 full = lost > 0 and self._held(scene, seat) >= HANDS  # it goes there to bring things, too
@@ -238,7 +241,7 @@ class HouseLook:
         for p, place in closed.items() if hidden > 0 else ():
             yield SubPlan(
                 text=f"check {place['name']}",
-                action=self._towards(scene, own, Verb.CHECK, p, place["room"]),
+                action=self._towards(scene, plans, Verb.CHECK, p, place["room"]),
                 value=FETCH * hidden,
                 uses=frozenset({place["name"]}),
                 place=tuple(place["at"]),
@@ -249,7 +252,7 @@ class HouseLook:
 
 
 def team_wants(scene: Scene) -> dict[str, int]:
-    """Return how many of each kind are wanted beside those at the goal place and those that somebody carries."""
+    """Return the missing number of each kind, without things at the goal place or carried by teammates."""
     carried = Counter(
         t["name"] for t in scene["things"].values() if t["status"] == "mate" and t["agent"] != scene["seat"]
     )
@@ -258,11 +261,11 @@ def team_wants(scene: Scene) -> dict[str, int]:
 
 
 def is_closed(place: Mapping[str, Any]) -> bool:
-    """Tell whether something is a closed container."""
+    """Return whether a place is a closed container."""
     return bool(place["kind"] == "container" and place["state"] == "closed")
 
 
-def known_targets(scene: Scene, wanted: Mapping[str, int]) -> int:
-    """Return how many of the things that are still wanted are known to lie somewhere."""
+def known_targets(scene: Scene, missing: Mapping[str, int]) -> int:
+    """Return the number of missing things whose place is known."""
     seen = Counter(t["name"] for t in scene["things"].values() if t["status"] == "seen" and t["role"] == "target")
-    return sum(min(count, seen[name]) for name, count in wanted.items())
+    return sum(min(count, seen[name]) for name, count in missing.items())

@@ -85,28 +85,30 @@ class MonteCarloPlanner(SubPlanPolicy):
     # ---------------------------------------------------------------------------------------- subgoals
 
     def candidates(self, scene: Scene) -> list[Subgoal]:
-        """Return the subgoals that there are: visible things alone if some are; mates' subgoals come last."""
+        """Return the possible subgoals: only visible things if there are any; mates' subgoals come last."""
         missing = {goal["name"]: goal["need"] - goal["seen"] for goal in scene["goals"] if goal["need"] > goal["seen"]}
         things = scene["things"].items()
         seen = [
-            Subgoal(own["name"], "thing", o, own["room"])
-            for o, own in things
-            if own["status"] == "seen" and own["name"] in missing and own["role"] == "target"
+            Subgoal(thing["name"], "thing", o, thing["room"])
+            for o, thing in things
+            if thing["status"] == "seen" and thing["name"] in missing and thing["role"] == "target"
         ]
         mates = [getattr(policy, "player", policy) for policy in self.team]
-        taken = [own.subgoal for own in mates if isinstance(own, MonteCarloPlanner) and own is not self and own.subgoal]
-        others = [own["name"] for _, own in things if own["status"] == "mate"] + [each.name for each in taken]
+        planners = [mate for mate in mates if isinstance(mate, MonteCarloPlanner) and mate is not self]
+        taken = [mate.subgoal for mate in planners if mate.subgoal]
+        others = [thing["name"] for _, thing in things if thing["status"] == "mate"]
+        others += [subgoal.name for subgoal in taken]
         free = {name: count - others.count(name) for name, count in missing.items()}
-        visible = [each for each in seen if each.room == scene["me"]["room"] and each not in taken]
-        wanted = [each for each in visible or seen if free[each.name] > 0 and each not in taken]
-        if wanted and visible:
-            return wanted
-        hidden = [each for name, count in free.items() if count > 0 for each in self.hiding_places(scene, name)]
-        found = wanted + [each for each in hidden if each not in taken]
-        return found or [each for each in (*seen, *self.last_resort(scene, missing)) if each not in taken]
+        visible = [subgoal for subgoal in seen if subgoal.room == scene["me"]["room"] and subgoal not in taken]
+        known = [subgoal for subgoal in visible or seen if free[subgoal.name] > 0 and subgoal not in taken]
+        if known and visible:
+            return known
+        hidden = [place for name, count in free.items() if count > 0 for place in self.hiding_places(scene, name)]
+        subgoals = known + [place for place in hidden if place not in taken]
+        return subgoals or [place for place in (*seen, *self.last_resort(scene, missing)) if place not in taken]
 
     def hiding_places(self, scene: Scene, name: str) -> list[Subgoal]:
-        """Return where a thing of a class may be: unchecked containers and unvisited rooms."""
+        """Return possible places of a thing of a class: unchecked containers and unvisited rooms."""
         goal = scene["goal"]["place"]
         closed = [
             Subgoal(name, "place", p, place["room"])
@@ -117,14 +119,14 @@ class MonteCarloPlanner(SubPlanPolicy):
 
     def last_resort(self, scene: Scene, missing: dict[str, int]) -> list[Subgoal]:
         """Return searches for classes that mates are believed to bring."""
-        return [each for name in missing for each in self.hiding_places(scene, name)]
+        return [place for name in missing for place in self.hiding_places(scene, name)]
 
     # ---------------------------------------------------------------------------------------- search
 
     def search(self, scene: Scene, candidates: list[Subgoal]) -> Subgoal:
-        """Return the subgoal that most simulations begin with."""
-        names = sorted({each.name for each in candidates})
-        by_name = {name: [k for k, each in enumerate(candidates) if each.name == name] for name in names}
+        """Return the first subgoal of most simulations."""
+        names = sorted({candidate.name for candidate in candidates})
+        by_name = {name: [k for k, other in enumerate(candidates) if other.name == name] for name in names}
         root = _Node()
         for _ in range(self.simulations):
             sample = self.sample(candidates, by_name)
@@ -132,7 +134,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         return candidates[max(root.children, key=lambda k: (root.children[k].visits, -k))]
 
     def sample(self, candidates: list[Subgoal], by_name: dict[str, list[int]]) -> list[int]:
-        """Return a belief: what was seen, and one hiding place for each class that was not."""
+        """Sample a belief: all seen things, and one hiding place for each unseen class."""
         chosen = []
         for numbers in by_name.values():
             seen = [k for k in numbers if candidates[k].kind == "thing"]
@@ -140,7 +142,7 @@ class MonteCarloPlanner(SubPlanPolicy):
         return chosen
 
     def simulate(self, scene: Scene, candidates: list[Subgoal], sample: list[int], root: _Node) -> None:
-        """Play subgoals one after the other, chosen by the tree and at random beyond it, and back the value up."""
+        """Simulate subgoals, chosen by the tree and at random beyond it, and back up their value."""
         goal = scene["places"].get(scene["goal"]["place"])
         home = goal["room"] if goal else scene["me"]["room"]
         room, node, path, value, left, in_tree = scene["me"]["room"], root, [root], 0.0, list(sample), True
@@ -155,13 +157,13 @@ class MonteCarloPlanner(SubPlanPolicy):
             left.remove(k)
             value += 1.0 - cost_of(candidates[k], room, home)
             room = home
-        for each in path:
-            each.visits += 1
-            each.total += value
+        for node in path:
+            node.visits += 1
+            node.total += value
 
 
 def cost_of(subgoal: Subgoal, room: int, home: int) -> float:
-    """Return what a subgoal costs from a room, the goal place being in the room ``home``."""
+    """Return the cost of a subgoal from a room, with the goal place in the room ``home``."""
     opening = HANDLE if subgoal.kind == "place" else 0.0
     there = WALK + CROSS * (subgoal.room != room) + opening + HANDLE
     return (there + WALK + CROSS * (home != subgoal.room) + HANDLE) / 4

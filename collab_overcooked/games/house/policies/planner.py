@@ -1,7 +1,7 @@
-"""The upper bound: one plan for the whole team, made with full information about where everything is.
+"""Full-information planner, an upper bound: one plan for the whole team with knowledge of all positions.
 
-It reads the true moment (``cheat``), which no other policy of these games may; its actions are those that its seat's
-own knowledge allows, so that hidden things must still be walked to and looked for before they can be taken.
+It reads the true state (``cheat``), unlike all other policies of these games. Its actions are limited by its seat's
+knowledge, so that hidden things must still be searched for before they can be taken.
 """
 
 from __future__ import annotations
@@ -72,21 +72,21 @@ def share_of(state: State, seat: int) -> list[int]:
     held_by = [
         [o for o in agent[Agent.LEFT_HAND : Agent.LEFT_HAND + HANDS] if o != NOTHING] for agent in state.agents[0]
     ]
-    wanted = {int(row[Goal.CLASS]): int(row[Goal.NEED] - row[Goal.HAVE]) for row in state.goals[0] if row[Goal.NEED]}
-    for own in held_by:
-        for o in own:
-            wanted[int(things[o, Thing.CLASS])] = wanted.get(int(things[o, Thing.CLASS]), 0) - 1
+    missing = {int(row[Goal.CLASS]): int(row[Goal.NEED] - row[Goal.HAVE]) for row in state.goals[0] if row[Goal.NEED]}
+    for hands in held_by:
+        for o in hands:
+            missing[int(things[o, Thing.CLASS])] = missing.get(int(things[o, Thing.CLASS]), 0) - 1
     loose = [
         o
         for o in np.flatnonzero((things[:, Thing.REL] == Rel.AT) & (things[:, Thing.ROLE] == Role.TARGET)).tolist()
         if things[o, Thing.PARENT] != goal and places[things[o, Thing.PARENT], Place.KIND] != Kind.NONE
     ]
-    cells, loads = state.agents[0, :, Agent.CELL].tolist(), [len(own) for own in held_by]
+    cells, loads = state.agents[0, :, Agent.CELL].tolist(), [len(hands) for hands in held_by]
     spent, shares = [0.0] * len(cells), [list[int]() for _ in cells]
-    while any(count > 0 for count in wanted.values()):
+    while any(count > 0 for count in missing.values()):
         options = []
         for o in loose:
-            if wanted.get(int(things[o, Thing.CLASS]), 0) <= 0:
+            if missing.get(int(things[o, Thing.CLASS]), 0) <= 0:
                 continue
             p = int(things[o, Thing.PARENT])
             for i, cell in enumerate(cells):
@@ -98,7 +98,7 @@ def share_of(state: State, seat: int) -> list[int]:
         p = int(things[o, Thing.PARENT])
         loads[i] = 1 if loads[i] == HANDS else loads[i] + 1
         spent[i], cells[i] = time, int(places[p, Place.CELL])
-        wanted[int(things[o, Thing.CLASS])] -= 1
+        missing[int(things[o, Thing.CLASS])] -= 1
         loose.remove(o)
         shares[i].append(o)
     return shares[seat]

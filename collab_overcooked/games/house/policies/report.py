@@ -1,4 +1,4 @@
-"""Findings of the household games: what an agent can tell its teammates, and what they make of it."""
+"""Findings of the household games: reports of an agent to its teammates, and their merging into a scene."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ GOAL = "goal place"
 
 
 def report_findings(scene: Scene) -> dict[str, Finding]:
-    """Return what an agent has observed, by the names of things, containers, rooms, and of the agent itself."""
+    """Return an agent's findings by the names of things, containers, rooms, and the agent itself."""
     me, rooms, tick = scene["me"], scene["rooms"], scene["tick"]
-    found: dict[str, Finding] = {}
+    findings: dict[str, Finding] = {}
     for o, thing in scene["things"].items():
         mine = thing["status"] == "mine"
         data = {**{k: v for k, v in thing.items() if k not in ("way", "tick")}, "id": o}
@@ -31,7 +31,7 @@ def report_findings(scene: Scene) -> dict[str, Finding]:
             "seen": f"{name} is in the {rooms[thing['room']]['name']}" if "room" in thing else "",
         }[thing["status"]]
         beside = f" ({place['name']})" if place else ""
-        found[name] = Finding(where + beside + ".", ("thing", _fixed(data)), tick if mine else thing["tick"])
+        findings[name] = Finding(where + beside + ".", ("thing", _fixed(data)), tick if mine else thing["tick"])
     for p, place in scene["places"].items():
         goal = p == scene["goal"]["place"]
         if place["kind"] == "container" or goal:
@@ -39,15 +39,15 @@ def report_findings(scene: Scene) -> dict[str, Finding]:
             state = {"closed": "not checked", "open": "checked", "checked": "checked"}[place["state"]]
             note = "goal place" if goal else state
             text = f"{place['name']}: {rooms[place['room']]['name']}, {note}."
-            found[place["name"]] = Finding(text, ("place", _fixed(data)), int(place["state"] != "closed"))
+            findings[place["name"]] = Finding(text, ("place", _fixed(data)), int(place["state"] != "closed"))
     for r, room in enumerate(rooms):
         if room["known"] == "all":
-            found[room["name"]] = Finding(f"{room['name']} explored.", ("room", r))
+            findings[room["name"]] = Finding(f"{room['name']} explored.", ("room", r))
     hands = listed([f"{scene['things'][o]['name']} {o}" for o in held(scene)]) or "nothing"
     data = {"room": me["room"], "at": tuple(me["at"]), "count": len(held(scene)) + len(me["inside"])}
     text = f"{NAMES[scene['seat']]} is in the {rooms[me['room']]['name']} and holds {hands}."
-    found[NAMES[scene["seat"]]] = Finding(text, ("agent", _fixed({**data, "id": scene["seat"]})), tick)
-    return found
+    findings[NAMES[scene["seat"]]] = Finding(text, ("agent", _fixed({**data, "id": scene["seat"]})), tick)
+    return findings
 
 
 def _fixed(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
@@ -55,15 +55,15 @@ def _fixed(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in sorted(data.items()))
 
 
-def merge_findings(scene: Scene, told: Findings) -> Scene:
-    """Return a seat's scene with what teammates have told; what the seat has observed later itself stands.
+def merge_findings(scene: Scene, findings: Findings) -> Scene:
+    """Return a seat's scene with teammates' findings; later observations of the seat itself take precedence.
 
-    ``told`` of the scene holds the sub-plans, as verb and argument, that the seat knows of by report only.
+    ``told`` of the result holds the sub-plans, as verb and argument, that the seat knows only from reports.
     """
     rooms = [dict(room) for room in scene["rooms"]]
     places, things, mates = dict(scene["places"]), dict(scene["things"]), dict(scene["mates"])
     reported: set[tuple[Verb, int]] = set()
-    for finding in told.values():
+    for finding in findings.values():
         kind, values = finding.data
         if kind == "room":
             rooms[values]["known"] = "all"
@@ -85,7 +85,7 @@ def merge_findings(scene: Scene, told: Findings) -> Scene:
         "places": places,
         "things": things,
         "mates": mates,
-        "goal": {**scene["goal"], "found": scene["goal"]["place"] in places},
+        "goal": {**scene["goal"], "findings": scene["goal"]["place"] in places},
         "goals": [{**goal, "seen": done.count(goal["name"])} for goal in scene["goals"]],
         "told": reported,
     }
@@ -94,24 +94,24 @@ def merge_findings(scene: Scene, told: Findings) -> Scene:
 def _merge_place(
     scene: Scene, places: dict[int, Any], p: int, data: dict[str, Any], reported: set[tuple[Verb, int]]
 ) -> None:
-    own = scene["places"].get(p)
-    if own is None:
+    known = scene["places"].get(p)
+    if known is None:
         places[p] = {**data, "way": scene["rooms"][data["room"]]["way"]}
         reported.add((Verb.DELIVER, 0) if p == scene["goal"]["place"] else (Verb.CHECK, p))
-    elif own["state"] == "closed" and data["state"] != "closed":
-        places[p] = {**own, "state": "checked"}
+    elif known["state"] == "closed" and data["state"] != "closed":
+        places[p] = {**known, "state": "checked"}
 
 
 def _merge_thing(
     scene: Scene, things: dict[int, Any], o: int, data: dict[str, Any], reported: set[tuple[Verb, int]]
 ) -> None:
-    own = scene["things"].get(o)
-    if own is not None and (own["status"] in ("mine", "done") or own["tick"] > data["tick"]):
+    known = scene["things"].get(o)
+    if known is not None and (known["status"] in ("mine", "done") or known["tick"] > data["tick"]):
         return
     if data["status"] == "mate" and data["agent"] == scene["seat"]:
         return
     if data["status"] == "seen":
-        if own is not None and own["status"] == "seen":
+        if known is not None and known["status"] == "seen":
             return
         room = data["room"]
         if scene["me"]["room"] == room and scene["rooms"][room]["known"] == "all":

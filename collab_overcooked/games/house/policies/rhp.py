@@ -38,11 +38,11 @@ class RulePlanner(SubPlanPolicy):
         return self.any_of(known) if known else self.wander(scene, plans)
 
     def aim(self, scene: Scene) -> str:
-        """Return what the rules ask for: ``"bed"``, ``"container"`` or ``"target"``; the first that fits."""
+        """Return the aim of the first matching rule: ``"bed"``, ``"container"`` or ``"target"``."""
         left, carried = scene["limit"] - scene["tick"], held(scene)
         if carried and left < LAST_TRIP:
             return "bed"
-        with_mates = sum(own["status"] == "mate" for own in scene["things"].values())
+        with_mates = sum(thing["status"] == "mate" for thing in scene["things"].values())
         if carried and sum(still_wanted(scene).values()) <= with_mates:
             return "bed"
         if has_container(scene):

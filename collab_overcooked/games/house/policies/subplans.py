@@ -15,7 +15,7 @@ Scene = Mapping[str, Any]
 
 
 class SubPlans:
-    """The accepted sub-plans of a moment.
+    """The valid sub-plans of a state.
 
     Args:
         rows: Verb and argument of every action, by id.

@@ -33,7 +33,7 @@ from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
-from collab_overcooked.runner.teams import parse_seats, team_words
+from collab_overcooked.runner.teams import parse_seats, team_text
 
 ELSEWHERE = "measured in other simulators"
 ALONE = ", one agent"
@@ -112,7 +112,7 @@ class HouseSuite(EpisodeSuite):
     def card(self, records: Sequence[Record]) -> Scorecard:
         """Return a table with every kind of task, and all of them."""
         rows = self.rows(records)
-        team, whole = team_words(rows[0].team), SettingRow(rows[0].title, "all", records)
+        team, whole = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
         table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, whole])
         theirs = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # alone, too
         return Scorecard(self.name, f"{whole.title}: {team}", (table, *theirs), data=table)

@@ -1,4 +1,4 @@
-"""Floor plans: the whole home, or what one agent knows of it."""
+"""Floor plans: the total home, or what one agent knows of it."""
 
 from __future__ import annotations
 
@@ -87,14 +87,14 @@ def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, 
     """
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
-    words = BROKEN.get(place["name"], place["name"])
-    label = (words, "".join(word[0] for word in words.split()))
+    title = BROKEN.get(place["name"], place["name"])
+    label = (title, "".join(word[0] for word in title.split()))
     sprite = FURNITURE.get(place["name"].rstrip("0123456789 "), "counter")
     back = OPEN if place["kind"] == "container" and state == "open" else ""
     front = "goal_flag" if goal else ""
-    shown = tuple(icon_of(name) for name, _ in items)
+    icons = tuple(icon_of(name) for name, _ in items)
     targets = (place["name"], *(f"{name} {number}" for name, number in items))
-    return Cell(sprite, letter + mark, shown, back, front, labels=label, targets=targets)
+    return Cell(sprite, letter + mark, icons, back, front, labels=label, targets=targets)
 
 
 def _spot(name: str, number: int) -> Cell:
@@ -107,7 +107,7 @@ def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Se
 
 
 def _tile(grid: Sequence[str]) -> int:
-    """Return how many pixels a cell takes: homes are large enough to name the furniture, houses are too wide."""
+    """Return the pixels per cell: small homes are drawn large enough to label the furniture."""
     return 44 if len(grid[0]) <= WIDE else 24
 
 
@@ -121,11 +121,11 @@ def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) 
 
 
 def picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a home with everything in it.
+    """Return the picture of a scene.
 
     Args:
         scene: See ``scene.decode``.
-        names: Of the agents.
+        names: Names of the agents.
     """
     cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
     things, letters = scene["things"], initials(names)
@@ -147,9 +147,9 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
         cards.append(agent_card(cook, names[seat], room, held_spans(icon, " and ".join(held) or "nothing")))
     goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
-    done, whole = sum(have for _, have, _ in goals), sum(need for _, _, need in goals)
+    done, total = sum(have for _, have, _ in goals), sum(need for _, _, need in goals)
     time = clock(
-        f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {whole}", GOOD)], scene["tick"], scene["limit"]
+        f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {total}", GOOD)], scene["tick"], scene["limit"]
     )
     goal = _goal_card(scene, goals, scene["places"][scene["goal_place"]]["name"])
     column = PanelColumn((time, *cards, goal), PANEL, 4.0 + 2.5 * len(cards) + LISTED + 2)
@@ -165,20 +165,20 @@ def _placed(scene: Scene) -> list[tuple[Any, Any]]:
 
 
 def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of what one agent knows: rooms that it has not entered are shaded.
+    """Return the picture of one agent's knowledge; rooms that it has not entered are shaded.
 
     Args:
         scene: See ``scene.known_scene``.
-        names: Of the agents.
+        names: Names of the agents.
     """
     cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
     things, me, letters = scene["things"], scene["me"], initials(names)
     for p, place in scene["places"].items():
-        lying = [(own["name"], o) for o, own in things.items() if own.get("place") == p]
+        lying = [(thing["name"], o) for o, thing in things.items() if thing.get("place") == p]
         cells[tuple(place["at"])] = _furniture(place, place["state"], lying, p == scene["goal"]["place"])
-    for o, own in things.items():
-        if own["status"] == "seen" and own["place"] not in scene["places"]:
-            cells[tuple(own["at"])] = _spot(own["name"], o)
+    for o, thing in things.items():
+        if thing["status"] == "seen" and thing["place"] not in scene["places"]:
+            cells[tuple(thing["at"])] = _spot(thing["name"], o)
     held = [things[o]["name"] for o in me["hands"] if o is not None]
     icon = icon_of(held[0]) if held else None
     seat = scene["seat"]
@@ -187,9 +187,9 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
     cards = [agent_card(cook, names[seat], here, held_spans(icon, " and ".join(held) or "nothing"))]
     for j, mate in scene["mates"].items():
         room = scene["rooms"][mate["room"]]["name"]
-        words = " and ".join(name for name in mate["hands"] if name) or "nothing"
+        hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
         seen = Cook(j, letters[j], chef=False)
-        cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, words)))
+        cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
     goals = [(goal["name"], goal["seen"], goal["need"]) for goal in scene["goals"]]
     time = clock(f"Time {scene['tick']} of {scene['limit']}", [], scene["tick"], scene["limit"])
     column = PanelColumn(

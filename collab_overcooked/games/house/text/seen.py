@@ -1,4 +1,4 @@
-"""What an agent of the household games may know: what it has seen itself, and nothing that others do or did."""
+"""Knowledge of an agent of the household games: its own observations, without other agents' actions."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collab_overcooked.envs.seen import SeatView
 
 
 class HouseView(SeatView):
-    """What one agent knows; actions of others are seen only by what they leave behind."""
+    """Knowledge of one agent; other agents' actions are known only by their effects."""
 
     public_history = False

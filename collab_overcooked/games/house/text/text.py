@@ -1,4 +1,4 @@
-"""Actions, rules and moments in words."""
+"""Texts of the household games: actions, the manual, and the observation."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ NAMES = ("Alice", "Bob", "Carol", "Dave")
 HAND_NAMES = ("left", "right")
 REASONS = {
     Reason.OK: "Accepted.",
-    Reason.F_BUSY: "You are still busy; you can only go on.",
+    Reason.F_BUSY: "You are still busy; you can only continue.",
     Reason.F_UNKNOWN: "You do not know where that is.",
     Reason.F_TOO_FAR: "That is too far away.",
     Reason.F_HANDS_FULL: "Both of your hands are full.",
     Reason.F_HANDS_EMPTY: "There is nothing in your hand for that.",
-    Reason.F_THERE: "You are there already.",
+    Reason.F_THERE: "You are already there.",
     Reason.F_NOT_CLOSED: "That is not closed.",
     Reason.F_NOT_OPEN: "That is not open.",
     Reason.F_NO_ROOM: "There is no room left in it.",
     Reason.F_NO_CONTAINER: "You hold no container.",
-    Reason.F_ONE_CONTAINER: "You hold a container already.",
+    Reason.F_ONE_CONTAINER: "You already hold a container.",
     Reason.F_NO_USE: "That would change nothing.",
     Reason.F_SPOKE: "You have just spoken.",
     Reason.F_NO_ACTION: "There is no such action.",
     Reason.F_GONE: "It is no longer there.",
-    Reason.F_CONFLICT: "Somebody else handled it at the same moment.",
+    Reason.F_CONFLICT: "Another agent handled it at the same time.",
 }
 TASK_WORDS = {
     "afternoon_tea": "prepare afternoon tea",
@@ -59,12 +59,12 @@ TASK_WORDS = {
 
 
 def action_text(compiled: Compiled, verb: int, arg: int, label: str) -> str:
-    """Return the text of an action; ``label`` is what a seat calls the thing of its argument."""
+    """Return the text of an action; ``label`` is the seat's name of the thing that it refers to."""
     if verb == Verb.WAIT:
         return "wait"
     if verb in (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT, Verb.CHECK):
-        words = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
-        return f"{words} {place_label(compiled, arg)}"
+        phrase = {Verb.WALK: "walk to", Verb.PUT_AT: "put down at"}.get(Verb(verb), Verb(verb).name.lower())
+        return f"{phrase} {place_label(compiled, arg)}"
     if verb == Verb.GO:
         return f"go to {room_label(compiled.rooms, arg)}"
     if verb in (Verb.WALK_TO, Verb.GRAB, Verb.FETCH):
@@ -78,7 +78,7 @@ def action_text(compiled: Compiled, verb: int, arg: int, label: str) -> str:
 
 
 def thing_labels(state: State | None, i: int, seat: int, count: int) -> list[str]:
-    """Return what a seat calls things: class and number, or only a number where it has not seen the thing."""
+    """Return a seat's names of things: class and number, or only a number for unseen things."""
     if state is None:
         return [f"thing {o}" for o in range(count)]
     known = state.know_things[i, seat, :, Belief.STATUS].tolist()
@@ -102,27 +102,27 @@ def action_texts(compiled: Compiled, state: State | None, i: int, seat: int) -> 
 
 
 def parse_action(texts: Sequence[str], text: str) -> int:
-    """Return the id of an action's text; things may be called by another word before their number.
+    """Parse an action's text; things are identified by their number, with any noun before it.
 
     Raises:
         ActionError: With near matches.
     """
-    wanted = " ".join(text.strip().lower().rstrip(".").split())
-    if wanted in texts:
-        return texts.index(wanted)
-    about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", wanted)
+    phrase = " ".join(text.strip().lower().rstrip(".").split())
+    if phrase in texts:
+        return texts.index(phrase)
+    about = re.fullmatch(r"(walk to|take|fetch) [a-z ]+ (\d+)", phrase)
     if about:
-        for number, own in enumerate(texts):
-            if own.startswith(about[1]) and own.endswith(f" {about[2]}") and not own.startswith("walk to"):
+        for number, option in enumerate(texts):
+            if option.startswith(about[1]) and option.endswith(f" {about[2]}") and not option.startswith("walk to"):
                 return number
-    raise ActionError("F_NO_ACTION", near_matches("action", text, [own for own in texts if own]))
+    raise ActionError("F_NO_ACTION", near_matches("action", text, [option for option in texts if option]))
 
 
 # ------------------------------------------------------------------------------------------- events
 
 
 def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
-    """Return what an agent brought about in a step: event, label, how its action ended, ticks and counts."""
+    """Return an agent's event in a step: event, label, outcome of its action, ticks and counts."""
     if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
         return None
     action = row[EventColumn.ACTION]
@@ -140,20 +140,20 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     }
 
 
-# ------------------------------------------------------------------------------------------- a seat's moment
+# ------------------------------------------------------------------------------------------- observations
 
 
-def listed(words: Sequence[str]) -> str:
-    """Return words with commas and an "and"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+def listed(names: Sequence[str]) -> str:
+    """Join names with commas and "and"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def describe(scene: Scene, running: str) -> str:
-    """Return what a seat knows, in words.
+    """Return a seat's knowledge as text.
 
     Args:
         scene: See ``scene.known_scene``.
-        running: Text of the action that the seat has in progress, empty if none.
+        running: Text of the seat's action in progress; empty if there is none.
     """
     me, rooms = scene["me"], scene["rooms"]
     goal = [f"{g['seen']} of {g['need']} {g['name']}" for g in scene["goals"]]
@@ -165,10 +165,10 @@ def describe(scene: Scene, running: str) -> str:
         + (f" You are busy: {running}." if running else ""),
     ]
     for r, room in enumerate(rooms):
-        words = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
+        status = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
         where = "you are here" if r == me["room"] else f"{room['way']} away"
-        lines.append(f"{room['name']} ({words}, {where}): {_inside(scene, r) or 'nothing known'}.")
-    lines += [_mate_words(scene, int(j), mate) for j, mate in scene["mates"].items()]
+        lines.append(f"{room['name']} ({status}, {where}): {_inside(scene, r) or 'nothing known'}.")
+    lines += [_mate_text(scene, int(j), mate) for j, mate in scene["mates"].items()]
     lines += [f"{NAMES[j]} has not been seen yet." for j in _unseen(scene)]
     return "\n".join(lines)
 
@@ -178,41 +178,41 @@ def _unseen(scene: Scene) -> list[int]:
 
 
 def _held(scene: Scene) -> str:
-    held = [_thing_words(scene, o) for o in scene["me"]["hands"] if o is not None]
-    inside = [_thing_words(scene, o) for o in scene["me"]["inside"]]
+    held = [_thing_label(scene, o) for o in scene["me"]["hands"] if o is not None]
+    inside = [_thing_label(scene, o) for o in scene["me"]["inside"]]
     return (listed(held) or "nothing") + (f" with {listed(inside)} in it" if inside else "")
 
 
-def _thing_words(scene: Scene, o: int) -> str:
+def _thing_label(scene: Scene, o: int) -> str:
     return f"{scene['things'][o]['name']} {o}"
 
 
 def _inside(scene: Scene, r: int) -> str:
-    """Return furniture and things of a room, as the seat believes them."""
+    """Return the furniture and things of a room, as believed by the seat."""
     parts = []
     shut = {"closed": "closed, not checked", "open": "open", "checked": "closed, checked"}
     for p, place in scene["places"].items():
         if place["room"] == r:
-            lying = [_thing_words(scene, o) for o, own in scene["things"].items() if own.get("place") == p]
-            words = f" ({shut[place['state']]})" if place["kind"] == "container" else ""
-            parts.append(f"{place['name']}{words}" + (f" with {listed(lying)}" if lying else ""))
+            lying = [_thing_label(scene, o) for o, thing in scene["things"].items() if thing.get("place") == p]
+            status = f" ({shut[place['state']]})" if place["kind"] == "container" else ""
+            parts.append(f"{place['name']}{status}" + (f" with {listed(lying)}" if lying else ""))
     known = scene["places"]
     parts += [
-        f"{_thing_words(scene, o)} ({own['way']} away)"
-        for o, own in scene["things"].items()
-        if own["status"] == "seen" and own["room"] == r and own["place"] not in known
+        f"{_thing_label(scene, o)} ({thing['way']} away)"
+        for o, thing in scene["things"].items()
+        if thing["status"] == "seen" and thing["room"] == r and thing["place"] not in known
     ]
     return "; ".join(parts)
 
 
-def _mate_words(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
+def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
     held = listed([name for name in mate["hands"] if name]) or "nothing"
     where = scene["rooms"][mate["room"]]["name"]
     return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
 
 
 def running_text(state: State, i: int, seat: int, texts: Sequence[str]) -> str:
-    """Return the text of the action that a seat has in progress, empty if it has none."""
+    """Return the text of a seat's action in progress; empty if there is none."""
     action = int(state.macro_state[i, seat, Macro.ACTION])
     return "" if action == NOTHING else texts[action]
 
@@ -233,36 +233,36 @@ def manual(compiled: Compiled, seat: int, agents: int) -> str:
     plans = compiled.tables.levels[seat] == Level.MEDIUM
     unit = "steps" if home else "frames"
     lines = [
-        f"{mates} share a home and work on one task: bring the wanted things to the goal place before "
-        f"{int(params[Param.LIMIT])} {unit} are over. Any thing of a wanted kind will do. Each agent has two hands.",
-        "You know the plan of the rooms. Of all else you know only what you have seen: what is in your room"
-        + (", but not inside closed containers." if home else ", some things only after you have explored it."),
+        f"{mates} share a home and work on one task: bring the things of the task to the goal place within "
+        f"{int(params[Param.LIMIT])} {unit}. Any thing of the right kind counts. Each agent has two hands.",
+        "You know the plan of the rooms. Of everything else you know only what you have seen: you see what is in your "
+        + ("room, but not inside closed containers." if home else "room, some things only after you have explored it."),
         "You see teammates and what they hold only while they are in your room.",
     ]
     if home:
-        lines.append("Every action takes one step, walking one step for each metre. Opening takes a free hand.")
+        lines.append("Every action takes one step; walking takes one step per metre. Opening needs a free hand.")
     else:
         lines.append(
             f"Walking half a metre takes {cost[Verb.WALK]} frames, taking {cost[Verb.GRAB]}, putting a thing into a "
-            f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} a hand, looking around {cost[Verb.LOOK]}. "
-            "A container that you carry holds three things, fills one hand, and is delivered with all that is in it."
+            f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around {cost[Verb.LOOK]}. "
+            "A container that you carry holds three things, fills one hand, and is delivered with its contents."
         )
     if params[Param.PAID_TALK]:
-        lines.append(f"Words cost an action of one of the {unit} for each {MESSAGE} characters.")
+        lines.append(f"A message costs one of the {unit} per {MESSAGE} characters.")
     lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
     return "\n".join(lines)
 
 
 PLAN_WORDS = {
     True: "Actions: `go to ROOM` walks until you are inside; `check CONTAINER` walks there and opens it; `fetch THING` "
-    "walks there and takes it; `deliver` brings all that you hold to the goal place; `wait`. They run until they are "
-    "done or have failed.",
+    "walks there and takes it; `deliver` brings everything that you hold to the goal place; `wait`. Actions run until "
+    "they are done or have failed.",
     False: "Actions: `go to ROOM` walks until you are inside or see something new; `explore` looks at the whole room; "
-    "`fetch THING` walks there and takes it; `put in` puts a held thing into the held container; `deliver` brings all "
-    "that you hold to the bed; `wait`. They run until they are done or have failed.",
+    "`fetch THING` walks there and takes it; `put in` puts a held thing into the held container; `deliver` brings "
+    "everything that you hold to the bed; `wait`. Actions run until they are done or have failed.",
 }
 PRIMITIVE_WORDS = (
-    "Actions are single movements: walk one cell towards something, take, open, close, put down, look around, wait."
+    "Actions are primitive: walk one cell towards something, take, open, close, put down, look around, wait."
 )
 
 

@@ -1,4 +1,4 @@
-"""The border between words and numbers: a pool of layouts and a choice of options become read-only arrays."""
+"""Compile a pool of layouts and its options into read-only arrays."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Compiled:
 
 
 def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
-    """Turn a pool of layouts, one or more, into tables.
+    """Compile a pool of one or more layouts.
 
     Raises:
         ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
@@ -124,7 +124,7 @@ def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
 
 
 def _refuse_small_orders(layout: Layout) -> None:
-    """Where pots start by themselves only full ones cook; an order of fewer ingredients could never be filled."""
+    """Reject orders of fewer than three ingredients if pots start by themselves, as only full pots would cook."""
     if not layout.cooks_by_itself:
         onions, tomatoes = next(soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS)
         what = ", ".join(["onion"] * onions + ["tomato"] * tomatoes)
@@ -178,7 +178,7 @@ def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
 
 
 def _starts(layout: Layout, n_players: int) -> np.ndarray:
-    """Players beyond the numbered starts begin on the first free floor cells, row by row."""
+    """Return the starts of players; those without a numbered start get the first free floor cells, row by row."""
     free = [cell for cell in layout.cells(" ") if cell not in layout.starts]
     return _numbers([*layout.starts, *free][:n_players])
 
@@ -191,7 +191,7 @@ def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
 
 
 def _floor(terrain: np.ndarray) -> np.ndarray:
-    """Number the cells on which somebody can ever stand."""
+    """Number the cells on which a player can ever stand."""
     floor = np.full(terrain.shape, NOTHING, np.int32)
     walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
     floor[walkable] = np.arange(walkable.sum())

@@ -27,7 +27,7 @@ class Action(IntEnum):
 
 
 class Terrain(IntEnum):
-    """What a cell is, for the whole game."""
+    """Kinds of cells."""
 
     FLOOR = 0
     COUNTER = 1
@@ -44,7 +44,7 @@ SYMBOLS = " XOTDPSWG"  # of Terrain, in order
 
 
 class Item(IntEnum):
-    """What a hand, a counter or a pot holds."""
+    """Contents of a hand, a counter or a pot."""
 
     NONE = 0
     ONION = 1
@@ -122,7 +122,7 @@ class Shaping(IntEnum):
 
 
 class Event(IntEnum):
-    """What a player did in a step, in the original's order; each is a bit of ``EventColumn.CODE``."""
+    """Events of a player in a step, in the original's order; each is a bit of ``EventColumn.CODE``."""
 
     TOMATO_PICKUP = 0
     USEFUL_TOMATO_PICKUP = 1
@@ -164,7 +164,7 @@ FIRST_ID = 4  # columns of events from here on would hold ids
 
 
 class Reason(IntEnum):
-    """Why an action is refused: a directive that cannot be chosen, an interact that would change nothing."""
+    """Reason codes of refused actions: directives that cannot be chosen, interacts without effect."""
 
     OK = 0
     RUNNING = 1
@@ -195,7 +195,7 @@ DROPS = (NOTHING, int(Event.ONION_DROP), int(Event.TOMATO_DROP), int(Event.DISH_
 
 
 class Rules(IntEnum):
-    """How directives are judged and carried out, option ``text_rules``."""
+    """Rules of directives, option ``text_rules``."""
 
     STRICT = 0
     ORIGINAL = 1
@@ -238,7 +238,7 @@ class Object(IntEnum):
 
 
 class Verb(IntEnum):
-    """What a directive does."""
+    """Verbs of directives."""
 
     CONTINUE = 0
     WAIT = 1

@@ -40,7 +40,7 @@ from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 
 @kernel
 def mark_floor(terrain, cells, floor):
-    """Mark what can be walked on. Mutates: floor (H, W)."""
+    """Mark walkable cells. Mutates: floor (H, W)."""
     for y in range(terrain.shape[0]):
         for x in range(terrain.shape[1]):
             floor[y, x] = FREE if can_enter(x, y, terrain, cells) else 0
@@ -48,7 +48,7 @@ def mark_floor(terrain, cells, floor):
 
 @kernel
 def measure_distances(seat, players, paths):
-    """Find the fewest moves to every cell; another player's cell can be a goal but nobody walks through it.
+    """Find the fewest moves to every cell; another player's cell can be a goal, but paths do not lead through it.
 
     Directions are tried in the order north, south, east, west, which settles ties. Mutates: paths, whose floor must
     be marked.
@@ -83,7 +83,7 @@ def measure_distances(seat, players, paths):
 
 @kernel
 def side_of(thing, direction, floor):
-    """Return the cell on a side of an object as one number, NOTHING where there is no floor."""
+    """Return the index of the cell on a side of an object, or NOTHING if it is not floor."""
     y, x = thing[Object.Y] + OFFSETS[direction][1], thing[Object.X] + OFFSETS[direction][0]
     if y < 0 or x < 0 or y >= floor.shape[0] or x >= floor.shape[1] or floor[y, x] == 0:
         return NOTHING
@@ -173,7 +173,7 @@ def judge_empty_hand(verb, thing, here, hand, params):
 
 @kernel
 def judge_load(here, hand, moves, times, params):
-    """Soup needs a dish; strictly, it must be ready by the time its player arrives."""
+    """Loading soup needs a dish; under strict rules the soup must be ready when the player arrives."""
     if hand[Thing.ITEM] != Item.DISH:
         return Reason.WRONG_ITEM
     if params[Param.RULES] == Rules.ORIGINAL:
@@ -187,7 +187,7 @@ def judge_load(here, hand, moves, times, params):
 
 @kernel
 def judge_potting(here, hand, params):
-    """Pots take ingredients (the original knows onions only); strictly, they must have room and not be cooking."""
+    """Pots take ingredients (in the original only onions); under strict rules only if idle and not full."""
     if hand[Thing.ITEM] != Item.ONION and hand[Thing.ITEM] != Item.TOMATO:
         return Reason.WRONG_ITEM
     if params[Param.RULES] == Rules.ORIGINAL or not is_full(here):
@@ -197,7 +197,7 @@ def judge_potting(here, hand, params):
 
 @kernel
 def judge_putting_down(thing, here, hand, is_nearest, params):
-    """Things are put on empty shared counters, or on the nearest empty one of the others.
+    """Objects can be put on any empty shared counter, or on the nearest empty other counter.
 
     The original lists soup for shared counters on one layout only.
     """
@@ -213,7 +213,7 @@ def judge_putting_down(thing, here, hand, is_nearest, params):
 
 @kernel
 def mask_directives(seat, objects, catalogue, times, players, macro, cells, params, paths, mask):
-    """A running directive leaves nothing but to continue; otherwise all possible ones can be chosen.
+    """While a directive is running, only continue is valid; otherwise all possible directives are.
 
     Mutates: paths, mask (A,).
     """

@@ -1,4 +1,4 @@
-"""How directives are carried out: a directive becomes one primitive action a step, until it ends.
+"""Execution of directives: a directive becomes one primitive action per step until it ends.
 
 With ``original`` rules this is the action manager of LLM-Co's public code (paper section 4, appendix A; verified on its
 recorded decisions). With ``strict`` ones players walk to the nearest side of an object instead of the first one, every
@@ -68,7 +68,7 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def step_macro_actions(tables, k, players, macros, cells, rng, actions, paths, events):
-    """Every player with directives follows its own for a step; all of them decide from the same moment.
+    """Execute every player's directive for a step; all decide from the same state.
 
     Mutates: macros, rng, paths, events.
     """
@@ -108,7 +108,7 @@ def step_macro_action(seat, row, objects, catalogue, times, players, macro, cell
 
 @kernel
 def start_directive(seat, action, objects, catalogue, times, players, macro, cells, params, paths):
-    """A running directive goes on whatever is asked for; otherwise a possible one starts, and else nothing is done.
+    """A running directive continues regardless of the action; otherwise a valid directive starts, or the player waits.
 
     Mutates: macro.
 
@@ -140,7 +140,7 @@ def judge_action(seat, action, objects, catalogue, times, players, cells, params
 
 @kernel
 def drop_directive(seat, objects, catalogue, times, players, macro, cells, params, paths):
-    """A strict directive ends when it has become impossible, lasts too long, or its player stands still too long.
+    """Under strict rules, a directive ends if it becomes impossible, lasts too long, or its player is stuck too long.
 
     A player that walks never needs more steps than the map has cells. Mutates: macro.
 
@@ -187,7 +187,7 @@ def next_move(seat, objects, row, times, players, macro, cells, params, paths, e
 
 @kernel
 def has_free_side(thing, floor):
-    """Return whether an object has a side on which no other player stands."""
+    """Return whether an object has a side without another player."""
     for direction in SIDES:
         cell = side_of(thing, direction, floor)
         if cell != NOTHING and floor[cell // floor.shape[1], cell % floor.shape[1]] == FREE:
@@ -197,7 +197,7 @@ def has_free_side(thing, floor):
 
 @kernel
 def choose_side(thing, params, paths):
-    """One goes to the side one stands at, else to the nearest free side; in the original to the first, N, S, W, E.
+    """Walk to the player's current side of the object, else to the nearest free side (original: N, S, W, E).
 
     Returns:
         Direction from the object, NOTHING where no free side can be reached.
@@ -221,7 +221,7 @@ def choose_side(thing, params, paths):
 
 @kernel
 def act_in_place(verb, here, hand, times, macro, event):
-    """In place, one interacts and the directive ends, whatever comes of it.
+    """At the object, interact and end the directive, regardless of the outcome.
 
     With wrongly filled hands nobody interacts: the original then never ends but for loading, the strict rules have
     ended it before. Mutates: macro, event.
@@ -237,7 +237,7 @@ def act_in_place(verb, here, hand, times, macro, event):
 
 @kernel
 def end_directive(macro, event):
-    """A directive is done once its last primitive action is chosen. Mutates: macro, event."""
+    """A directive ends once its last primitive action is chosen. Mutates: macro, event."""
     if is_running(macro):
         end_macro(macro)
         event[EventColumn.ENDED] = Outcome.DONE
@@ -248,7 +248,7 @@ def end_directive(macro, event):
 
 @kernel
 def has_stood(player, macro):
-    """Return whether a player stands as it stood one step ago, neither moved nor turned."""
+    """Return whether a player neither moved nor turned in the last step."""
     return (
         player[Player.X] == macro[Past.X]
         and player[Player.Y] == macro[Past.Y]
@@ -258,7 +258,7 @@ def has_stood(player, macro):
 
 @kernel
 def is_stuck(seat, row, move, players, macro):
-    """A player is stuck if its directive runs on, it did not wait, and it neither moved, turned nor interacts."""
+    """A player is stuck if its directive is running and it did not wait, move, turn or interact."""
     if not is_running(macro) or move == Action.INTERACT or macro[Past.MOVE] == Action.INTERACT:
         return False
     return row != WAIT and macro[Past.DIRECTIVE] == row and has_stood(players[seat], macro)
@@ -266,7 +266,7 @@ def is_stuck(seat, row, move, players, macro):
 
 @kernel
 def resolve_standoff(seat, row, move, players, macro, floor):
-    """In the original, a player that is stuck moves away unless it is the first, and not twice the same way.
+    """In the original, stuck players except the first move away, but not twice in the same direction.
 
     A mark tells that the player has moved away, by itself or as its directive: it lasts until a wait or an interaction,
     and a directive to move away right after one of these leaves none. Mutates: macro.
@@ -287,7 +287,7 @@ def resolve_standoff(seat, row, move, players, macro, floor):
 
 @kernel
 def step_aside(seat, rng, players, move, floor):
-    """Strictly, each player that is stuck gives way on the toss of a coin, to a free neighbour cell drawn evenly.
+    """Under strict rules, each stuck player gives way with probability 1/2, to a uniformly drawn free cell.
 
     Mutates: rng.
     """
@@ -309,14 +309,14 @@ def step_aside(seat, rng, players, move, floor):
 
 @kernel
 def is_free(player, direction, floor):
-    """Return whether the cell next to a player is floor on which nobody stands."""
+    """Return whether the cell next to a player is free floor."""
     y, x = player[Player.Y] + OFFSETS[direction][1], player[Player.X] + OFFSETS[direction][0]
     return floor[y, x] == FREE
 
 
 @kernel
 def move_away(seat, players, excluded, floor):
-    """One moves away from the nearest other player: first along x, then along y, then west, north, south or east.
+    """Move away from the nearest other player: first along x, then along y, then west, north, south or east.
 
     Returns:
         Primitive action; staying where no neighbour cell is free.
@@ -338,7 +338,7 @@ def move_away(seat, players, excluded, floor):
 
 @kernel
 def nearest_player(seat, players):
-    """Return the other player that fewest rows and columns lie between, the first of several; NOTHING if alone."""
+    """Return the nearest other player by Manhattan distance (ties: the first), or NOTHING if alone."""
     best, fewest = NOTHING, BLOCKED
     for j in range(players.shape[0]):
         apart = abs(players[j, Player.X] - players[seat, Player.X]) + abs(
@@ -351,7 +351,7 @@ def nearest_player(seat, players):
 
 @kernel
 def record_step(seat, players, macro, before, move):
-    """The next step knows this step's directive, primitive action and pose. Mutates: macro."""
+    """Store this step's directive, primitive action and pose for the next step. Mutates: macro."""
     macro[Past.DIRECTIVE] = before
     macro[Past.MOVE] = move
     macro[Past.X] = players[seat, Player.X]
@@ -361,7 +361,7 @@ def record_step(seat, players, macro, before, move):
 
 @kernel
 def clear_past(macros):
-    """Nobody starts an episode with a directive or a past. Mutates: macros."""
+    """Clear directives and memory at the start of an episode. Mutates: macros."""
     clear_macros(macros)
     macros[:, Past.DIRECTIVE] = WAIT
     macros[:, Past.X : Past.FACING + 1] = NOTHING

@@ -1,4 +1,4 @@
-"""How observations are laid out: choices by name become shapes, templates and tables of distances.
+"""Layout of observations: shapes, templates and tables of distances for the chosen encoding.
 
 Only numbers that never change during a game are worked out here; ``observe.py`` and ``features.py`` fill in the rest.
 """
@@ -56,7 +56,7 @@ UNKNOWN = {  # what an encoding has no channel for
 
 
 class Seen(NamedTuple):
-    """What observations need beside the tables of the game.
+    """Arrays of the observation kernels beyond the tables of the game.
 
     Attributes:
         view: int32 (11,), see View.
@@ -77,7 +77,7 @@ class Seen(NamedTuple):
 
 
 def check_view(obs: Any, axes: Any, view_radius: Any) -> None:
-    """Check that the options fit together.
+    """Reject incompatible options.
 
     Raises:
         ValueError: For a choice that an encoding does not have.

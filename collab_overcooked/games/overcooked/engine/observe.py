@@ -36,7 +36,7 @@ from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def observe_env(tables, players, cells, clock, observations, masks):
-    """Every player gets its mask and its view. Mutates: observations, masks."""
+    """Write masks and observations of all players. Mutates: observations, masks."""
     k = clock[Clock.LAYOUT]
     view, times, terrain = tables.views, tables.times[k], tables.terrain[k]
     for i in range(players.shape[0]):
@@ -55,7 +55,7 @@ def observe_env(tables, players, cells, clock, observations, masks):
 
 @kernel
 def mask_primitive(player, cells, terrain, times, params, mask):
-    """Moves and staying are always allowed, an interact where it changes something. Mutates: mask."""
+    """The mask always allows moves and stay, and interact if it changes something. Mutates: mask."""
     x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
     mask[: Action.INTERACT] = 1
     mask[Action.INTERACT] = can_interact(
@@ -70,7 +70,7 @@ def mask_primitive(player, cells, terrain, times, params, mask):
 
 @kernel
 def draw_maps(players, cells, clock, terrain, times, template, holders, view, observations):
-    """Everybody sees the same map, which is drawn once and copied; only the marks of the players differ.
+    """Draw the map once and copy it for all players; only the player channels differ.
 
     Mutates: observations.
     """
@@ -109,7 +109,7 @@ def copy_window(template, x, y, view, out):
 
 @kernel
 def copy_run(source, start, length, target, at):
-    """So many numbers are copied from one place to another. Mutates: target."""
+    """Copy a number of values. Mutates: target."""
     copy_numbers(source[start : start + length], target[at : at + length])
 
 
@@ -154,7 +154,7 @@ def draw_moment(players, cells, clock, terrain, times, holders, left, top, view,
 
 @kernel
 def fill_channel(channel, view, out):
-    """A channel that tells of the moment is 1 in all cells. Mutates: out."""
+    """Write a channel that is 1 in all cells. Mutates: out."""
     for y in range(view[View.HEIGHT]):
         for x in range(view[View.WIDTH]):
             out[x * view[View.STEP_X] + y * view[View.STEP_Y] + channel * view[View.STEP_CHANNEL]] = 1

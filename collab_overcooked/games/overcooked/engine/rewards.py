@@ -1,4 +1,4 @@
-"""Rewards of players: the team's deliveries, and their own shaped reward if it was asked for."""
+"""Rewards of players: the team's deliveries, and with reward="shaped" each player's shaped reward."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def pay(sparse, shaped, with_shaping, rewards):
-    """Every player gets what all deliveries paid; own shaped reward comes on top where it counts. Mutates: rewards."""
+    """Every player gets the value of all deliveries, plus its shaped reward if enabled. Mutates: rewards."""
     team = 0.0
     for i in range(sparse.shape[0]):
         team += sparse[i]

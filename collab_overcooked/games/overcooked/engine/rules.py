@@ -1,4 +1,4 @@
-"""The rules of the kitchen, one kernel a rule, for one environment. ``step.py`` has the order of play.
+"""The rules of Overcooked, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
 Rows passed in are views of one environment's arrays: ``player`` (7,), ``hand``, ``cell`` and ``pot`` (4,) as in
 ``constants.Thing``. ``pots`` and ``gates`` are cells (x, y) of one layout, ``values``, ``best`` and ``times`` its
@@ -46,7 +46,7 @@ def put(thing, item):
 
 @kernel
 def move_thing(source, target):
-    """An object goes from one place to another as it is. Mutates: source, target."""
+    """An object moves from one place to another unchanged. Mutates: source, target."""
     for column in range(target.shape[0]):
         target[column] = source[column]
         source[column] = 0
@@ -66,20 +66,20 @@ def is_idle(soup):
 
 @kernel
 def is_ready(soup, times):
-    """A soup is ready once it has cooked for its time, and stays so."""
+    """A soup is ready once it has cooked for its cook time, and stays ready."""
     time = times[soup[Thing.ONIONS], soup[Thing.TOMATOES]]
     return soup[Thing.ITEM] == Item.SOUP and soup[Thing.TICK] != IDLE and soup[Thing.TICK] >= time
 
 
 @kernel
 def is_full(pot):
-    """A pot is full if it holds three ingredients, and with fewer too once it is started."""
+    """A pot is full if it holds three ingredients or has been started."""
     return pot[Thing.ITEM] == Item.SOUP and (pot[Thing.TICK] != IDLE or ingredients_in(pot) == MAX_INGREDIENTS)
 
 
 @kernel
 def count_full_pots(pots, n_pots, cells):
-    """Pots are counted as full whether they cook, are ready, or wait for their start with three ingredients."""
+    """Full pots include those that are cooking, ready, or waiting for their start with three ingredients."""
     count = 0
     for p in range(n_pots):
         count += is_full(cells[pots[p, 1], pots[p, 0]])
@@ -88,7 +88,7 @@ def count_full_pots(pots, n_pots, cells):
 
 @kernel
 def count_dish_pots(pots, n_pots, cells):
-    """A dish will be wanted at every pot with food in it, save one that waits for its start with three ingredients."""
+    """Every pot with food needs a dish, except one that waits for its start with three ingredients."""
     count = 0
     for p in range(n_pots):
         pot = cells[pots[p, 1], pots[p, 0]]
@@ -121,7 +121,7 @@ def lies_on_counter(item, cells, terrain):
 
 @kernel
 def is_dish_wanted(dish_pots, players, cells, terrain):
-    """One more dish is useful if none lies about and hands hold fewer than there are pots that will want one."""
+    """A dish is useful if none is on a counter and players hold fewer dishes than there are pots that need one."""
     held = 0
     for j in range(players.shape[0]):
         held += players[j, Player.HAND] == Item.DISH
@@ -130,7 +130,7 @@ def is_dish_wanted(dish_pots, players, cells, terrain):
 
 @kernel
 def is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full):
-    """Ingredients are useful unless all pots are full and no teammate comes with a dish; dishes if wanted."""
+    """Taking an ingredient is useful unless all pots are full and no teammate has a dish; a dish, if one is needed."""
     if item == Item.DISH:
         return is_dish_wanted(dish_pots, players, cells, terrain)
     if item == Item.SOUP:
@@ -140,7 +140,7 @@ def is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full):
 
 @kernel
 def is_drop_useful(item, i, players, all_full, none_full):
-    """Putting ingredients away helps if all pots are full and no teammate has a dish; dishes the other way round."""
+    """Putting down an ingredient is useful if all pots are full and no teammate has a dish; a dish, if not needed."""
     if item == Item.DISH:
         return none_full and not held_by_others(Item.ONION, i, players)
     if item == Item.SOUP:
@@ -150,13 +150,13 @@ def is_drop_useful(item, i, players, all_full, none_full):
 
 @kernel
 def event_bits(event, useful):
-    """Events of a kind come in pairs: what happened, and that it was useful."""
+    """Events come in pairs: the event itself, and whether it was useful."""
     return (3 if useful else 1) << event
 
 
 @kernel
 def potting_bits(item, before, after):
-    """Potting is judged by the best soup that could be made before and can be made after it."""
+    """Potting is judged by the best soup that is possible before and after it."""
     other = 1 if item == Item.TOMATO else 0
     bits = 1 << (Event.POTTING_TOMATO if item == Item.TOMATO else Event.POTTING_ONION)
     if before == after:
@@ -175,7 +175,7 @@ def potting_bits(item, before, after):
 
 @kernel
 def can_interact(hand, cell, kind, times, auto_start, anyone):
-    """An interact is possible where it changes something: what masks allow, and what is not refused.
+    """An interact is valid if it changes something; masks and refusals follow this rule.
 
     Counters take one object and never swap; dispensers fill empty hands and take nothing back; serving cells take
     soup. Pots take ingredients until they are full, give ready soup to a dish, and are started by empty hands unless
@@ -207,7 +207,7 @@ def add_ingredient(hand, pot):
 
 @kernel
 def use_pot(hand, pot, best):
-    """At a pot empty hands start it, a dish becomes the soup, and an ingredient goes in.
+    """At a pot, an empty hand starts it, a dish takes the soup, and an ingredient goes in.
 
     Mutates: hand, pot. Returns: bits of the events.
     """
@@ -225,7 +225,7 @@ def use_pot(hand, pot, best):
 
 @kernel
 def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, none_full):
-    """At a counter an object changes between hand and cell; how useful that is, is judged before.
+    """At a counter, an object moves between hand and cell; its usefulness is judged before the move.
 
     Mutates: hand, cell. Returns: bits of the events.
     """
@@ -241,7 +241,7 @@ def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, non
 
 @kernel
 def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
-    """A dispenser hands out one more object; of tomatoes nobody takes note. Mutates: hand. Returns: event bits."""
+    """A dispenser gives one object; usefulness is not recorded for tomatoes. Mutates: hand. Returns: event bits."""
     useful = is_pickup_useful(given, i, players, cells, terrain, dish_pots, all_full)
     put(hand, given)
     return 0 if given == Item.TOMATO else event_bits(PICKUPS[given], useful)
@@ -249,7 +249,7 @@ def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
 
 @kernel
 def deliver(hand, values):
-    """Delivered soup is gone; it pays what it is worth, which is nothing if nobody ordered it. Mutates: hand."""
+    """A delivered soup disappears and pays its value, which is 0 for soups that are not ordered. Mutates: hand."""
     paid = values[hand[Thing.ONIONS], hand[Thing.TOMATOES]]
     put(hand, Item.NONE)
     return paid
@@ -257,7 +257,7 @@ def deliver(hand, values):
 
 @kernel
 def shaped_pay(bits, kind, shaping):
-    """Potting pays whatever it is worth, a dish if it is wanted, soup where it leaves the pot."""
+    """Shaped reward is paid for potting, for taking a dish that is needed, and for taking soup out of a pot."""
     if bits & (1 << Event.POTTING_ONION | 1 << Event.POTTING_TOMATO):
         return shaping[Shaping.POTTING]
     if kind == Terrain.DISHES and bits & (1 << Event.USEFUL_DISH_PICKUP):
@@ -290,7 +290,7 @@ def interact(i, cell, kind, tables, k, players, cells, dish_pots, n_full, sparse
 
 @kernel
 def interact_in_turn(tables, k, players, cells, events, sparse, shaped):
-    """Interactions come first, in seat order, each seeing the earlier ones; only the pots are counted before them all.
+    """Interacts come first, in seat order, each on the state left by the earlier ones; pots are counted before all.
 
     Mutates: players, cells, events, sparse, shaped.
     """
@@ -324,14 +324,14 @@ def choose_primitives(actions, levels, events):
 
 @kernel
 def can_enter(x, y, terrain, cells):
-    """Floor can be walked on, and so can an open gate, by anybody with anything in hand."""
+    """Players can walk on floor and through open gates, with or without an object in hand."""
     kind = terrain[y, x]
     return kind == Terrain.FLOOR or (kind == Terrain.GATE and cells[y, x, Thing.ITEM] == Item.OPEN)
 
 
 @kernel
 def move_players(terrain, players, cells, events, moves):
-    """A direction always turns a player and walks where it can; if any two collide, nobody walks.
+    """A direction turns a player and moves it if the cell ahead is free; if any two players collide, no player moves.
 
     Mutates: players, moves (2, N), which gets the cells before the step and the wanted ones.
     """
@@ -361,7 +361,7 @@ def move_players(terrain, players, cells, events, moves):
 
 @kernel
 def cook(pot, times, auto_start):
-    """A full pot may start by itself; a started soup cooks on until it is ready. Mutates: pot."""
+    """With dynamics="auto" a full pot starts by itself; a started soup cooks until it is ready. Mutates: pot."""
     if auto_start == 1 and is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS:
         pot[Thing.TICK] = 0
     if pot[Thing.ITEM] == Item.SOUP and pot[Thing.TICK] != IDLE and not is_ready(pot, times):
@@ -379,7 +379,7 @@ def is_occupied(x, y, players):
 
 @kernel
 def age_gate(gate, occupied, limit, pause):
-    """An open gate counts the steps, not those in which it is stood on, and closes at its limit once it is free.
+    """An open gate counts unoccupied steps and closes at its limit once it is free.
 
     Mutates: gate.
     """
@@ -397,13 +397,13 @@ def age_gate(gate, occupied, limit, pause):
 
 @kernel
 def is_free_start(x, y, i, region, regions, players):
-    """A random start lies on the same floor as the player's own, where no earlier player stands."""
+    """A random start is a free cell of the same floor area as the player's regular start."""
     return regions[y, x] == region and not is_occupied(x, y, players[:i])
 
 
 @kernel
 def start_anywhere(i, regions, players, rng):
-    """A random start keeps a player on its own floor, so that a kitchen that can be played stays so; it faces anywhere.
+    """A random start keeps a player in its floor area, so that the layout stays solvable; its facing is random.
 
     Mutates: players, rng.
     """

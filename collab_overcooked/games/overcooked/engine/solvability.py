@@ -23,7 +23,7 @@ STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {P
 
 @dataclass(frozen=True)
 class Carry:
-    """One errand: take a thing at one cell and put it at another; at a pot a dish becomes soup in the hand.
+    """An errand: take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand.
 
     Attributes:
         seat: Who goes.
@@ -38,7 +38,7 @@ class Carry:
     target: Cell
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the errand as text."""
         return f"player {self.seat} carries {self.thing} from {self.source} to {self.target}"
 
 
@@ -119,7 +119,7 @@ def _at(grid: Sequence[str], cell: Cell) -> str:
 
 
 class _Hands:
-    """What players can reach from their zones, and chains of errands from hand to hand."""
+    """Reachable objects of the players' zones, and chains of errands between players."""
 
     def __init__(self, grid: Sequence[str], zones: Mapping[int, frozenset[Cell]]) -> None:
         self.zones = zones
@@ -129,7 +129,7 @@ class _Hands:
         }
 
     def serve(self, recipe: tuple[str, ...]) -> list[Carry] | None:
-        """Return the errands of one soup, None if there is no way."""
+        """Return the errands of one soup, or None if it is impossible."""
         cells = sorted({cell for reach in self.reach.values() for cell in reach})
         for pot in (cell for cell in cells if _at(self.grid, cell) == POT):
             chains = [self._chain(thing, DISPENSERS[thing], POT, pot) for thing in recipe]

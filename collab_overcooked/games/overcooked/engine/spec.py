@@ -1,4 +1,4 @@
-"""Layouts in words: a frozen dataclass read from YAML, from the public ``.layout`` format, or a mapping."""
+"""Layouts: a frozen dataclass read from YAML, from the public ``.layout`` format, or from a mapping."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SOUPS: tuple[Soup, ...] = tuple(
 
 @dataclass(frozen=True)
 class Layout:
-    """All that a file says of a kitchen; ``compile_layouts`` turns it into arrays.
+    """Contents of a layout file; ``compile_layouts`` turns it into arrays.
 
     Attributes:
         document: Where it was read.
@@ -96,7 +96,7 @@ class Layout:
 
     @property
     def cooks_by_itself(self) -> bool:
-        """Whether pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
+        """True if pots that start at their third ingredient can fill all orders; see the option ``dynamics``."""
         # No list of orders at all means whatever can be made.
         return self.orders == SOUPS or all(sum(soup) == MAX_INGREDIENTS for soup in self.orders)
 
@@ -106,7 +106,7 @@ class Layout:
 
 
 def layouts() -> list[str]:
-    """Return the names of the shipped layouts."""
+    """Return the names of the built-in layouts."""
     return builtin_names(FOLDER)
 
 
@@ -114,8 +114,8 @@ def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Lay
     """Read a layout.
 
     Args:
-        source: A shipped name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
-            extend a shipped layout.
+        source: A built-in name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
+            extend a built-in layout.
 
     Raises:
         LayoutError: If the layout cannot work; the message names file, line or cell, and a remedy.
@@ -155,7 +155,7 @@ def read_layout(doc: Document) -> Layout:
         shaping=check_shaping(doc.get("shaping"), DEFAULT_SHAPING, lambda text: doc.error(text, "shaping")),
         gate_limit=doc.integer("gate_limit", default=DEFAULT_GATE_LIMIT, low=1),
         shared_counters=_shared_counters(doc, grid),
-        share_soup=doc.flag("share_soup"),
+        share_soup=doc.boolean("share_soup"),
         par=doc.integer("par", default=None),
     )
 

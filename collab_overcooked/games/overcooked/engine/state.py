@@ -1,4 +1,4 @@
-"""The arrays of a batch of kitchens, and readable pictures of one of them.
+"""The arrays of a batch of environments, and scenes: readable states of one environment.
 
 Shape letters: B environments, K layouts of the pool, N players, H rows and W columns of the largest layout, P pots and
 G gates of the layout that has most, F floor and gate cells, A actions.
@@ -56,7 +56,7 @@ class SceneNames(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays (shaping float32, template uint8)."""
+    """Constants of a compiled pool: read-only int32 arrays (shaping float32, template uint8)."""
 
     params: Array  # (9,) see Param
     shaping: Array  # (K, 3) float32, see Shaping
@@ -82,7 +82,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B kitchens, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     players: Array = array_of("N", Player)
     cells: Array = array_of("H", "W", Thing)  # what lies on counters and in pots; Item.OPEN marks an open gate
@@ -92,7 +92,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)  # of another dtype in some encodings
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a step, first things first, and the loop over a batch."""
+"""The order of play within a step, and the loop over a batch."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def clear_pay(sparse, shaped):
-    """Clear what each player's own deeds paid. Mutates: all."""
+    """Clear the shaped rewards and values of the last step. Mutates: all."""
     for i in range(sparse.shape[0]):
         sparse[i] = 0
         shaped[i] = 0
@@ -43,7 +43,7 @@ def clear_pay(sparse, shaped):
 
 @kernel
 def step_env(tables, players, cells, clock, actions, events, sparse, shaped, moves):
-    """One timestep: interact, move, then pots and gates. Mutates: all but tables and actions.
+    """In a step, players interact, then move, then pots and gates advance. Mutates: all but tables and actions.
 
     Where there are directives, ``macro_batch`` has cleared the events and written the primitive actions they come to.
     """
@@ -70,7 +70,7 @@ def step_env(tables, players, cells, clock, actions, events, sparse, shaped, mov
 
 @kernel
 def clear_cells(cells, terrain, reset_gates):
-    """Counters and pots are empty at the start; gates are closed, unless they stay as they are. Mutates: cells."""
+    """Counters and pots start empty; gates start closed unless gate_reset is off. Mutates: cells."""
     for y in range(cells.shape[0]):
         for x in range(cells.shape[1]):
             if reset_gates == 1 or terrain[y, x] != Terrain.GATE:
@@ -79,7 +79,7 @@ def clear_cells(cells, terrain, reset_gates):
 
 @kernel
 def reset_env(tables, players, cells, clock, rng, forced, limit):
-    """A layout is forced or drawn from the pool; players face north at their starts, or stand anywhere, hands empty.
+    """An episode has a forced or drawn layout; players face north at their starts, or start at random, hands empty.
 
     Mutates: all but tables.
     """
@@ -101,7 +101,7 @@ def reset_env(tables, players, cells, clock, rng, forced, limit):
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch; one that is over stays as it is and pays nothing. Mutates: state, out."""
+    """Step every environment of a batch; one that is over does not change and pays nothing. Mutates: state, out."""
     players, cells, clock = state.players, state.cells, state.clock
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
     truncated, moves, fresh = out.truncated, out.moves, out.fresh
@@ -120,7 +120,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, forced, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     players, cells, clock, rng, macros = state.players, state.cells, state.clock, state.rng, state.macro_state
     events, sparse, shaped, rewards = out.events, out.sparse, out.shaped, out.rewards
     terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
@@ -139,7 +139,7 @@ def reset_batch(tables, state, out, which, forced, limit):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the players what is new; a kernel of its own, as in every game here, for shorter compile times.
+    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
 
     Mutates: out.
     """
@@ -167,7 +167,7 @@ def macro_batch(tables, state, actions, out):
 
 @kernel
 def mask_batch(tables, state, out):
-    """Show players with directives which of them are possible, instead of primitive actions. Mutates: out."""
+    """Write the masks of players with directives. Mutates: out."""
     players, cells, clock, macros = state.players, state.cells, state.clock, state.macro_state
     paths, masks, fresh = out.paths, out.masks, out.fresh
     for b in range(players.shape[0]):

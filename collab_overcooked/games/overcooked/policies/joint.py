@@ -84,7 +84,7 @@ class SoupLook:
             held={seat: int(row[Player.HAND] != Item.NONE) for seat, row in enumerate(players)},
             steps=STEPS,
             facts=frozenset({f"{seen.scene['served']} served"}),
-            tell=lambda: seen.text,
+            describe=lambda: seen.text,
             idle=self._yielding(seen),
         )
 

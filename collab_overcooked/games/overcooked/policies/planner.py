@@ -32,7 +32,7 @@ from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
-from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_moments
+from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 
 WIDTH = 1000  # nodes kept for a whole episode
@@ -85,7 +85,7 @@ class Search:
         scores = found.nodes.state.clock[:, Clock.SCORE]
         best = int(np.argmax(scores))  # nodes are sorted by worth: the first of equal ones
         actions = found.actions_to(best)
-        return Plan(actions, name_moments(root, actions, moment), int(scores[best]))
+        return Plan(actions, name_states(root, actions, moment), int(scores[best]))
 
     # -------------------------------------------------------------------------------- the game's part of the search
 

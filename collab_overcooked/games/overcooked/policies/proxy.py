@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
-from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy, shipped_policies
+from collab_overcooked.policies.policy_file import STAND_INS, builtin_policies, find_policy, read_policy
 from collab_overcooked.policies.trained import TrainedPolicy
 
 
 def proxy_layouts(kind: str) -> list[str]:
     """Return the layouts that a kind of proxy was trained on."""
-    return [name.removeprefix(f"{kind}_") for name in shipped_policies() if name.startswith(f"{kind}_")]
+    return [name.removeprefix(f"{kind}_") for name in builtin_policies() if name.startswith(f"{kind}_")]
 
 
 class ProxyPolicy(Silent):
-    """Plays the shipped proxy of the layout that is played.
+    """Plays the built-in proxy of the layout that is played.
 
     Args:
         kind: One of ``STAND_INS``.

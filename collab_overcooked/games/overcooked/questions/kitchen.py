@@ -132,5 +132,5 @@ class Kitchen:
 
 @lru_cache(maxsize=16)
 def kitchen(layout: str) -> Kitchen:
-    """Return the kitchen of a shipped layout."""
+    """Return the kitchen of a built-in layout."""
     return Kitchen(layout)

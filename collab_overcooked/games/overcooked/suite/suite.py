@@ -51,7 +51,7 @@ LAYOUT_NOTES = {
 class LayoutOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    layouts: str | None = option(None, "Layouts or files; all shipped ones if not given.", metavar=NAMES)
+    layouts: str | None = option(None, "Layouts or files; all built-in ones if not given.", metavar=NAMES)
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     horizon: int = option(HORIZON, "Steps of an episode.")
 
@@ -73,7 +73,7 @@ def parse_layouts(text: str | None) -> tuple[str, ...]:
 
 
 def ordered_layouts() -> list[str]:
-    """Return the shipped layouts: the papers' first and in their order, with their variants behind them."""
+    """Return the built-in layouts: the papers' first and in their order, with their variants behind them."""
     known = list(dict.fromkeys(name for numbers in published().self_play.values() for name in numbers))
     return sorted(layouts(), key=lambda name: (_first_of_kin(name, known), len(name), name))
 

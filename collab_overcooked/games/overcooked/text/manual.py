@@ -1,4 +1,4 @@
-"""Instructions of a language agent: rules, layout, and what can be chosen; the form of an answer is the asker's."""
+"""Manual for language agents: rules, layout and actions; the form of answers is part of the prompt."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Array = np.ndarray
 
 
 def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
-    """Return the instructions of a language agent: rules, layout, and what its actions do."""
+    """Return the manual: rules, layout, and effects of actions."""
     k = compiled.layouts.index(layout)
     objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
     lines = [
         f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"In {steps} steps the team shall earn as much as possible. {_orders(layout)}",
+        f"Earn as many points as possible as a team in {steps} steps. {_orders(layout)}",
         *_rules(compiled, layout, k),
         "",
-        f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. What stands where, as (column, row):",
+        f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
     ]
     for kind in Kind:
         named = [thing for thing in objects if thing[Object.KIND] == kind]
@@ -42,27 +42,27 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
             lines.append(f"- {TITLES[kind]}: {places}")
     lines += _reach(layout, [(int(x), int(y)) for x, y in compiled.tables.starts[k]], objects, seat)
     strict = compiled.tables.params[Param.RULES] == Rules.STRICT
-    own = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(compiled, k)
-    return "\n".join([*lines, "", *own])
+    actions = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(compiled, k)
+    return "\n".join([*lines, "", *actions])
 
 
 def _reach(layout: Layout, starts: list[Cell], objects: list[Array], seat: int) -> list[str]:
-    """Say who can get to what on foot, and what only through a gate; one sentence where that is the same for all."""
+    """Return sentences on the objects that each player can reach, directly or through a gate; one if all are equal."""
     near, beyond = [], []
     for start in starts:
         closed, opened = (_in_reach(flood(layout.grid, start, set(), floor), objects) for floor in (" ", FLOOR))
         near.append(", ".join(closed) or "nothing")
         beyond.append(", ".join(name for name in opened if name not in closed))
     if len(set(near)) == 1 and not any(beyond):
-        return [f"{'You can' if len(starts) == 1 else 'Everybody can'} get to {near[0]}."]
+        return [f"{'You can' if len(starts) == 1 else 'All players can'} reach {near[0]}."]
     lines = []
     for j in [seat, *(other for other in range(len(starts)) if other != seat)]:
         through = f"; only through an open gate to {beyond[j]}" if beyond[j] else ""
-        lines.append(f"{'You' if j == seat else NAMES[j]} can get to {near[j]}{through}.")
-    both = set(near[seat].split(", ")).intersection(*(own.split(", ") for own in near))
+        lines.append(f"{'You' if j == seat else NAMES[j]} can reach {near[j]}{through}.")
+    both = set(near[seat].split(", ")).intersection(*(names.split(", ") for names in near))
     counters = [name for name in near[seat].split(", ") if name in both and name[0] in _COUNTERS]
     if counters:
-        lines.append(f"Counters that all can get to, for handing things over: {', '.join(counters)}.")
+        lines.append(f"Counters that all players can reach, for handing things over: {', '.join(counters)}.")
     return lines
 
 
@@ -70,7 +70,7 @@ _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
 
 
 def _in_reach(floor: frozenset[Cell], objects: list[Array]) -> list[str]:
-    """Return the names of the objects that stand beside some floor."""
+    """Return the names of the objects next to some floor."""
     return [
         object_name(thing)
         for thing in objects
@@ -80,9 +80,9 @@ def _in_reach(floor: frozenset[Cell], objects: list[Array]) -> list[str]:
 
 def _directives(strict: bool) -> list[str]:
     return [
-        "You choose directives; each is walked and acted out for you, and you are asked again when it has ended.",
-        "Each time you are told which directives are possible; things are put down on the nearest empty counter only.",
-        *(["A directive that has become impossible ends by itself."] if strict else []),
+        "You choose directives; each one is carried out for you, and you are asked again when it has ended.",
+        "Each time you see which directives are possible. You can put things down only on the nearest empty counter.",
+        *(["A directive that becomes impossible ends by itself."] if strict else []),
     ]
 
 
@@ -106,27 +106,29 @@ def _orders(layout: Layout) -> str:
     for soup in layout.orders:
         onions, tomatoes = soup
         worth = layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1)
-        parts = [f"{count} {name}" for count, name in ((onions, "onion"), (tomatoes, "tomato")) if count]
-        soups.append(f"{' + '.join(parts)} pays {worth}")
-    return f"Soups wanted: {'; '.join(soups)}."
+        onion = f"{onions} onion{'s' * (onions != 1)}" if onions else ""
+        tomato = f"{tomatoes} tomato{'es' * (tomatoes != 1)}" if tomatoes else ""
+        parts = [part for part in (onion, tomato) if part]
+        soups.append(f"{' and '.join(parts)} pay{'s' * (onions + tomatoes == 1)} {worth} points")
+    return f"Soups on order: {'; '.join(soups)}."
 
 
 def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
-    """Say how cooking and gates work, with the numbers of the layout."""
+    """Return sentences on cooking and gates, with the numbers of the layout."""
     tables = compiled.tables
     auto = tables.params[Param.AUTO_START] == 1
     times = sorted({layout.cook_times[soup] for soup in layout.orders})
-    start = "It starts by itself with the third" if auto else "An empty hand starts it"
+    start = "It starts by itself with the third one" if auto else "Interact with an empty hand to start it; it"
     lines = [
-        f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start} and cooks for "
-        f"{' or '.join(map(str, times))} steps; meanwhile it takes nothing.",
-        "Ready soup is loaded on a dish from the dispenser and delivered at a serving cell. A hand holds one thing.",
-        "Nobody walks through others, counters or stations.",
+        f"A pot takes up to {MAX_INGREDIENTS} ingredients, one at a time. {start}{' and' if auto else ''} cooks for "
+        f"{' or '.join(map(str, times))} steps, during which it takes nothing.",
+        "Load ready soup onto a dish from the dispenser and deliver it at a serving cell. You can hold one thing.",
+        "Players cannot walk through each other, counters or stations.",
     ]
     if tables.frames[k, Frame.GATES]:
-        who = "Anyone" if tables.params[Param.GATE_ANYONE] == 1 else "Somebody with empty hands"
+        who = "Any player" if tables.params[Param.GATE_ANYONE] == 1 else "A player with empty hands"
         lines.append(
-            f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which nobody stands "
+            f"{who} can open a gate; it closes after {tables.frames[k, Frame.GATE_LIMIT]} steps in which no player is "
             "in it."
         )
     return lines

@@ -9,7 +9,7 @@ from collab_overcooked.games.overcooked.text.text import MENU
 
 
 class LayoutView(SeatView):
-    """What one player knows."""
+    """Knowledge of one player."""
 
     @cached_property
     def surroundings(self) -> str:

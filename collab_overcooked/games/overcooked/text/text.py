@@ -1,7 +1,7 @@
-"""Words for language agents: names of directives, how answers are read, why actions are refused, and what a seat sees.
+"""Texts for language agents: names of directives, parsing of answers, refusals, and the observation.
 
-What a description says, and in which order, is that of LLM-Co's state extractor; the sentences are our own. Distances
-count moves; turning and acting are not counted.
+Observations have the contents and order of LLM-Co's state extractor; the sentences are ours. Distances count moves, not
+turns or interacts.
 """
 
 from __future__ import annotations
@@ -73,20 +73,20 @@ NO_DIRECTIVE = "{text!r} names no directive. Write one from the list, such as {e
 REASONS = {
     Reason.OK: "Accepted.",
     Reason.RUNNING: "{me} is still busy with {current!r}; only `continue` is possible until it ends.",
-    Reason.NOT_RUNNING: "{me} is not carrying anything out that could be continued; choose a directive.",
+    Reason.NOT_RUNNING: "{me} has no running directive to continue; choose a directive.",
     Reason.ABSENT: "There is no {object} in this kitchen.",
     Reason.INACCESSIBLE: "{me} cannot get to {object} from here.",
-    Reason.HANDS_FULL: "{me} holds {held}; that takes an empty hand.",
+    Reason.HANDS_FULL: "{me} holds {held}; that needs an empty hand.",
     Reason.HANDS_EMPTY: "{me} holds nothing.",
     Reason.WRONG_ITEM: "{me} holds {held}, which does not go there.",
     Reason.EMPTY: "There is nothing on or in {object}.",
-    Reason.TAKEN: "Something lies on {object} already.",
-    Reason.FARTHER: "Things are put down on the nearest empty counter; {object} is another one.",
-    Reason.REFUSES: "{object} takes nothing now: it is full, cooking or done.",
+    Reason.TAKEN: "There is already something on {object}.",
+    Reason.FARTHER: "Put things down on the nearest empty counter; {object} is farther away.",
+    Reason.REFUSES: "{object} takes nothing right now: it is full, cooking or done.",
     Reason.NOT_READY: "The soup in {object} will not be ready when {me} arrives.",
-    Reason.OPEN: "{object} is open already.",
-    Reason.NO_SUCH_ACTION: "No action of this player has that number.",
-    Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) changes nothing now.",
+    Reason.OPEN: "{object} is already open.",
+    Reason.NO_SUCH_ACTION: "This player has no action with that number.",
+    Reason.NO_EFFECT: "An interact with the cell at ({x}, {y}) would change nothing right now.",
 }
 
 
@@ -120,8 +120,8 @@ def directive_text(verb: Verb, kind: Kind, name: str) -> str:
         return f"take {TAKEN[kind]} from {name}" if kind in TAKEN else f"take from {name}"
     if verb == Verb.PUT:
         return f"put in {name}" if kind == Kind.POT else f"put on {name}"
-    words = {Verb.LOAD: "load soup from", Verb.DELIVER: "deliver at", Verb.OPEN: "open", Verb.START: "start"}
-    return f"{words[verb]} {name}"
+    phrases = {Verb.LOAD: "load soup from", Verb.DELIVER: "deliver at", Verb.OPEN: "open", Verb.START: "start"}
+    return f"{phrases[verb]} {name}"
 
 
 def list_number(line: str) -> str:
@@ -148,18 +148,18 @@ CALL = re.compile(rf"({'|'.join(SYNONYMS)})\b(?:[a-z ]*\b)?([{LETTERS}]\d+)")
 
 
 def read_answer(answer: str) -> list[str]:
-    """Return the actions of an answer: what follows the last ``Action:``, or all of it; lines and semicolons part them.
+    """Return the actions of an answer: the text after the last ``Action:`` or all of it, split at lines and semicolons.
 
-    Explanations before the word are dropped, so that a model can think aloud.
+    Text before ``Action:`` is dropped, so that a model can reason first.
     """
-    found = ANSWER.findall(answer)
-    text = found[-1] if found else answer
+    answers = ANSWER.findall(answer)
+    text = answers[-1] if answers else answer
     parts = [piece for line in text.splitlines() for piece in list_number(line).split(";")]
     return [part.strip() for part in parts if part.strip()]
 
 
 def parse_directive(compiled: Compiled, text: str) -> int:
-    """Read one directive: the text of the list, or any order of words with the same verb and object.
+    """Parse one directive: the text of the list, or any phrase with the same verb and object.
 
     Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
 
@@ -175,15 +175,15 @@ def parse_directive(compiled: Compiled, text: str) -> int:
     if not call or call[2] not in slots:
         near = near_matches("directive", plain, texts)
         raise ActionError("F_NO_DIRECTIVE", f"{NO_DIRECTIVE.format(text=text, example=texts[3])} {near}")
-    wanted = SYNONYMS[call[1]]
+    asked = SYNONYMS[call[1]]
     kind = compiled.tables.objects[0, slots[call[2]], Object.KIND]
-    if wanted == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
-        wanted = Verb.DELIVER
+    if asked == Verb.PUT and kind == Kind.SERVING:  # "place soup for delivery in d0"
+        asked = Verb.DELIVER
     for action, (verb, slot) in enumerate(compiled.tables.catalogue.tolist()):
-        if verb == wanted and slot == slots[call[2]]:
+        if verb == asked and slot == slots[call[2]]:
             return action
     raise ActionError(
-        "F_WRONG_OBJECT", f"{text!r}: one cannot do that with {call[2]}, one of the {TITLES[Kind(kind)]}."
+        "F_WRONG_OBJECT", f"{text!r}: that is not possible with {call[2]}, one of the {TITLES[Kind(kind)]}."
     )
 
 
@@ -193,7 +193,7 @@ def parse_directive(compiled: Compiled, text: str) -> int:
 def explain(
     compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
 ) -> str:
-    """Say why an action is refused and what would help."""
+    """Return the message of a refused action."""
     tables, player = compiled.tables, state.players[i, seat]
     has_object = compiled.levels[seat] == MEDIUM and action < len(tables.catalogue)
     slot = tables.catalogue[action, Row.SLOT] if has_object else NOTHING
@@ -202,14 +202,14 @@ def explain(
         me=NAMES[seat],
         current=directive_texts(compiled)[running] if running != NOTHING else "",
         object=object_name(tables.objects[0, slot]) if slot != NOTHING else "",
-        held=thing_words(player[Player.HAND : HAND_END]),
+        held=thing_text(player[Player.HAND : HAND_END]),
         x=cell[0],
         y=cell[1],
     )
 
 
 def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int:
-    """Judge a directive as a step would, ``constants.Reason``."""
+    """Check a directive as a step would; return its ``constants.Reason``."""
     running = state.macro_state[i, seat, Macro.ACTION] != NOTHING
     if running or action == CONTINUE:
         return int(Reason.OK if running and action == CONTINUE else Reason.RUNNING if running else Reason.NOT_RUNNING)
@@ -231,7 +231,7 @@ def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int
 
 
 def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
-    """Return ``Path`` layers as a seat finds them."""
+    """Return the ``Path`` layers of a seat."""
     terrain = compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
     paths = np.zeros((len(Path), *terrain.shape), np.int32)
     mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
@@ -263,11 +263,11 @@ def event_names(bits: int) -> list[str]:
 
 
 def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:
-    """Return what a player did in words, None if none of the 25 events happened.
+    """Return a player's event, or None if none of the 25 events happened.
 
     Returns:
-        ``event`` (the one that the others qualify), ``events`` (all of them), ``label`` (as histories list it),
-        ``sparse`` and ``shaped`` (what they paid).
+        ``event`` (the main one), ``events`` (all of them), ``label`` (as listed in histories), ``sparse`` and
+        ``shaped`` (rewards).
     """
     bits = int(row[EventColumn.CODE])
     main = next((event for event in LABELS if bits >> event & 1), None)
@@ -285,8 +285,8 @@ def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[s
 # ------------------------------------------------------------------------------------------- descriptions
 
 
-def thing_words(thing: Array) -> str:
-    """Return what a hand holds or a counter carries."""
+def thing_text(thing: Array) -> str:
+    """Return the text of an object in a hand or on a counter."""
     item = Item(thing[Thing.ITEM])
     if item == Item.SOUP:
         tomatoes = f" and {thing[Thing.TOMATOES]} tomatoes" if thing[Thing.TOMATOES] else ""
@@ -294,18 +294,18 @@ def thing_words(thing: Array) -> str:
     return {Item.NONE: "nothing", Item.ONION: "an onion", Item.TOMATO: "a tomato", Item.DISH: "a dish"}[item]
 
 
-def distance_words(moves: int) -> str:
-    """Return a distance as ``directives.distance_to`` has it, in words."""
+def distance_text(moves: int) -> str:
+    """Return the text of a distance of ``directives.distance_to``."""
     if moves == NOTHING:
         return "out of reach"
     return f"{moves - BLOCKED} but blocked by a player" if moves >= BLOCKED else str(moves)
 
 
 def look(compiled: Compiled, state: Any, i: int, seat: int) -> dict[str, Any]:
-    """Return all that a description says as words and numbers: the interface of scripted and language policies.
+    """Return the contents of an observation as a mapping, for scripted and language policies.
 
     Returns:
-        ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the own one first
+        ``history`` (texts of the last directives), ``holding`` and ``distances`` of every seat, the seat itself first
         (object name -> moves, see ``directives.distance_to``), ``objects`` (name -> what is there, see ``Thing``),
         ``put_down`` (name of the nearest empty counter, empty if there is none) and ``feasible`` (texts).
     """
@@ -321,7 +321,7 @@ def look(compiled: Compiled, state: Any, i: int, seat: int) -> dict[str, Any]:
     slot = nearest_counter(tables.objects[k], state.cells[i], paths)
     return {
         "history": [texts[row] for row in state.macro_state[i, seat, Past.LAST : Past.LAST + MEMORY] if row][::-1],
-        "holding": {j: thing_words(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
+        "holding": {j: thing_text(state.players[i, j, Player.HAND : HAND_END]) for j in seats},
         "distances": distances,
         "objects": {object_name(thing): state.cells[i, thing[Object.Y], thing[Object.X]].tolist() for thing in objects},
         "put_down": "" if slot == NOTHING else object_name(tables.objects[k, slot]),
@@ -350,10 +350,10 @@ def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
 
 
 def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
-    """Describe a moment as one seat sees it, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
+    """Return a seat's observation as text, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
     seen, tables = look(compiled, state, i, seat), compiled.tables
     clock, k = state.clock[i], state.clock[i, Clock.LAYOUT]
-    own = seen["distances"][seat]
+    moves = seen["distances"][seat]
     lines = [
         f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; earned so far: {clock[Clock.SCORE]}.",
         "Your last directives: " + (", ".join(seen["history"]) or "none") + ".",
@@ -363,17 +363,17 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
         names = [name for kind in DISTANCE_ORDER for name in _of_kind(distances, kind)]
         who = "Your" if j == seat else f"{NAMES[j]}'s"
         lines.append(
-            f"{who} distances: " + ", ".join(f"{name} {distance_words(distances[name])}" for name in names) + "."
+            f"{who} distances: " + ", ".join(f"{name} {distance_text(distances[name])}" for name in names) + "."
         )
     lines += [
-        f"{name}: {pot_words(np.array(seen['objects'][name]), tables.times[k])}." for name in _of_kind(own, Kind.POT)
+        f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in _of_kind(moves, Kind.POT)
     ]
-    lines += _counter_lines(seen, own)
+    lines += _counter_lines(seen, moves)
     lines += [
-        f"{name}: {gate_words(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}." for name in _reachable(own)
+        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}." for name in _reachable(moves)
     ]
     if seen["put_down"]:
-        lines.append(f"Nearest empty counter: {seen['put_down']}, distance {own[seen['put_down']]}.")
+        lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
     if compiled.levels[seat] != MEDIUM:
         lines[1:2] = _map_lines(compiled, state, i, seat)
     else:
@@ -407,20 +407,20 @@ def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
     return [name for name in names if name[0] == LETTERS[kind]]
 
 
-def _reachable(own: Mapping[str, int]) -> list[str]:
-    return [name for name in _of_kind(own, Kind.GATE) if own[name] != NOTHING]
+def _reachable(moves: Mapping[str, int]) -> list[str]:
+    return [name for name in _of_kind(moves, Kind.GATE) if moves[name] != NOTHING]
 
 
-def _counter_lines(seen: Mapping[str, Any], own: Mapping[str, int]) -> list[str]:
-    """List what lies on counters in reach, name those out of reach or blocked, and list the shared ones."""
+def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int]) -> list[str]:
+    """Return lines on counters: objects in reach, counters out of reach or blocked, and shared counters."""
     objects = seen["objects"]
     near, far = [], []
-    for name in _of_kind(own, Kind.COUNTER):
-        if own[name] == NOTHING or own[name] >= BLOCKED:
-            far.append(f"{name} {'out of reach' if own[name] == NOTHING else 'blocked'}")
+    for name in _of_kind(moves, Kind.COUNTER):
+        if moves[name] == NOTHING or moves[name] >= BLOCKED:
+            far.append(f"{name} {'out of reach' if moves[name] == NOTHING else 'blocked'}")
         elif objects[name][Thing.ITEM] != Item.NONE:
-            near.append(f"{name} (distance {own[name]}) has {thing_words(np.array(objects[name]))}")
-    shared = [f"{name} has {thing_words(np.array(objects[name]))}" for name in _of_kind(own, Kind.SHARED)]
+            near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
+    shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in _of_kind(moves, Kind.SHARED)]
     return [
         "Counters: " + ("; ".join(near) or "nothing lies on those in reach") + ".",
         *(["Other counters: " + ", ".join(far) + "."] if far else []),
@@ -428,8 +428,8 @@ def _counter_lines(seen: Mapping[str, Any], own: Mapping[str, int]) -> list[str]
     ]
 
 
-def pot_words(pot: Array, times: Array) -> str:
-    """Describe a pot: what is in it, and whether it cooks or is done; not how long it still takes."""
+def pot_text(pot: Array, times: Array) -> str:
+    """Return the text of a pot: contents and stage, but not the remaining time."""
     if pot[Thing.ITEM] == Item.NONE:
         return f"0 of {MAX_INGREDIENTS} ingredients, off, not cooking"
     tomatoes = f" ({pot[Thing.TOMATOES]} of them tomatoes)" if pot[Thing.TOMATOES] else ""
@@ -437,8 +437,8 @@ def pot_words(pot: Array, times: Array) -> str:
     return f"{ingredients_in(pot)} of {MAX_INGREDIENTS} ingredients{tomatoes}, {stage}"
 
 
-def gate_words(gate: Sequence[int], limit: int) -> str:
-    """Describe a gate: closed, or for how much longer it stays open."""
+def gate_text(gate: Sequence[int], limit: int) -> str:
+    """Return the text of a gate: closed, or the remaining steps until it closes."""
     if gate[Thing.ITEM] != Item.OPEN:
         return "closed"
     left = int(limit - gate[Thing.TICK])

@@ -1,4 +1,4 @@
-"""The border between words and numbers: a map and a choice of options become read-only arrays."""
+"""Compile a layout of rooms and its options into read-only arrays."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from collab_overcooked.games.rooms.engine.constants import (
     Sight,
 )
 from collab_overcooked.games.rooms.engine.observe import observation_length
-from collab_overcooked.games.rooms.engine.spec import RoomMap, load_map
+from collab_overcooked.games.rooms.engine.spec import RoomLayout, load_rooms
 from collab_overcooked.games.rooms.engine.state import Tables
 from collab_overcooked.io.checks import near_matches
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A map ready to play.
+    """A layout ready to play.
 
     Attributes:
-        level: The map in words.
-        config: The options, those of the preset included.
-        goal: What is to be done.
-        tables: Its arrays.
-        n_players: N.
-        n_rooms: R.
-        length: L, numbers in one player's observation.
+        level: Source of the tables.
+        config: Options, with the preset's values filled in.
+        goal: Goal of the players.
+        tables: Read-only arrays.
+        n_players: N, number of players.
+        n_rooms: R, number of rooms.
+        length: L, size of one player's observation.
     """
 
-    level: RoomMap
+    level: RoomLayout
     config: Any
     goal: Goal
     tables: Tables
@@ -52,17 +52,17 @@ class Compiled:
     length: int
 
 
-def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
-    """Turn a map into tables.
+def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
+    """Compile a layout with its options.
 
     Raises:
-        LayoutError: For a map that cannot be read, or is one of the other game.
-        ValueError: For an option value that does not fit the map.
+        LayoutError: For an invalid layout, or a layout of the other game.
+        ValueError: For an option value that does not fit the layout.
     """
-    config: Any = given.resolved()
-    level = load_map(config.map)
+    config: Any = options.resolved()
+    level = load_rooms(config.map)
     if level.game != goal.name.lower():
-        raise level.document.error(f"a map of the game {level.game}, not of {goal.name.lower()}", "game")
+        raise level.document.error(f"this is a layout of the game {level.game}, not of {goal.name.lower()}", "game")
     _check_adversary(goal, config.adversary)
     n_players = config.players or len(level.players)
     starts = _starts(level, n_players)
@@ -76,7 +76,7 @@ def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
         if room not in level.exits and all(room != door.button for door in level.doors)
     ]
     if is_random and len(candidates) < len(generators):
-        raise ValueError(f"generators: {len(generators)} need a room each, but the map has {len(candidates)}")
+        raise ValueError(f"generators: {len(generators)} need a room each, but the layout has only {len(candidates)}")
     ways, rooms = _ways(level), _rooms(level)
     distances = _distances(ways)
     tables = Tables(
@@ -100,47 +100,47 @@ def compile_map(goal: Goal, given: RoomsConfig) -> Compiled:
 
 
 def _check_adversary(goal: Goal, kind: str) -> None:
-    allowed = [each for each in Adversary if goal == Goal.CAPTURE or each != Adversary.DISTANCE]
-    names = [each.name.lower() for each in allowed]
+    allowed = [adversary for adversary in Adversary if goal == Goal.CAPTURE or adversary != Adversary.DISTANCE]
+    names = [adversary.name.lower() for adversary in allowed]
     if kind not in names:
-        raise ValueError(f"adversary {kind!r} is a thief's, not a killer's; allowed: {', '.join(names)}")
+        raise ValueError(f"adversary {kind!r} exists only for thieves, not for killers; allowed: {', '.join(names)}")
 
 
-def _starts(level: RoomMap, n_players: int) -> list[int]:
-    """Return where players start: as the map says, then in the first rooms that are free."""
+def _starts(level: RoomLayout, n_players: int) -> list[int]:
+    """Return the starts of the players: those of the layout, then the first free rooms."""
     starts = list(level.players[:n_players])
     for room in range(len(level.rooms)):
         if len(starts) < n_players and room not in starts and room != level.adversary and room not in level.exits:
             starts.append(room)
     if len(starts) < n_players:
-        raise ValueError(f"players: the map {level.name} has room for {len(starts)}, not for {n_players}")
+        raise ValueError(f"players: the layout {level.name} has room for {len(starts)}, not for {n_players}")
     return starts
 
 
-def _generators(level: RoomMap, config: Any) -> tuple[tuple[int, ...], bool]:
-    """Return the rooms of the generators, and whether others are drawn."""
-    wanted = getattr(config, "generators", "map")
-    if isinstance(wanted, str):
-        if wanted not in ("map", RANDOM):
-            raise ValueError(near_matches("generators", wanted, ("map", RANDOM)))
-        return level.generators, wanted == RANDOM
-    if not isinstance(wanted, (list, tuple)) or not wanted:
-        raise ValueError(f'generators must be "map", "random" or a list of rooms, not {wanted!r}')
+def _generators(level: RoomLayout, config: Any) -> tuple[tuple[int, ...], bool]:
+    """Return the rooms of the generators, and whether they are drawn at random instead."""
+    value = getattr(config, "generators", "map")
+    if isinstance(value, str):
+        if value not in ("map", RANDOM):
+            raise ValueError(near_matches("generators", value, ("map", RANDOM)))
+        return level.generators, value == RANDOM
+    if not isinstance(value, (list, tuple)) or not value:
+        raise ValueError(f'generators must be "map", "random" or a list of rooms, not {value!r}')
     rooms = []
-    for room in wanted:
+    for room in value:
         if isinstance(room, bool) or str(room) not in level.rooms:
             raise ValueError(f"generators: {near_matches('room', room, level.rooms)}")
         rooms.append(level.rooms.index(str(room)))
     if len(set(rooms)) < len(rooms) or any(door.button in rooms for door in level.doors):
-        raise ValueError(f"generators: {wanted!r} names a room twice, or one with a button")
+        raise ValueError(f"generators: {value!r} names a room twice, or one with a button")
     return tuple(rooms), False
 
 
-def _open_doors(level: RoomMap, config: Any) -> int:
-    """Return which doors are open at the start, as bits."""
+def _open_doors(level: RoomLayout, config: Any) -> int:
+    """Return the doors that are open at the start, as bits."""
     changed = getattr(config, "doors", None) or {}
     if not isinstance(changed, dict):
-        raise ValueError(f"doors must say which doors are open, as {{'1-2': True}}, not {changed!r}")
+        raise ValueError(f"doors must map doors to booleans, such as {{'1-2': True}}, not {changed!r}")
     for name, is_open in changed.items():
         if name not in level.door_names:
             raise ValueError(f"doors: {near_matches('door', name, level.door_names)}")
@@ -149,7 +149,7 @@ def _open_doors(level: RoomMap, config: Any) -> int:
     return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
 
 
-def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int) -> np.ndarray:
+def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int) -> np.ndarray:
     params = np.zeros(len(Param), np.int32)
     params[Param.GOAL] = goal
     params[Param.N_PLAYERS] = n_players
@@ -169,7 +169,7 @@ def _params(goal: Goal, config: Any, level: RoomMap, n_players: int, doors: int)
     return params
 
 
-def _passages(level: RoomMap) -> np.ndarray:
+def _passages(level: RoomLayout) -> np.ndarray:
     n_rooms = len(level.rooms)
     passages = np.full((n_rooms, n_rooms), NOTHING, np.int32)
     for room, near in enumerate(level.neighbours):
@@ -181,7 +181,7 @@ def _passages(level: RoomMap) -> np.ndarray:
     return passages
 
 
-def _ways(level: RoomMap) -> np.ndarray:
+def _ways(level: RoomLayout) -> np.ndarray:
     passages, most = _passages(level), max(map(len, level.neighbours))
     ways = np.full((1 << len(level.doors), len(level.rooms), most), NOTHING, np.int32)
     for doors, table in enumerate(ways):
@@ -191,7 +191,7 @@ def _ways(level: RoomMap) -> np.ndarray:
     return ways
 
 
-def _rooms(level: RoomMap) -> np.ndarray:
+def _rooms(level: RoomLayout) -> np.ndarray:
     rooms = np.zeros((len(level.rooms), len(RoomColumn)), np.int32)
     numbered = all(name.isdigit() for name in level.rooms)
     rooms[:, RoomColumn.BUTTON] = NOTHING
@@ -203,7 +203,7 @@ def _rooms(level: RoomMap) -> np.ndarray:
 
 
 def _distances(ways: np.ndarray) -> np.ndarray:
-    """Return passages from room to room for every set of open doors, by breadth-first search."""
+    """Return the distances between rooms for every set of open doors, by breadth-first search."""
     n_sets, n_rooms, _ = ways.shape
     distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
     for table, near in zip(distances, ways.tolist(), strict=True):

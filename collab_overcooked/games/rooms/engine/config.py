@@ -1,4 +1,4 @@
-"""Options of CollabCapture and CollabEscape; what is None is as the preset has it."""
+"""Options of CollabCapture and CollabEscape; options that are None have the preset's value."""
 
 from __future__ import annotations
 
@@ -68,39 +68,39 @@ class RoomsConfig(Config):
 
     preset: str = choice(
         "code2024",
-        '``"code2024"`` (the code released in March 2024, turn by turn) or ``"paper2023"`` (as the texts of 2023 tell'
-        " the game); every other option changes one thing in it.",
+        'Rules: ``"code2024"`` (code released in March 2024) or ``"paper2023"`` (as described in the texts of 2023);'
+        " every other option overrides one value of it.",
         PRESETS,
     )
     map: str | Path | Mapping[str, Any] | None = unchecked(
-        None, "Shipped map, path of a YAML file, or the values of such a file."
+        None, "Layout: a built-in name, path of a YAML file, or the values of such a file."
     )
-    players: int | None = integer(None, "Number of players; the map's own (2) if None.", least=1, most=MAX_PLAYERS)
+    players: int | None = integer(None, "Number of players. Default: the layout's (2).", least=1, most=MAX_PLAYERS)
     adversary: str | None = choice(
         None,
-        'How thief or killer decides: ``"coded"`` (as in 2024), ``"distance"`` (the same thief by graph distance),'
-        ' ``"closest"`` (by where the closest player is now, as in 2023) or ``"worst"`` (against best play).',
-        [each.name.lower() for each in Adversary],
+        'Policy of thief or killer: ``"coded"`` (as in 2024), ``"distance"`` (the same thief with graph distances),'
+        ' ``"closest"`` (by the position of the closest player, as in 2023) or ``"worst"`` (against best play).',
+        [adversary.name.lower() for adversary in Adversary],
     )
     catch_on_exchange: str | None = choice(
         None,
-        'Whether players and adversary meet who exchange rooms: ``"never"``, ``"later"`` (not in turn 1) or'
+        'Whether a player and the adversary meet if they exchange rooms: ``"never"``, ``"later"`` (not in turn 1) or'
         ' ``"always"``.',
-        [each.name.lower() for each in Exchange],
+        [exchange.name.lower() for exchange in Exchange],
     )
-    horizon: int | None = integer(None, "Turns of an episode (30).", least=1)
+    horizon: int | None = integer(None, "Turns of an episode. Default: 30.", least=1)
     reward: str = choice(
         "sparse",
-        '``"sparse"`` (1 for success, -1 for a loss, for all players) or ``"timed"`` (0.01 less for every turn).',
-        [each.name.lower() for each in Reward],
+        '``"sparse"`` (1 for success, -1 for a loss, for all players) or ``"timed"`` (minus 0.01 per turn).',
+        [reward.name.lower() for reward in Reward],
     )
     sight: str = choice(
         "all",
-        'What players see: ``"all"``, or ``"room"``: their own room and those that open passages lead to.',
-        [each.name.lower() for each in Sight],
+        'Visibility: ``"all"`` (everything) or ``"room"`` (the own room and those behind open passages).',
+        [sight.name.lower() for sight in Sight],
     )
     menu: str | None = choice(
-        None, 'How texts list the possible actions: ``"lettered"``, ``"numbered"`` or ``"plain"``.', MENUS
+        None, 'Labels of the listed actions in texts: ``"lettered"``, ``"numbered"`` or ``"plain"``.', MENUS
     )
 
     @classmethod
@@ -109,9 +109,9 @@ class RoomsConfig(Config):
         raise NotImplementedError
 
     def resolved(self) -> Self:
-        """Return the options with the preset's values for those that are None."""
-        own = self.presets()[self.preset]
-        missing = {each.name: own[each.name] for each in fields(self) if getattr(self, each.name) is None}
+        """Return the options with the preset's values in place of None."""
+        preset = self.presets()[self.preset]
+        missing = {field.name: preset[field.name] for field in fields(self) if getattr(self, field.name) is None}
         return replace(self, **{name: value for name, value in missing.items() if value is not None})
 
 
@@ -120,7 +120,7 @@ class CaptureConfig(RoomsConfig):
     """Options of CollabCapture."""
 
     doors: Mapping[str, bool] | None = unchecked(
-        None, "Which doors are open at the start, as far as the map is to be changed: ``{'1-2': True}``."
+        None, "Doors that differ from the layout at the start, with True for open: ``{'1-2': True}``."
     )
 
     @classmethod
@@ -133,18 +133,16 @@ class CaptureConfig(RoomsConfig):
 class EscapeConfig(RoomsConfig):
     """Options of CollabEscape."""
 
-    fixes: int | None = integer(None, "Fixes that a generator needs.", least=1, most=100)
+    fixes: int | None = integer(None, "Fixes needed per generator.", least=1, most=100)
     fix_by: str | None = choice(
         None,
-        'Whose fixes count together: ``"room"`` (whoever works there, several add up) or ``"player"`` (one player\'s in'
-        " turns one after the other).",
+        'Fixes that add up: ``"room"`` (those of all players in the room) or ``"player"`` (those of one player in'
+        " consecutive turns).",
         ("room", "player"),
     )
-    loss: str | None = choice(
-        None, 'When the game is lost: if ``"any"`` survivor is caught, or if ``"all"`` are.', ("any", "all")
-    )
+    loss: str | None = choice(None, 'Condition of a loss: ``"any"`` or ``"all"`` survivors are caught.', ("any", "all"))
     generators: str | Sequence[Any] | None = unchecked(
-        None, 'Rooms of the generators: a list, ``"map"`` for the map\'s, or ``"random"`` for others in each episode.'
+        None, 'Rooms of the generators: a list, ``"map"`` (those of the layout) or ``"random"`` (drawn per episode).'
     )
 
     @classmethod

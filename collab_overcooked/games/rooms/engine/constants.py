@@ -2,7 +2,7 @@
 
 Shape letters: B environment, N player, R room, K neighbour of a room, D door, G generator, A action.
 
-Actions are numbers: 0 stays, ``1 + room`` moves there, ``R + 1`` uses the button or the generator of the room.
+Actions are integers: 0 stays, ``1 + room`` moves there, ``R + 1`` uses the button or the generator of the room.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from enum import IntEnum
 
 NOTHING = -1
 STAY = 0
-FREE = 0  # a passage without a door; ``1 + door`` is one with a door, NOTHING is none
-NEVER = 1_000_000  # turns to an end that cannot be forced
+FREE = 0  # passage without a door; ``1 + door`` is a passage with a door, NOTHING is no passage
+NEVER = 1_000_000  # turns to an outcome that cannot be forced
 UNREACHABLE = 255  # as a distance
 MAX_DOORS = 8
 MAX_PLAYERS = 8
@@ -20,7 +20,7 @@ MAX_ROOMS = 64
 
 
 class Goal(IntEnum):
-    """What the players are to do."""
+    """Goals of the players."""
 
     CAPTURE = 0
     ESCAPE = 1
@@ -30,9 +30,9 @@ class Player(IntEnum):
     """Columns of ``State.players`` (B, N, 5)."""
 
     ROOM = 0
-    ACTIVE = 1  # 0 once it was caught
-    SEEN = 2  # whether the killer had it in sight in its last decision
-    FIXING = 3  # whether it is said to have worked on a generator in the last turn
+    ACTIVE = 1  # 0 once caught
+    SEEN = 2  # 1 if the killer had it in sight in its last decision
+    FIXING = 3  # 1 if it is reported to have worked on a generator in the last turn
     BEFORE = 4  # its room before the last turn
 
 
@@ -40,23 +40,23 @@ class Generator(IntEnum):
     """Columns of ``State.generators`` (B, G, 3)."""
 
     ROOM = 0
-    PROGRESS = 1  # fixes so far; those after the last one needed count on
-    FIXER = 2  # seat whose fixes count where one player must do them all, else NOTHING
+    PROGRESS = 1  # fixes so far, including those beyond the needed ones
+    FIXER = 2  # seat whose fixes count if one player must do them all, else NOTHING
 
 
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 6)."""
 
     T = 0  # turns played
-    LIMIT = 1  # turns after which the episode is cut off
+    LIMIT = 1  # turns until truncation
     OUTCOME = 2  # see Outcome
     ADVERSARY = 3  # room of thief or killer
-    TARGET = 4  # seat that the killer goes for in the coming turn, NOTHING if it is unaware
-    DOORS = 5  # bit d is 1 where door d is open
+    TARGET = 4  # seat that the killer chases in the coming turn, NOTHING if it is unaware
+    DOORS = 5  # bit d is 1 if door d is open
 
 
 class Outcome(IntEnum):
-    """How an episode ended."""
+    """Outcomes of an episode."""
 
     RUNNING = 0
     SUCCESS = 1  # the thief was caught, or a survivor escaped
@@ -67,29 +67,29 @@ class Outcome(IntEnum):
 class RoomColumn(IntEnum):
     """Columns of ``Tables.rooms`` (R, 3)."""
 
-    BUTTON = 0  # door that the button in the room toggles, NOTHING if there is none
+    BUTTON = 0  # door toggled by the button in the room, or NOTHING
     EXIT = 1  # 1 for an exit
-    NUMBER = 2  # its number, the place in the list from 1 on where rooms have names
+    NUMBER = 2  # number of the room; for rooms with names, the position in the list from 1
 
 
 class EventColumn(IntEnum):
-    """Columns of ``Out.events`` (B, N, 8), see ``kernels.events``: what each player did in the last turn."""
+    """Columns of ``Out.events`` (B, N, 8), see ``kernels.events``: each player's action and its outcome."""
 
     CODE = 0  # see Deed
     REASON = 1  # see Reason
-    CAUGHT = 2  # 1 where it caught the thief, or was caught
-    COMPLETED = 3  # 1 where its fix was the last one that a generator needed
-    ESCAPED = 4  # 1 where it reached an exit with the gate open
-    ROOM = 5  # where it is now
-    ADVERSARY = 6  # where thief or killer is now
-    SUBJECT = 7  # door or generator that it used
+    CAUGHT = 2  # 1 if it caught the thief, or was caught
+    COMPLETED = 3  # 1 if its fix was the last one that a generator needed
+    ESCAPED = 4  # 1 if it reached an exit while the gate was open
+    ROOM = 5  # its room after the turn
+    ADVERSARY = 6  # room of thief or killer after the turn
+    SUBJECT = 7  # door or generator used
 
 
 FIRST_ID = 5  # columns of events from here on hold ids
 
 
 class Deed(IntEnum):
-    """What a player brought about."""
+    """Effects of actions."""
 
     STAYED = 0
     MOVED = 1
@@ -98,7 +98,7 @@ class Deed(IntEnum):
 
 
 class Reason(IntEnum):
-    """Why an action is refused."""
+    """Reason codes of refused actions."""
 
     OK = 0
     NO_PASSAGE = 1
@@ -117,42 +117,42 @@ class Param(IntEnum):
     ADVERSARY_START = 4
     DOORS_START = 5  # bits, see Clock.DOORS
     EXCHANGE = 6  # see Exchange
-    FIXES = 7  # that a generator needs
+    FIXES = 7  # fixes needed per generator
     FIX_BY_ONE = 8  # 1 if the same player must do all of them
-    LOSS_BY_ALL = 9  # 1 if the game is lost when everybody is caught, 0 if one is enough
+    LOSS_BY_ALL = 9  # 1 if the game is lost once all players are caught, 0 if one is enough
     RANDOM_GENERATORS = 10
     REWARD = 11  # see Reward
     SIGHT = 12  # see Sight
-    FIX_FLAGS = 13  # 1 if only the first of two who fix in one room is said to have worked
+    FIX_FLAGS = 13  # 1 if, of several players fixing in one room, only the first is reported to have worked
     N_DOORS = 14
 
 
 class Adversary(IntEnum):
-    """How thief or killer decides."""
+    """Policies of thief and killer."""
 
-    CODED = 0  # as the code of 2024
-    DISTANCE = 1  # the thief as coded, with numbers of passages for differences of room numbers
-    CLOSEST = 2  # by where the closest player is now, as the text of 2023 says
-    WORST = 3  # against the players' best play
+    CODED = 0  # as in the code of 2024
+    DISTANCE = 1  # the coded thief, with graph distances instead of differences of room numbers
+    CLOSEST = 2  # by the current room of the closest player, as in the text of 2023
+    WORST = 3  # optimal play against the players
 
 
 class Exchange(IntEnum):
-    """Whether a player and the adversary that exchange rooms meet."""
+    """When a player and the adversary meet by exchanging rooms."""
 
     NEVER = 0
-    LATER = 1  # in all turns but the first
+    LATER = 1  # in all turns except the first
     ALWAYS = 2
 
 
 class Reward(IntEnum):
-    """What is rewarded."""
+    """Values of the option ``reward``."""
 
     SPARSE = 0  # 1 for success, -1 for a loss
-    TIMED = 1  # and 0.01 less for every turn
+    TIMED = 1  # the same, minus 0.01 per turn
 
 
 class Sight(IntEnum):
-    """What players see."""
+    """Values of the option ``sight``."""
 
     ALL = 0
-    ROOM = 1  # their own room and those next to it
+    ROOM = 1  # the player's room and those behind open passages

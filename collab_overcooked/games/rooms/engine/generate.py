@@ -1,4 +1,4 @@
-"""New maps of a wanted difficulty, each with a proof of what it claims."""
+"""Generate layouts of a requested difficulty, each with a proof of its claims."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import numpy as np
 import yaml
 
 from collab_overcooked.games.rooms.engine.constants import MAX_DOORS, Goal
-from collab_overcooked.games.rooms.engine.solvability import Certificate, certify
+from collab_overcooked.games.rooms.engine.solvability import SolvabilityReport, prove_solvability
 from collab_overcooked.io.checks import parse_integer
 
-TRIES = 400  # maps that are drawn before giving up
-MAX_GENERATED = 14  # rooms; exact values of more take too long to be looked for
+TRIES = 400  # layouts drawn before generation fails
+MAX_GENERATED = 14  # rooms; solving larger layouts exactly takes too long
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What a map shall be like.
+    """Properties requested of a new layout.
 
     Attributes:
-        goal: Of the game.
-        rooms: How many.
-        passages: Beyond those that connect all rooms.
-        doors: With a button each; of captures.
-        generators: Of escapes.
+        goal: Goal of the game.
+        rooms: Number of rooms.
+        passages: Number of passages beyond those that connect all rooms.
+        doors: Number of doors, each with a button (captures only).
+        generators: Number of generators (escapes only).
         turns: Expected turns of best play, rounded.
-        helping: Least expected helping turns of it.
+        helping: Minimum of the expected helping turns in best play.
     """
 
     goal: Goal
@@ -50,33 +50,33 @@ class Wish:
             raise ValueError(f"helping must be a number of at least 0, not {self.helping!r}")
 
 
-def generate_map(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], Certificate]:
-    """Draw maps until one is as wished.
+def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], SolvabilityReport]:
+    """Draw layouts until one has the requested properties.
 
     Returns:
-        Values of the file, its claim among them, and the proof.
+        Values of the file, including its claim, and the proof.
 
     Raises:
-        ValueError: If TRIES maps were not.
+        ValueError: If none of TRIES layouts has them.
     """
     rng = np.random.default_rng(seed)
     near: set[int] = set()
     for _ in range(TRIES):
         values = _draw(wish, rng, name)
-        found = certify(values)
-        if not found.connected or found.success < 1 or found.turns is None or found.helping_turns is None:
+        report = prove_solvability(values)
+        if not report.connected or report.success < 1 or report.turns is None or report.helping_turns is None:
             continue
-        near.add(round(found.turns))
-        if round(found.turns) == wish.turns and found.helping_turns >= wish.helping:
-            claim = {"turns": round(found.turns, 6), "helping_turns": round(found.helping_turns, 6)}
-            return {**values, "claim": claim}, certify({**values, "claim": claim})
-    seen = ", ".join(map(str, sorted(near))) or "none that can be won for sure"
-    wanted = f"{wish.turns} with {wish.helping:g} helping turns"
-    raise ValueError(f"turns: none of {TRIES} maps takes {wanted}; seen: {seen}")
+        near.add(round(report.turns))
+        if round(report.turns) == wish.turns and report.helping_turns >= wish.helping:
+            claim = {"turns": round(report.turns, 6), "helping_turns": round(report.helping_turns, 6)}
+            return {**values, "claim": claim}, prove_solvability({**values, "claim": claim})
+    seen = ", ".join(map(str, sorted(near))) or "none with certain success"
+    target = f"{wish.turns} turns with {wish.helping:g} helping turns"
+    raise ValueError(f"turns: none of {TRIES} layouts takes {target}; seen: {seen}")
 
 
 def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
-    """Return the values of a map: a random tree, some passages more, and what stands in the rooms."""
+    """Return the values of a layout: a random tree, extra passages, and the contents of the rooms."""
     n = wish.rooms
     pairs = {(int(rng.integers(room)), room) for room in range(1, n)}
     free = [(a, b) for b in range(n) for a in range(b) if (a, b) not in pairs]
@@ -107,18 +107,18 @@ def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
 
 
 def _circle(n: int) -> dict[int, list[float]]:
-    """Return places on a circle, in tiles."""
+    """Return the positions of rooms on a circle, in tiles."""
     radius = max(1.5, 0.3 * n)
     angles = [2 * pi * k / n for k in range(n)]
     return {k: [round(radius * (1 + sin(a)), 2), round(radius * (1 - cos(a)), 2)] for k, a in enumerate(angles, 1)}
 
 
 def map_text(values: Mapping[str, Any], heading: str) -> str:
-    """Return the text of a map file.
+    """Return the text of a layout file.
 
     Args:
-        values: Of the map.
-        heading: A comment for its first line.
+        values: Values of the layout.
+        heading: Comment in the first line.
     """
     text: str = yaml.safe_dump(dict(values), sort_keys=False, default_flow_style=None, width=120)
     return f"# {heading}\n{text}"

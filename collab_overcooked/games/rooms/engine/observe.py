@@ -1,4 +1,4 @@
-"""What a player sees: a vector of rooms, doors, repairs and distances, its memory where sight ends, and its mask."""
+"""Observations of the room games: features of rooms, doors, repairs and distances, memory, and action masks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collab_overcooked.kernels.jit import kernel
 
 
 def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators: int) -> int:
-    """Return L, the numbers in one player's observation."""
+    """Return L, the size of one player's observation."""
     entities = (n_players + 1) * n_rooms + n_players  # rooms as one-hot, turns since others were seen
     flags = 2 * n_players + n_players + 1  # in the game, at work, target
     things = n_doors + n_generators * (1 + n_rooms) + 1  # doors, generators, gate
@@ -27,13 +27,13 @@ def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators:
 
 @kernel
 def is_in_sight(room, other, distances):
-    """Players see their own room and those that open passages lead to."""
+    """With limited sight, players see their room and the rooms behind its open passages."""
     return distances[room, other] <= 1
 
 
 @kernel
 def remember_env(players, generators, clock, sightings, known_doors, known_repairs, tables):
-    """Every player keeps where and when it last saw the others, the doors at its room or its button, and repairs.
+    """Players remember the room and turn in which they last saw each other player, and doors and repairs.
 
     Mutates: sightings, known_doors, known_repairs.
     """
@@ -56,7 +56,7 @@ def remember_env(players, generators, clock, sightings, known_doors, known_repai
 
 @kernel
 def remember(state, b, tables):
-    """Players that see everything need no memory. Mutates: state."""
+    """Update the players' memory if sight is limited. Mutates: state."""
     if tables.params[Param.SIGHT] == Sight.ROOM:
         remember_env(
             state.players[b],
@@ -71,7 +71,7 @@ def remember(state, b, tables):
 
 @kernel
 def forget(state, b, tables):
-    """At the start players know the map, with everybody and everything in place. Mutates: state."""
+    """At the start, players know the positions of all players, doors and generators. Mutates: state."""
     players, clock, sightings = state.players[b], state.clock[b], state.sightings[b]
     for n in range(players.shape[0]):
         state.known_doors[b, n] = clock[Clock.DOORS]
@@ -84,7 +84,7 @@ def forget(state, b, tables):
 
 @kernel
 def encode_players(seat, players, sightings, everything, turn, killer, distances, at, out):
-    """Others follow the player itself by seat; who is out of sight is where it was last seen. Mutates: out."""
+    """Players are encoded by seat, starting with the observer; out of sight, at their last known room. Mutates: out."""
     n_players, slot, last = players.shape[0], distances.shape[0] + 1, out.shape[0] - 1
     other = seat
     out[index(players[index(seat), Player.ROOM])] = 1
@@ -103,7 +103,7 @@ def encode_players(seat, players, sightings, everything, turn, killer, distances
 
 @kernel
 def encode_things(generators, doors, repairs, everything, n_rooms, params, at, out):
-    """Doors are open or not, generators have fixes and a room, and the gate is open once all have enough.
+    """Doors are encoded as open or closed, generators as fixes and room, and the gate as open or closed.
 
     Mutates: out.
     """
@@ -123,7 +123,7 @@ def encode_things(generators, doors, repairs, everything, n_rooms, params, at, o
 
 @kernel
 def encode_seat(seat, players, generators, clock, sightings, doors, repairs, everything, tables, out):
-    """Rooms, flags of the players, target, things, distances and turns left, in this order. Mutates: out."""
+    """Write rooms, player flags, target, doors, generators, distances and turns left, in this order. Mutates: out."""
     n_players, n_rooms, turn = players.shape[0], tables.passages.shape[0], clock[Clock.T]
     distances = tables.distances[index(doors)]
     killer, ago, target = clock[Clock.ADVERSARY], 0, clock[Clock.TARGET]
@@ -139,15 +139,15 @@ def encode_seat(seat, players, generators, clock, sightings, doors, repairs, eve
         out[index(flags + 2 * n_players + k)] = 1
     at = flags + 3 * n_players + 1
     at = encode_things(generators, doors, repairs, everything, n_rooms, tables.params, at, out)
-    own = distances[index(players[index(seat), Player.ROOM])]
+    from_here = distances[index(players[index(seat), Player.ROOM])]
     for room in range(n_rooms):
-        out[index(at + room)] = own[room]
+        out[index(at + room)] = from_here[room]
     out[index(out.shape[0] - 1)] = clip_u8(clock[Clock.LIMIT] - turn)
 
 
 @kernel
 def write_mask(player, generators, doors, tables, mask):
-    """Players in the game can do what their room allows, and work on a generator that is there. Mutates: mask."""
+    """Active players can take the room's legal actions and work on a generator in it. Mutates: mask."""
     room = player[Player.ROOM]
     if player[Player.ACTIVE] == 0:
         mask[:] = 0

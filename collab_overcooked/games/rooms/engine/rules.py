@@ -1,6 +1,7 @@
-"""Every rule of the room games, one function each, on the arrays of one environment.
+"""The rules of the room games, one function per rule, on the arrays of one environment.
 
-Within a turn all players choose by the same moment. Their actions are carried out by seat, then thief or killer goes.
+Within a turn all players choose in the same state. Their actions are carried out in seat order, then the adversary
+moves.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def is_open(passage, doors):
-    """A passage without a door is always open, one with a door while its bit is set."""
+    """A passage without a door is always open; a passage with a door is open while the door is."""
     return passage == FREE or (passage > FREE and (doors >> (passage - 1)) & 1 == 1)
 
 
 @kernel
 def generator_in(room, generators):
-    """A room has at most one generator; NOTHING if it has none."""
+    """A room has at most one generator; return its index or NOTHING."""
     for g in range(generators.shape[0]):
         if generators[g, Generator.ROOM] == room:
             return g
@@ -49,7 +50,7 @@ def generator_in(room, generators):
 
 @kernel
 def why_refused(action, player, generators, doors, passages, rooms):
-    """Players stay, go through open passages, and use what is in their room; who was caught can only stay."""
+    """Players can stay, go through open passages, and use a button or generator; caught players can only stay."""
     n_rooms, room = passages.shape[0], player[Player.ROOM]
     if action == STAY:
         return Reason.OK
@@ -67,7 +68,7 @@ def why_refused(action, player, generators, doors, passages, rooms):
 
 @kernel
 def judge_action(action, player, generators, doors, tables):
-    """What the map allows everybody in a room needs no further look; see why_refused for the rest."""
+    """Check an action by the precomputed table of legal actions first, then by why_refused."""
     if player[Player.ACTIVE] == 1 and tables.legal[index(doors), index(player[Player.ROOM]), index(action)] == 1:
         return Reason.OK
     return why_refused(action, player, generators, doors, tables.passages, tables.rooms)
@@ -75,19 +76,19 @@ def judge_action(action, player, generators, doors, tables):
 
 @kernel
 def count_ways(ways):
-    """Ways out of a room are its open passages."""
+    """Count the open passages of a room."""
     count = 0
     for k in range(ways.shape[0]):
         count += ways[k] != NOTHING
     return count
 
 
-# ------------------------------------------------------------------------------------------- what players do
+# ------------------------------------------------------------------------------------------- effects of actions
 
 
 @kernel
 def interrupt_repairs(actions, players, generators, params, n_rooms):
-    """A generator that is not yet repaired starts anew when nobody goes on with it, or not who has to.
+    """An unrepaired generator loses its fixes if no player, or not the player who must, continues to work on it.
 
     Mutates: generators.
     """
@@ -105,7 +106,7 @@ def interrupt_repairs(actions, players, generators, params, n_rooms):
 
 @kernel
 def fix(seat, generator, params):
-    """A fix counts one; where one player must do all, those of others do not. Tells whether it was the last one needed.
+    """Each fix counts, unless one player must do all and another does it; return whether it was the last one needed.
 
     Mutates: generator.
     """
@@ -120,7 +121,7 @@ def fix(seat, generator, params):
 
 @kernel
 def is_repaired(generators, params):
-    """The gate is open while all generators are repaired."""
+    """The gate is open once all generators are repaired."""
     for g in range(generators.shape[0]):
         if generators[g, Generator.PROGRESS] < params[Param.FIXES]:
             return False
@@ -129,7 +130,7 @@ def is_repaired(generators, params):
 
 @kernel
 def use(seat, players, generators, clock, tables, event):
-    """What is in a room is used: the button toggles its door, the generator is fixed.
+    """Using a button toggles its door; using a generator fixes it.
 
     Mutates: players, generators, clock, event.
     """
@@ -150,7 +151,7 @@ def use(seat, players, generators, clock, tables, event):
 
 @kernel
 def act(seat, action, reason, players, generators, clock, tables, event):
-    """An accepted action moves the player or uses what is in its room; a refused one is a stay.
+    """An accepted action moves the player or uses the button or generator; a refused action is a stay.
 
     Mutates: players, generators, clock, event.
     """
@@ -171,14 +172,14 @@ def act(seat, action, reason, players, generators, clock, tables, event):
 
 @kernel
 def is_unaware(clock, params):
-    """The killer of 2024 wanders at random while it goes for nobody."""
+    """The killer of 2024 wanders at random while it has no target."""
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
     return coded and clock[Clock.TARGET] == NOTHING
 
 
 @kernel
 def draw_way(rng, clock, tables):
-    """Chance picks a way for a killer that is unaware, NOTHING for one that decides. Mutates: rng."""
+    """An unaware killer takes a random passage; return NOTHING for an adversary that decides. Mutates: rng."""
     if not is_unaware(clock, tables.params):
         return NOTHING
     ways = count_ways(tables.ways[clock[Clock.DOORS], clock[Clock.ADVERSARY]])
@@ -187,7 +188,7 @@ def draw_way(rng, clock, tables):
 
 @kernel
 def distance_to_players(room, players, column, distances):
-    """The distance from players is that from the closest one who is not out."""
+    """The distance to the players is the distance to the closest active one."""
     best = UNREACHABLE
     for n in range(players.shape[0]):
         if players[n, Player.ACTIVE] == 1:
@@ -197,7 +198,7 @@ def distance_to_players(room, players, column, distances):
 
 @kernel
 def difference_to_players(room, players, rooms):
-    """The thief of 2024 takes the difference of room numbers for the distance."""
+    """The thief of 2024 uses differences of room numbers as distances."""
     best = NEVER
     for n in range(players.shape[0]):
         other = rooms[index(players[n, Player.ROOM]), RoomColumn.NUMBER]
@@ -207,9 +208,9 @@ def difference_to_players(room, players, rooms):
 
 @kernel
 def flee(players, room, doors, tables):
-    """The thief goes through the open passage that leads farthest from where the players will be, the first of several.
+    """The thief takes the open passage that leads farthest from the players' next rooms; ties go to the first one.
 
-    By the text of 2023 it goes by where the players are now, and stays if no passage leads farther away.
+    In the text of 2023 it uses the players' current rooms, and stays if no passage leads farther away.
     """
     ways, rooms = tables.ways[index(doors), index(room)], tables.rooms
     kind, distances = tables.params[Param.ADVERSARY], tables.distances[index(doors)]
@@ -231,7 +232,7 @@ def flee(players, room, doors, tables):
 
 @kernel
 def step_towards(room, goal, doors, tables):
-    """A chase takes the first passage of a shortest way; nobody moves who cannot get nearer."""
+    """A chase takes the first passage that shortens the distance, or stays if none does."""
     ways, distances = tables.ways[index(doors), index(room)], tables.distances[index(doors)]
     best, chosen = distances[room, goal], room
     for k in range(ways.shape[0]):
@@ -243,9 +244,9 @@ def step_towards(room, goal, doors, tables):
 
 @kernel
 def notice(players, clock, tables):
-    """The killer decides whom to go for: somebody newly in sight, or the old target, or the first one in sight.
+    """The killer chases a player who is newly in sight, else its old target, else the first player in sight.
 
-    In sight are the rooms next to its own. By the text of 2023 it knows all rooms and goes for the closest player.
+    It sees the rooms next to its own. In the text of 2023 it sees all rooms and chases the closest player.
     Mutates: players, clock.
     """
     params, doors, room = tables.params, index(clock[Clock.DOORS]), index(clock[Clock.ADVERSARY])
@@ -274,18 +275,18 @@ def notice(players, clock, tables):
 
 @kernel
 def chase(players, room, doors, target, tables):
-    """The killer goes to where its target was when the turn began, or one passage nearer to it."""
+    """The killer moves one passage towards the room of its target at the start of the turn."""
     if target == NOTHING:
         return room
     return step_towards(room, players[index(target), Player.BEFORE], doors, tables)
 
 
-# ------------------------------------------------------------------------------------------- ends
+# ------------------------------------------------------------------------------------------- outcomes
 
 
 @kernel
 def is_caught(player, before, now, turn, exchange):
-    """A player and the adversary meet in a room, or on the way if they exchange rooms and the rules count that."""
+    """A player and the adversary meet in a room, or by exchanging rooms if the rules count that."""
     if player[Player.ACTIVE] == 0:
         return False
     if player[Player.ROOM] == now:
@@ -296,7 +297,7 @@ def is_caught(player, before, now, turn, exchange):
 
 @kernel
 def judge_capture(before, players, clock, params, events):
-    """One player who meets the thief is enough. Mutates: events."""
+    """The thief is caught if any player meets it. Mutates: events."""
     caught = False
     for n in range(players.shape[0]):
         meets = is_caught(players[n], before, clock[Clock.ADVERSARY], clock[Clock.T], params[Param.EXCHANGE])
@@ -307,7 +308,7 @@ def judge_capture(before, players, clock, params, events):
 
 @kernel
 def judge_escape(before, players, generators, clock, tables, events):
-    """Who is caught is out, which loses the game at once or when nobody is left; else one at an open exit wins it.
+    """Caught players lose the game, at once or once all are caught; otherwise a player at an open exit wins it.
 
     Mutates: players, events.
     """
@@ -337,14 +338,14 @@ def judge_escape(before, players, generators, clock, tables, events):
 
 @kernel
 def team_reward(outcome, params):
-    """Success pays 1 and a loss costs 1, the same for all; where turns are counted, each costs 0.01."""
+    """Success pays 1 and a loss costs 1, the same for all; with reward="timed", each turn costs 0.01."""
     paid = 1.0 if outcome == Outcome.SUCCESS else -1.0 if outcome == Outcome.LOST else 0.0
     return paid - 0.01 if params[Param.REWARD] == Reward.TIMED else paid
 
 
 @kernel
 def shaped_reward(events):
-    """Training may be helped by half a point, the same for all, for every generator that is repaired."""
+    """The shaped reward is half a point for every repaired generator, the same for all."""
     repaired = 0
     for n in range(events.shape[0]):
         repaired += events[n, EventColumn.COMPLETED]

@@ -1,11 +1,11 @@
 """Exact values of room games: every state that play can reach, expanded by the game's own kernels, then solved.
 
-``solve`` follows all joint actions and all that chance, or the adversary, can do. The value of a state is the
-probability of success first, then the expected number of turns until the episode is decided: until success, or until
-success has become impossible. Horizons play no part in it; ``Solution.success_within`` counts turns.
+``solve`` follows all joint actions and all random moves, or all moves of the adversary. The value of a state is first
+the probability of success, then the expected number of turns until the episode is decided: until success, or until
+success has become impossible. The limit of turns is ignored; ``Solution.success_within`` takes it into account.
 
-The players may agree on joint actions. Chance is the way of a killer that is unaware of everybody; with ``worst`` the
-adversary chooses every way itself, after the players, against their success and then for more turns.
+The players choose joint actions. Only the moves of an unaware killer are random; with ``worst`` the adversary chooses
+every move itself, after the players, first to minimise success and then to maximise turns.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from collab_overcooked.games.rooms.engine.state import Out, State, sizes_of
 from collab_overcooked.games.rooms.engine.step import expand_batch, reset_batch, settle_batch, survey_batch
 from collab_overcooked.kernels.arrays import Array, allocate
 
-MAX_STATES = 1_000_000  # that a solution may have; one of nine rooms has 2,304
-CHUNK = 20_000  # environments that are expanded at once
-SUCCESS, FAILURE = -1, -2  # in place of the index of a state
-EPSILON = 1e-9  # values nearer than this are the same
-ROUNDS = 100_000  # of value iteration; thousands are rare
+MAX_STATES = 1_000_000  # per solution; nine rooms have 2,304
+CHUNK = 20_000  # environments expanded at once
+SUCCESS, FAILURE = -1, -2  # instead of the index of a state
+EPSILON = 1e-9  # tolerance of equal values
+ROUNDS = 100_000  # limit of value iteration; thousands are rare
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class JointValues:
         actions: (J, N) int32.
         success: (J,) probability of success with best play afterwards.
         turns: (J,) expected turns until the episode is decided, this one included; inf if success is impossible.
-        best: (J,) whether there is none better: the same success in the same turns.
+        best: (J,) whether the joint action is optimal in success and turns.
     """
 
     actions: Array
@@ -58,17 +58,17 @@ class JointValues:
 
 @dataclass(frozen=True)
 class Solution:
-    """The states that play can reach from some roots, with their values.
+    """The states reachable from some roots, with their values.
 
     Attributes:
         compiled: The game.
-        worst: Whether the adversary chooses its ways against the players.
+        worst: Whether the adversary plays optimally against the players.
         keys: (S,) int64, sorted; see ``worst.state_key``.
-        states: S moments in the same order.
+        states: S states in the same order.
         joint_starts: (S + 1,) where the joint actions of each state begin.
         actions: (J, N) int32 joint actions.
         outcome_starts: (J + 1,) where the outcomes of each joint action begin.
-        outcomes: (O,) index of the next state, SUCCESS or FAILURE; of one joint action all equally likely.
+        outcomes: (O,) index of the next state, SUCCESS or FAILURE; equally likely for each joint action.
         success: (S,) probability of success.
         turns: (S,) expected turns until the episode is decided; inf if success is impossible.
     """
@@ -85,19 +85,19 @@ class Solution:
     turns: Array
 
     def index(self, state: State, i: int = 0) -> int:
-        """Return the number of a state.
+        """Return the index of a state.
 
         Args:
             state: Batch of the same game.
-            i: Environment.
+            i: Environment index.
 
         Raises:
-            KeyError: If it cannot be reached from the roots.
+            KeyError: If the state cannot be reached from the roots.
         """
         (key,) = survey(self.compiled, State(*(array[i : i + 1] for array in state))).keys.tolist()
         at = int(np.searchsorted(self.keys, key))
         if at == len(self.keys) or self.keys[at] != key:
-            raise KeyError(f"state {key} cannot be reached from where the search began")
+            raise KeyError(f"state {key} cannot be reached from the roots of the search")
         return at
 
     def value(self, state: State, i: int = 0) -> tuple[float, float]:
@@ -126,8 +126,8 @@ class Solution:
         """Return the probabilities of success (turns + 1, S) within 0, 1, ... turns.
 
         Args:
-            turns: The most.
-            uniform: Players choose among all legal joint actions alike, instead of for this very number of turns.
+            turns: Maximum number of turns.
+            uniform: Players choose uniformly among all legal joint actions instead of optimally.
         """
         table = np.zeros((turns + 1, len(self.keys)))
         sizes = np.diff(self.joint_starts)
@@ -142,7 +142,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Survey:
-    """What the kernels tell of a batch; see ``step.survey_batch``."""
+    """Keys, moves and legal actions of a batch; see ``step.survey_batch``."""
 
     keys: Array
     ways: Array
@@ -151,33 +151,32 @@ class Survey:
 
 
 def survey(compiled: Compiled, state: State) -> Survey:
-    """Return keys, ways out and legal actions of a batch."""
+    """Return keys, the adversary's moves and legal actions of a batch."""
     size = len(state.clock)
-    found = Survey(
+    result = Survey(
         np.zeros(size, np.int64),
         np.zeros(size, np.int32),
         np.zeros(size, np.bool_),
         np.zeros((size, compiled.n_players, compiled.n_rooms + 2), np.bool_),
     )
-    survey_batch(compiled.tables, state, found.keys, found.ways, found.unaware, found.legal)
-    return found
+    survey_batch(compiled.tables, state, result.keys, result.ways, result.unaware, result.legal)
+    return result
 
 
 def solve(compiled: Compiled, state: State | None = None, everywhere: bool = False, worst: bool = False) -> Solution:
-    """Find and solve all states that play can reach.
+    """Find and solve all reachable states.
 
     Args:
         compiled: The game, ``game.compiled``.
-        state: Batch of moments to start from; the start of an episode if None.
+        state: Batch of states to start from. Default: the start of an episode.
         everywhere: Start from all placements of players and adversary, doors and repairs instead.
-        worst: Let the adversary choose its ways against the players.
+        worst: Let the adversary play optimally against the players.
 
     Raises:
-        ValueError: If there are more than MAX_STATES.
+        ValueError: If there are more than MAX_STATES states.
     """
     roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
-    found = _explore(compiled, roots, worst)
-    return _values(found)
+    return _values(_explore(compiled, roots, worst))
 
 
 # ------------------------------------------------------------------------------------------- roots
@@ -200,19 +199,19 @@ def _running(state: State) -> State:
 
 
 def placements(compiled: Compiled) -> State:
-    """Return every way to place players and adversary in different rooms, to set doors, and to have repaired.
+    """Return all placements of players and adversary in different rooms, with all states of doors and repairs.
 
-    The killer has seen nobody before. Generators are where they are at the start.
+    The killer has not seen any player before. Generators are in their initial rooms.
 
     Raises:
-        ValueError: If there are more than MAX_STATES.
+        ValueError: If there are more than MAX_STATES states.
     """
     tables, rooms = compiled.tables, range(compiled.n_rooms)
     fixes, doors = int(tables.params[Param.FIXES]), range(1 << int(tables.params[Param.N_DOORS]))
     repairs = [range(fixes + 1)] * len(tables.generators)
     count = compiled.n_rooms ** (compiled.n_players + 1) * len(doors) * (fixes + 1) ** len(repairs)
     if count > MAX_STATES:
-        raise ValueError(f"map {compiled.level.name}: {count} placements; exact values need at most {MAX_STATES}")
+        raise ValueError(f"layout {compiled.level.name}: {count} placements; exact values need at most {MAX_STATES}")
     if tables.params[Param.RANDOM_GENERATORS]:
         raise ValueError("generators: exact values for all placements need generators in known rooms, not random ones")
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
@@ -233,7 +232,7 @@ def placements(compiled: Compiled) -> State:
 
 
 def _is_won(compiled: Compiled, state: State) -> Array:
-    """Tell which moments would have ended before: the gate is open and somebody is at an exit."""
+    """Return which states are already won: the gate is open and a player is at an exit."""
     gate = (state.generators[:, :, Generator.PROGRESS] >= compiled.tables.params[Param.FIXES]).all(axis=1)
     return gate & np.isin(state.players[:, :, Player.ROOM], compiled.level.exits).any(axis=1)
 
@@ -242,7 +241,7 @@ def _is_won(compiled: Compiled, state: State) -> Array:
 
 
 def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
-    """Expand states breadth first until nothing new comes; values are left at 0."""
+    """Expand states breadth-first until no new state is solution; values stay 0."""
     levels: list[State] = []
     parts: list[tuple[Array, Array, Array, Array]] = []  # joint actions a state, actions, outcomes an action, keys
     all_keys: list[Array] = []
@@ -252,7 +251,7 @@ def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
         keys, state = frontier
         known = np.union1d(known, keys)
         if len(known) > MAX_STATES:
-            raise ValueError(f"map {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
+            raise ValueError(f"layout {compiled.level.name}: more than {MAX_STATES} states; exact values need fewer")
         fresh: list[State] = []
         for start in range(0, len(keys), CHUNK // 50):
             rows = State(*(array[start : start + CHUNK // 50] for array in state))
@@ -278,15 +277,15 @@ def _distinct(compiled: Compiled, state: State, known: Array) -> tuple[Array, St
 
 
 def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
-    """Return joint actions and outcomes of a few states, and the states after them."""
-    told, size = survey(compiled, state), len(state.clock)
-    joint = told.legal[:, 0]
+    """Return joint actions and outcomes of some states, and their successors."""
+    surveyed, size = survey(compiled, state), len(state.clock)
+    joint = surveyed.legal[:, 0]
     for n in range(1, compiled.n_players):
-        joint = (joint[:, :, None] & told.legal[:, n][:, None, :]).reshape(size, -1)
+        joint = (joint[:, :, None] & surveyed.legal[:, n][:, None, :]).reshape(size, -1)
     where, code = np.nonzero(joint)
     actions = np.stack(np.unravel_index(code, (compiled.n_rooms + 2,) * compiled.n_players), axis=1).astype(np.int32)
-    chooses = (np.ones(size, np.bool_) if worst else told.unaware) & (told.ways > 0)
-    counts = np.where(chooses, told.ways, 1)[where]
+    chooses = (np.ones(size, np.bool_) if worst else surveyed.unaware) & (surveyed.ways > 0)
+    counts = np.where(chooses, surveyed.ways, 1)[where]
     last = np.cumsum(counts)
     picks = (np.arange(last[-1]) - np.repeat(last - counts, counts)).astype(np.int32)
     picks[~np.repeat(chooses[where], counts)] = NOTHING
@@ -302,7 +301,7 @@ def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array,
 
 
 def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, parts: list[Any]) -> Solution:
-    """Put the parts of all levels together, in the order of the keys."""
+    """Combine the parts of all levels, sorted by key."""
     sizes, actions, counts, after = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(keys)
     joint_first, outcome_first = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
@@ -324,66 +323,66 @@ def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, part
 
 
 def _ranges(starts: Array, sizes: Array) -> Array:
-    """Return the numbers from every start on, one range after the other."""
+    """Return the concatenated ranges from every start."""
     last = np.cumsum(sizes)
-    found: Array = np.arange(last[-1]) - np.repeat(last - sizes - starts, sizes)
-    return found
+    ranges: Array = np.arange(last[-1]) - np.repeat(last - sizes - starts, sizes)
+    return ranges
 
 
 # ------------------------------------------------------------------------------------------- values
 
 
-def _backup(found: Solution, values: Array, worst: np.ufunc) -> Array:
-    """Return what each joint action leads to (J,): the mean over its outcomes, or the worst.
+def _backup(solution: Solution, values: Array, worst: np.ufunc) -> Array:
+    """Return the value of each joint action (J,): the mean over its outcomes, or the worst one.
 
     Args:
-        found: The states.
-        values: (S + 2,) of all states, then of FAILURE and SUCCESS.
-        worst: What is worst for the players: the smallest or the largest.
+        solution: The states.
+        values: (S + 2,) values of all states, then of FAILURE and SUCCESS.
+        worst: Reduction that is worst for the players: minimum or maximum.
     """
-    starts, after = found.outcome_starts, values[found.outcomes]
+    starts, after = solution.outcome_starts, values[solution.outcomes]
     joint: Array
-    if found.worst:
+    if solution.worst:
         joint = worst.reduceat(after, starts[:-1])
     else:
         joint = np.add.reduceat(after, starts[:-1]) / np.diff(starts)
     return joint
 
 
-def _values(found: Solution) -> Solution:
-    """Return a solution with its values, by value iteration."""
-    first = found.joint_starts[:-1]
-    success = np.zeros(len(found.keys))
+def _values(solution: Solution) -> Solution:
+    """Return a solution with values computed by value iteration."""
+    first = solution.joint_starts[:-1]
+    success = np.zeros(len(solution.keys))
     for _ in range(ROUNDS):
-        joint = _backup(found, np.append(success, (0.0, 1.0)), np.minimum)
+        joint = _backup(solution, np.append(success, (0.0, 1.0)), np.minimum)
         better = np.maximum.reduceat(joint, first)
         change, success = np.abs(better - success).max(), better
         if change < 1e-13:
             break
     success[success > 1 - EPSILON] = 1.0
-    joint = _backup(found, np.append(success, (0.0, 1.0)), np.minimum)
-    allowed = joint >= np.repeat(success, np.diff(found.joint_starts)) - EPSILON
+    joint = _backup(solution, np.append(success, (0.0, 1.0)), np.minimum)
+    allowed = joint >= np.repeat(success, np.diff(solution.joint_starts)) - EPSILON
     hopeless = success == 0
-    turns = np.zeros(len(found.keys))
+    turns = np.zeros(len(solution.keys))
     for _ in range(ROUNDS):
-        joint = np.where(allowed, 1 + _backup(found, np.append(turns, (0.0, 0.0)), np.maximum), np.inf)
+        joint = np.where(allowed, 1 + _backup(solution, np.append(turns, (0.0, 0.0)), np.maximum), np.inf)
         more = np.where(hopeless, 0.0, np.minimum.reduceat(joint, first))
         change, turns = np.abs(more - turns).max(), more
         if change < 1e-10:
             break
-    return replace(found, success=success, turns=np.where(hopeless, np.inf, turns))
+    return replace(solution, success=success, turns=np.where(hopeless, np.inf, turns))
 
 
 def worst_case_values(compiled: Compiled) -> Compiled:
-    """Return a game whose adversary knows the turns that the players need in every state.
+    """Return a game whose adversary knows the number of turns that the players need in every state.
 
     Raises:
-        ValueError: If the map is too large for it.
+        ValueError: If the layout is too large for exact values.
     """
-    found = solve(compiled, everywhere=True, worst=True)
-    turns = np.where(found.success > 0, found.turns, NEVER)
+    solution = solve(compiled, everywhere=True, worst=True)
+    turns = np.where(solution.success > 0, solution.turns, NEVER)
     values = np.round(turns).astype(np.int32)
-    keys = found.keys.copy()
+    keys = solution.keys.copy()
     for array in (keys, values):
         array.setflags(write=False)
     return replace(compiled, tables=compiled.tables._replace(keys=keys, values=values))

@@ -18,13 +18,13 @@ from collab_overcooked.games.rooms.engine.constants import (
     Player,
     Reason,
 )
-from collab_overcooked.games.rooms.engine.spec import RoomMap
+from collab_overcooked.games.rooms.engine.spec import RoomLayout
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.rng import Rng
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only arrays, int32 unless they say otherwise."""
+    """Constants of a compiled layout: read-only arrays, int32 unless stated otherwise."""
 
     params: Array  # (15,) see Param
     passages: Array  # (R, R) FREE, 1 + door, or NOTHING
@@ -41,7 +41,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B environments, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     players: Array = array_of("N", Player)
     generators: Array = array_of("G", Generator)
@@ -53,7 +53,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
@@ -74,7 +74,7 @@ def sizes_of(tables: Tables) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------- readable events
 
 
-def event_of(level: RoomMap, event: Sequence[int]) -> dict[str, Any]:
+def event_of(level: RoomLayout, event: Sequence[int]) -> dict[str, Any]:
     """Return what a player did in the last turn, as plain words and numbers.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The order of play: what happens in a turn, first things first, and the loops over a batch."""
+"""The order of play within a turn, and the loops over a batch."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from collab_overcooked.kernels.rng import draw_below
 
 @kernel
 def move_adversary(pick, doors, players, generators, clock, tables):
-    """Thief and killer go by the doors of the turn's start; `pick` is a way out, or NOTHING for a choice of their own.
+    """The adversary moves by the doors at the start of the turn; ``pick`` selects a passage unless it is NOTHING.
 
     Mutates: clock.
     """
@@ -59,7 +59,7 @@ def move_adversary(pick, doors, players, generators, clock, tables):
 
 @kernel
 def play_turn(actions, pick, players, generators, clock, tables, events):
-    """One turn: all are judged by its start, players act by seat, the adversary goes, the turn is judged and counted.
+    """In a turn, actions are checked against its start, players act in seat order, then the adversary moves.
 
     Mutates: players, generators, clock, events.
     """
@@ -82,7 +82,7 @@ def play_turn(actions, pick, players, generators, clock, tables, events):
 
 @kernel
 def rest(players, clock, events, rewards, shaped):
-    """In a turn in which nothing happens nobody does anything or is paid. Mutates: events, rewards, shaped."""
+    """Write empty events and zero rewards. Mutates: events, rewards, shaped."""
     for n in range(players.shape[0]):
         events[n, :] = 0
         events[n, EventColumn.ROOM] = players[n, Player.ROOM]
@@ -93,7 +93,7 @@ def rest(players, clock, events, rewards, shaped):
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch by one turn; one that is over stays as it is and pays nothing.
+    """Step every environment of a batch by one turn; environments that are over do not change and pay nothing.
 
     Mutates: state, out.
     """
@@ -109,9 +109,9 @@ def step_batch(tables, state, actions, out):
         pick = draw_way(rng[b], clock[b], tables)
         play_turn(actions[b], pick, players[b], generators[b], clock[b], tables, events[b])
         outcome = clock[b, Clock.OUTCOME]
-        reward, helped = team_reward(outcome, params), shaped_reward(events[b])
+        reward, bonus = team_reward(outcome, params), shaped_reward(events[b])
         for n in range(rewards.shape[1]):
-            rewards[b, n], shaped[b, n] = reward, helped
+            rewards[b, n], shaped[b, n] = reward, bonus
         terminated[b] = outcome == Outcome.SUCCESS or outcome == Outcome.LOST
         truncated[b] = outcome == Outcome.TIME_OUT
         remember(state, b, tables)
@@ -119,7 +119,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def expand_batch(tables, state, actions, picks, out):
-    """Step environments with the adversary's ways given, NOTHING for its own choice; neither drawn, paid nor shown.
+    """Step environments with fixed moves of the adversary (NOTHING: its own choice), without rewards or observations.
 
     Mutates: state, out.events.
     """
@@ -131,7 +131,7 @@ def expand_batch(tables, state, actions, picks, out):
 
 @kernel
 def survey_batch(tables, state, keys, ways, unaware, legal):
-    """Tell of every environment its key, the adversary's ways out, whether chance picks one, and the legal actions.
+    """Write the key of every state, the adversary's number of moves, whether its move is random, and legal actions.
 
     Mutates: keys (B,), ways (B,), unaware (B,), legal (B, N, A).
     """
@@ -149,7 +149,7 @@ def survey_batch(tables, state, keys, ways, unaware, legal):
 
 @kernel
 def place_generators(generators, rng, candidates):
-    """Random generators lie in different rooms of the candidates, all choices alike. Mutates: generators, rng."""
+    """Random generators are placed in different candidate rooms, uniformly. Mutates: generators, rng."""
     for g in range(generators.shape[0]):
         generators[g, Generator.ROOM] = NOTHING
     for g in range(generators.shape[0]):
@@ -165,7 +165,10 @@ def place_generators(generators, rng, candidates):
 
 @kernel
 def reset_env(tables, players, generators, clock, rng, limit):
-    """An episode starts with everybody in place and nothing repaired. Mutates: players, generators, clock, rng."""
+    """An episode starts with players and adversary at their starts and no repairs.
+
+    Mutates: players, generators, clock, rng.
+    """
     params = tables.params
     for n in range(players.shape[0]):
         players[n, :] = 0
@@ -185,7 +188,7 @@ def reset_env(tables, players, generators, clock, rng, limit):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
     events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
     terminated, truncated = out.terminated, out.truncated
@@ -200,7 +203,7 @@ def reset_batch(tables, state, out, which, limit):
 
 @kernel
 def settle_batch(tables, state, decides):
-    """After a scene was written by hand, the adversary decides whom to go for if told so, and memory starts anew.
+    """After a scene was loaded, let the adversary choose a target where ``decides`` is set, and reset memory.
 
     Mutates: state.
     """
@@ -212,7 +215,7 @@ def settle_batch(tables, state, decides):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the players what is new. Mutates: out."""
+    """Write observations and masks of changed environments. Mutates: out."""
     observations, masks, fresh = out.observations, out.masks, out.fresh
     players, generators, clock, sightings = state.players, state.generators, state.clock, state.sightings
     known_doors, known_repairs = state.known_doors, state.known_repairs

@@ -1,4 +1,4 @@
-"""Keys of states, and the adversary that plays against the players' best play by a table of their values."""
+"""Keys of states, and the adversary that plays optimally against the players by a table of state values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def state_key(players, generators, clock, params, n_rooms, is_first):
-    """Everything that the coming turns depend on, as one number below 2**62."""
+    """Return everything that future turns depend on, as one integer below 2**62."""
     coded = params[Param.GOAL] == Goal.ESCAPE and params[Param.ADVERSARY] == Adversary.CODED
     n_players, fixes, key = players.shape[0], params[Param.FIXES], 0
     for n in range(n_players):
@@ -42,7 +42,7 @@ def state_key(players, generators, clock, params, n_rooms, is_first):
 
 @kernel
 def find_key(keys, key):
-    """Return the place of a key in a sorted row, NOTHING if it is not there."""
+    """Return the index of a key in a sorted row, or NOTHING."""
     low, high = 0, keys.shape[0]
     while low < high:
         middle = (low + high) // 2
@@ -55,9 +55,9 @@ def find_key(keys, key):
 
 @kernel
 def value_after(now, players, generators, clock, tables):
-    """Return how many turns the players need once the adversary has gone to a room, NEVER if they cannot force it.
+    """Return the turns that the players need once the adversary has moved to a room; NEVER if they cannot force it.
 
-    Everything is as it was afterwards.
+    Restores all arrays.
     """
     params, before, turn = tables.params, clock[Clock.ADVERSARY], clock[Clock.T]
     active, caught, left, escaped = 0, 0, 0, False
@@ -88,9 +88,9 @@ def value_after(now, players, generators, clock, tables):
 
 @kernel
 def worst_way(players, generators, clock, doors, tables):
-    """Return the room next door from which the players need longest; of several, the nearest to them for a killer.
+    """Return the neighbouring room that costs the players the most turns; ties by the distance to them.
 
-    A thief takes the farthest from them.
+    Among equal rooms, a killer takes the one nearest to the players and a thief the one farthest from them.
     """
     room, distances = clock[Clock.ADVERSARY], tables.distances[doors]
     ways = tables.ways[doors, room]

@@ -1,1 +1,1 @@
-"""Policies that know the rooms."""
+"""Policies that play the room games."""

@@ -1,4 +1,4 @@
-"""Exact values for policies: solutions are made when a moment is first met, and kept."""
+"""Exact values for policies, computed and cached when a state first occurs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.games.rooms.engine.solver import JointValues, Solution, solve
 
 GAMES = ("CollabCapture-v0", "CollabEscape-v0")
-HASTE = 1e-4  # what a turn costs beside a probability of success, so that it decides between equal ones only
-KEPT = 8  # solutions of one game: more than one where moments cannot be reached from its start
+HASTE = 1e-4  # cost of a turn in probability of success; small, so that turns only break ties
+KEPT = 8  # solutions per game; several are needed for states that cannot be reached from the start
 
 
 def check_game(name: str, game: Any) -> None:
-    """Refuse other games.
+    """Reject other games.
 
     Raises:
-        ValueError: If the game is not one of rooms.
+        ValueError: If the game is not a room game.
     """
     if game.id not in GAMES:
         raise ValueError(f"policy {name!r} plays {' and '.join(GAMES)} only, not {game.id}")
 
 
 class ExactValues:
-    """Values of all moments of a game.
+    """Values of all states of a game.
 
     Args:
         game: Compiled game of rooms.
-        worst: Whether the adversary is taken to choose its ways against the players.
+        worst: Whether the adversary is assumed to play optimally against the players.
     """
 
     def __init__(self, game: Any, worst: bool) -> None:
@@ -41,7 +41,7 @@ class ExactValues:
         """Return the values of all legal joint actions of environment ``i``.
 
         Raises:
-            ValueError: If the map is too large for exact values.
+            ValueError: If the layout is too large for exact values.
         """
         for solution in self._found:
             try:
@@ -59,12 +59,12 @@ def _exact_values(game: Any, worst: bool) -> ExactValues:
 
 
 def exact_values(game: Any, worst: bool = False) -> ExactValues:
-    """Return the values of a game, the same for all that ask."""
+    """Return the values of a game, shared by all callers."""
     return _exact_values(game, worst)
 
 
 def worth(values: JointValues) -> np.ndarray:
-    """Return one number for each joint action: success first, then haste."""
+    """Return a score for each joint action: success first, then turns."""
     turns = np.where(np.isinf(values.turns), 0.0, values.turns)
-    found: np.ndarray = values.success - HASTE * turns
-    return found
+    score: np.ndarray = values.success - HASTE * turns
+    return score

@@ -1,8 +1,8 @@
-"""Greedy play of the room games, from what the seat sees.
+"""Greedy play of the room games, from the seat's observation.
 
-A hunter is the baseline that LLM-Coordination means: it presses a button that brings the thief next door, else goes to
-the thief if it is next door, else to the first room next to its own. A survivor gets out of the way of a killer next
-door, else repairs the nearest generator that needs it, else goes to the exit.
+A hunter is the baseline of LLM-Coordination: it moves to the thief if it is next door, else presses a button that opens
+a way to the thief, else moves to the first neighbouring room. A survivor evades a killer next door, else repairs
+the nearest broken generator, else goes to the exit.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from collab_overcooked.policies.specs import refuse_text
 
 
 class GreedyPolicy(Silent):
-    """Hunts, or repairs and runs."""
+    """Hunts the thief, or repairs and escapes."""
 
     name = "greedy"
     needs_simulator = False
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Learn the map.
+        """Store the layout of the game.
 
         Raises:
-            ValueError: If the game is not one of rooms.
+            ValueError: If the game is not a room game.
         """
         check_game(self.name, info.game)
         self._compiled = plain(info.game).compiled
         self._rooms = self._compiled.level.rooms
 
     def act(self, seen: Seen) -> int:
-        """Return an action by the scene."""
+        """Return an action for the scene."""
         scene = seen.scene
         room = self._rooms.index(scene["players"][seen.seat]["room"])
         adversary = self._rooms.index(scene["adversary"]["room"])
@@ -62,8 +62,8 @@ class GreedyPolicy(Silent):
         near = [other for other in self._compiled.level.neighbours[room] if self._is_next(room, other, doors)]
         if distances[killer, room] <= 1 and scene["adversary"]["target"] in (None, seat):
             return max([STAY, *(1 + other for other in near)], key=lambda a: _reach(distances, killer, room, a))
-        broken = [each for each in scene["generators"] if each["progress"] < each["needed"]]
-        goals = [self._rooms.index(each["room"]) for each in broken] or list(self._compiled.level.exits)
+        broken = [generator for generator in scene["generators"] if generator["progress"] < generator["needed"]]
+        goals = [self._rooms.index(generator["room"]) for generator in broken] or list(self._compiled.level.exits)
         goal = min((goal for goal in goals if goal != killer or len(goals) == 1), key=lambda g: distances[room, g])
         if goal == room:
             return self._compiled.n_rooms + 1 if broken else STAY
@@ -73,11 +73,11 @@ class GreedyPolicy(Silent):
 
 
 def _reach(distances: np.ndarray, killer: int, room: int, action: int) -> int:
-    """Return how far from the killer an action leads."""
+    """Return the distance from the killer after an action."""
     return int(distances[killer, room if action == STAY else action - 1])
 
 
 def from_text(text: str) -> GreedyPolicy:
-    """Make the policy of a spec; it takes no parameters."""
+    """Create the policy; it takes no parameters."""
     refuse_text("greedy", text)
     return GreedyPolicy()

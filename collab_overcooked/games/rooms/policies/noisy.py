@@ -1,4 +1,4 @@
-"""A stand-in for people: another policy of the room games, some of whose decisions are replaced by random ones."""
+"""Proxy for people: another policy of the room games with some decisions replaced by random ones."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ KINDS: dict[str, Any] = {"planner": PlannerPolicy, "greedy": GreedyPolicy}
 
 
 def from_text(text: str) -> NoisyPolicy:
-    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,greedy"``; see ``noisy_from_text``."""
+    """Create the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,greedy"``; see ``noisy_from_text``."""
     return noisy_from_text(text, KINDS)

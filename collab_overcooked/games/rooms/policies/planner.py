@@ -1,8 +1,8 @@
-"""Best play of the room games, by exact values of all joint actions.
+"""Optimal play of the room games, by exact values of all joint actions.
 
-A team of planners plays the best joint action. A planner among others plays its part of it, as if they did, too; with
-``partner=uniform`` it takes them to act at random in this turn. Where it does not see everything, it takes the action
-that is best on average over what it may believe.
+A team of planners plays the best joint action. A planner with other partners plays its part of it, assuming that they
+do, too; with ``partner=uniform`` it assumes that they act at random in this turn. With limited sight, it takes the
+action that is best on average over sampled beliefs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.specs import read_options
 
-BELIEFS = 32  # moments that a planner looks at where it does not see everything
+BELIEFS = 32  # states sampled per decision with limited sight
 PARTNERS = ("best", "uniform")
 ADVERSARIES = ("own", "worst")
 
 
 @dataclass(frozen=True)
 class PlannerOptions:
-    """What a planner counts on.
+    """Assumptions of the planner.
 
     Attributes:
-        partner: ``"best"`` or ``"uniform"``: what teammates do in this turn.
-        adversary: ``"own"``: as the game's is; ``"worst"``: it does what is worst for the players.
+        partner: Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``.
+        adversary: ``"own"`` (the game's) or ``"worst"`` (optimal against the players).
     """
 
     partner: str = "best"
@@ -47,7 +47,7 @@ class PlannerPolicy(Silent):
     """Plays its part of the best joint action.
 
     Args:
-        options: What it counts on.
+        options: Assumptions of the planner.
     """
 
     name = "planner"
@@ -57,10 +57,10 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Find the values of the game.
+        """Load the values of the game.
 
         Raises:
-            ValueError: If the game is not one of rooms.
+            ValueError: If the game is not a room game.
         """
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
@@ -70,30 +70,30 @@ class PlannerPolicy(Silent):
 
     def act(self, seen: Seen) -> int:
         """Return this seat's part of the best joint action."""
-        moments = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
-        own = np.zeros(len(seen.mask))
+        beliefs = self._simulator.fork(self._beliefs, int(self._rng.integers(2**31)))
+        worths = np.zeros(len(seen.mask))
         for i in range(self._beliefs):
-            own += self._own_worth(self._values.of(moments.state, i), seen.seat, len(seen.mask))
+            worths += self._worth_by_action(self._values.of(beliefs.state, i), seen.seat, len(seen.mask))
         if self._beliefs > 1:
-            own[seen.mask == 0] = -np.inf
-        return int(np.argmax(own))
+            worths[seen.mask == 0] = -np.inf
+        return int(np.argmax(worths))
 
-    def _own_worth(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
-        """Return what each of the seat's actions is worth in one moment; of equally good joint actions the first."""
-        worths, actions = worth(values), values.actions[:, seat]
-        found = np.full(n_actions, -1.0)  # less than anything
+    def _worth_by_action(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
+        """Return the value of each of the seat's actions in one state; ties go to the first joint action."""
+        joint, actions = worth(values), values.actions[:, seat]
+        best = np.full(n_actions, -1.0)  # below all values
         if self._options.partner == "uniform":
-            sums = np.bincount(actions, worths, n_actions)
+            sums = np.bincount(actions, joint, n_actions)
             counts = np.bincount(actions, minlength=n_actions)
-            found[counts > 0] = sums[counts > 0] / counts[counts > 0]
-            return found
-        np.maximum.at(found, actions, worths)
-        found[actions[np.argmax(values.best)]] += EPSILON
-        return found
+            best[counts > 0] = sums[counts > 0] / counts[counts > 0]
+            return best
+        np.maximum.at(best, actions, joint)
+        best[actions[np.argmax(values.best)]] += EPSILON
+        return best
 
 
 def from_text(text: str) -> PlannerPolicy:
-    """Make the policy of a spec such as ``"planner:partner=uniform"``; the text is what follows the colon.
+    """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``.
 
     Raises:
         ValueError: For an unknown parameter or value.

@@ -1,4 +1,4 @@
-"""Questions about facts of a state of a room game, whose answers are computed, some by the game's own kernels."""
+"""Fact questions about a state of a room game, with computed answers."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from collab_overcooked.games.rooms.text import text
 from collab_overcooked.questions.facts import Fact, numbers_around
 
 Scene = Mapping[str, Any]
-MIN_MOVES = 2  # of a distance that is asked for; shorter ones can be seen at once
+MIN_MOVES = 2  # shorter distances are too easy to ask about
 NO_WAY = "there is no way now"
 
 
 def facts(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> list[Fact]:
-    """Return all facts that can be asked of a state from a seat's view; none can be read off the description.
+    """Return all fact questions about a state from a seat's view; none can be answered from the description directly.
 
     Args:
         game: Compiled game.
-        state: The state, a batch of one.
-        scene: The same as a scene.
-        seat: Who is asked.
-        rng: Draws the wrong numbers.
+        state: The state, as a batch of one.
+        scene: The same state as a scene.
+        seat: Seat that is asked.
+        rng: Random source of the wrong numbers.
     """
     return [
         *_distances(game, state, scene, seat, rng),
@@ -40,24 +40,24 @@ def _room(game: Any, name: str) -> int:
 
 
 def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
-    """Return rooms that matter, with what they are."""
+    """Return the rooms of the adversary, buttons, generators and exits, with descriptions."""
     level = game.level
-    found = [(_room(game, scene["adversary"]["room"]), text.ADVERSARIES[game.goal])]
+    targets = [(_room(game, scene["adversary"]["room"]), text.ADVERSARIES[game.goal])]
     for door, name in zip(level.doors, level.door_names, strict=True):
-        found.append((door.button, f"button of the door {name}"))
+        targets.append((door.button, f"button of the door {name}"))
     for generator in scene["generators"]:
         title = text.room_title(game.compiled, generator["room"])
-        found.append((_room(game, generator["room"]), f"generator in {title}"))
-    return found + [(room, "exit") for room in level.exits]
+        targets.append((_room(game, generator["room"]), f"generator in {title}"))
+    return targets + [(room, "exit") for room in level.exits]
 
 
 def _now(game: Any) -> str:
-    """Return the condition of questions about ways: doors stay as they are, where there are doors."""
+    """Return the condition of questions about ways if the layout has doors."""
     return "If doors stay as they are now, " if game.level.doors else ""
 
 
 def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """Ask how many moves it is to a room."""
+    """Ask for the number of moves to a room."""
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
         player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
@@ -83,16 +83,18 @@ def _title(game: Any, player: Mapping[str, Any]) -> str:
 
 
 def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    """Ask who is nearer to a room."""
+    """Ask which player is nearer to a room."""
     if not all(player["active"] for player in scene["players"]):
         return
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     other = game.display_names[1 - seat]
     for room, what in _targets(game, scene):
-        own, theirs = (int(distances[_room(game, scene["players"][who]["room"]), room]) for who in (seat, 1 - seat))
-        if max(own, theirs) < MIN_MOVES:
+        mine, other_moves = (
+            int(distances[_room(game, scene["players"][who]["room"]), room]) for who in (seat, 1 - seat)
+        )
+        if max(mine, other_moves) < MIN_MOVES:
             continue
-        nearer = 0 if own < theirs else 1 if theirs < own else 2
+        nearer = 0 if mine < other_moves else 1 if other_moves < mine else 2
         question = f"{now}who needs fewer moves to the room of the {what}?"
         question = question[0].upper() + question[1:]
         choices = ("you", other, f"neither: both need equally many{' or have no way' if now else ''}")
@@ -100,19 +102,19 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
 
 
 def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    """Ask what the adversary does if both players act in some way: where a thief goes, whom a killer notices then."""
+    """Ask for the adversary's reaction to a joint action: a thief's next room, or a killer's next target."""
     clock, level, texts = state.clock[0], game.level, game.action_texts()
     if not all(player["active"] for player in scene["players"]):
         return
-    if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # it goes anywhere
+    if game.goal == Goal.ESCAPE and clock[Clock.TARGET] < 0:  # its move is random
         return
     other, name = game.display_names[1 - seat], text.ADVERSARIES[game.goal]
-    for mine, theirs in product(*(game.menu(state, 0, who) for who in (seat, 1 - seat))):
+    for mine, others in product(*(game.menu(state, 0, who) for who in (seat, 1 - seat))):
         after, out = State(*(array.copy() for array in state)), game.alloc(1)[1]
         joint = np.zeros((1, game.n_agents), np.int32)
-        joint[0, [seat, 1 - seat]] = mine, theirs
+        joint[0, [seat, 1 - seat]] = mine, others
         game.step(after, joint, out)
-        start = f'Suppose that your action in this turn is "{texts[mine]}" and that of {other} is "{texts[theirs]}".'
+        start = f'Suppose that your action in this turn is "{texts[mine]}" and that of {other} is "{texts[others]}".'
         if game.goal == Goal.CAPTURE:
             near = level.neighbours[int(clock[Clock.ADVERSARY])]
             goes = int(after.clock[0, Clock.ADVERSARY])
@@ -121,9 +123,9 @@ def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fac
                 continue
             choices = tuple(f"to {level.title(room)}" for room in near)
             question = f"{start} Where does the {name} go?"
-            yield Fact(f"goes {mine} {theirs}", question, choices, near.index(goes), "adversary")
+            yield Fact(f"goes {mine} {others}", question, choices, near.index(goes), "adversary")
         elif not out.terminated[0]:
             target = int(after.clock[0, Clock.TARGET])
             correct = {seat: 0, 1 - seat: 1}.get(target, 2)
             question = f"{start} Whom does the {name} go for in the turn after it?"
-            yield Fact(f"target {mine} {theirs}", question, ("you", other, "nobody"), correct, "adversary")
+            yield Fact(f"target {mine} {others}", question, ("you", other, "nobody"), correct, "adversary")

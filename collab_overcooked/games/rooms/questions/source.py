@@ -1,4 +1,4 @@
-"""Question sets of the room games: every answer is read from the exact values of all joint actions."""
+"""Question sets of the room games; all answers follow from the exact values of all joint actions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from collab_overcooked.questions.source import OTHER, asked_seat
 CAPTURE, ESCAPE = "CollabCapture-v0", "CollabEscape-v0"
 SceneState = Mapping[str, Any]
 Options = Mapping[str, Any]
-LESS_LIKELY = 0.02  # probability of success that a wrong choice loses, at least
-LATER = 0.5  # expected turns that it loses, at least; a whole one where nothing is left to chance
-CASES = 24  # of the generated part
-CHANGES = 40  # tried for each scene
-DRAWS = 4_000  # scenes tried for a situation
+LESS_LIKELY = 0.02  # minimum loss of success probability of a wrong choice
+LATER = 0.5  # minimum loss of expected turns of a wrong choice
+CASES = 24  # cases of the generated part
+CHANGES = 40  # changes tried per scene
+DRAWS = 4_000  # scenes tried per situation
 METHOD = "exact values of all joint actions"
 GOALS = {
     CAPTURE: "catch the thief in as few turns as possible",
@@ -47,7 +47,7 @@ class Rooms(NamedTuple):
         return self.first(self.solution.states, number)
 
     def first(self, state: State, i: int = 0) -> dict[str, Any]:
-        """Return a moment as the scene of a first turn, without chance."""
+        """Return a state as the scene of a first turn, without the random state."""
         scene = self.game.scene(state, i) | {"turn": 0}
         return {key: value for key, value in scene.items() if key != "chance"}
 
@@ -69,19 +69,19 @@ def _rooms(env_id: str, options: tuple[tuple[str, Any], ...]) -> Rooms:
 
 
 def rooms(env_id: str, options: Options) -> Rooms:
-    """Return a variant of a game; it is solved once."""
+    """Return a variant of a game, solved once and cached."""
     return _rooms(env_id, tuple(sorted(options.items())))
 
 
 class Judged(NamedTuple):
-    """A scene with what a seat should do in it.
+    """A scene with the best actions of a seat.
 
     Attributes:
-        scene: The moment.
-        actions: Of the seat, in the order of its menu.
-        values: Probability of success and expected turns with each of them, if the partner does what suits it best.
-        correct: Numbers of the best ones.
-        margin: By how much all others are worse, at least.
+        scene: The scene.
+        actions: Valid actions of the seat, in the order of its menu.
+        values: Probability of success and expected turns of each action with the partner's best response.
+        correct: Indices of the best actions.
+        margin: Minimum loss of all other actions.
         unit: ``"turns"`` or ``"probability"``.
     """
 
@@ -93,28 +93,28 @@ class Judged(NamedTuple):
     unit: str
 
 
-def judge(own: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged | None:
-    """Return what a seat should do.
+def judge(variant: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged | None:
+    """Return the best actions of a seat.
 
     Args:
-        own: Variant of the game.
-        scene: The moment.
-        seat: Who is asked.
-        fewest: Actions that the seat must have.
+        variant: Variant of the game.
+        scene: The scene.
+        seat: Seat that is asked.
+        fewest: Minimum number of valid actions.
 
     Returns:
-        None if the scene cannot be reached or is nearly decided, if the choices are not clearly good or bad, or if a
-        best action is not best whatever best action the partner takes.
+        None if the scene cannot be reached or is nearly decided, if choices are not clearly good or bad, or if a best
+        action is not best with every best action of the partner.
     """
     try:
-        joint = own.solution.joint_values(own.load(scene))
+        joint = variant.solution.joint_values(variant.load(scene))
     except (KeyError, ValueError):
         return None
-    mine, theirs = joint.actions[:, seat], joint.actions[:, 1 - seat]
+    mine, others = joint.actions[:, seat], joint.actions[:, 1 - seat]
     success, turns = joint.success.max(), joint.turns[joint.best].min() if joint.best.any() else np.inf
     if not success or turns < 2:
         return None
-    actions = own.legal(scene, seat)
+    actions = variant.legal(scene, seat)
     values = []
     for action in actions:
         chosen = mine == action
@@ -123,22 +123,22 @@ def judge(own: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged |
     correct = tuple(i for i, action in enumerate(actions) if joint.best[mine == action].any())
     if not 1 <= len(correct) <= max(1, len(actions) // 3) or len(actions) < fewest:
         return None
-    partner_best = set(theirs[joint.best].tolist())
+    partner_best = set(others[joint.best].tolist())
     for i in correct:
         of_mine = mine == actions[i]
-        if any(not joint.best[of_mine & (theirs == other)].all() for other in partner_best):
+        if any(not joint.best[of_mine & (others == other)].all() for other in partner_best):
             return None
-    found = _margin([own for i, own in enumerate(values) if i not in correct], (float(success), float(turns)))
-    return None if found is None else Judged(scene, actions, tuple(values), correct, *found)
+    margin = _margin([value for i, value in enumerate(values) if i not in correct], (float(success), float(turns)))
+    return None if margin is None else Judged(scene, actions, tuple(values), correct, *margin)
 
 
 def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> tuple[float, str] | None:
-    """Return by how much all other choices are worse, and in what; None if some hardly are, or not in the same way."""
+    """Return the minimum loss of all other choices and its unit; None if it is small or the units differ."""
     likely = [best[0] - success for success, _ in worse]
     if min(likely) >= LESS_LIKELY:
         return round(min(likely), 4), "probability"
     later = [turns - best[1] if lost < 1e-9 else np.inf for lost, (_, turns) in zip(likely, worse, strict=True)]
-    certain = best[0] > 1 - 1e-9  # else turns until an escape and turns until a loss would be mixed
+    certain = best[0] > 1 - 1e-9  # otherwise turns until an escape and turns until a loss would be mixed
     if certain and all(lost < 1e-9 or lost >= LESS_LIKELY for lost in likely) and min(later) >= LATER:
         return round(min(later), 4), "turns"
     return None
@@ -147,18 +147,18 @@ def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> 
 # ------------------------------------------------------------------------------------------- scenes
 
 
-def draw_scene(own: Rooms, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a random state among all solved ones."""
-    return own.scene(int(rng.integers(len(own.solution.keys))))
+def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
+    """Return a random solved state."""
+    return variant.scene(int(rng.integers(len(variant.solution.keys))))
 
 
-def change(own: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str, Any]:
-    """Return a scene that differs in one thing: where one is, a door, or how far a repair is."""
+def change(variant: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str, Any]:
+    """Return a scene with one change: a position, a door, or the progress of a repair."""
     changed: dict[str, Any] = copy.deepcopy(dict(scene))
     kinds = ["adversary", "player", *(["door"] * 2 if scene["doors"] else [])]
     kinds += ["repair"] if scene["generators"] else []
     kind = kinds[rng.integers(len(kinds))]
-    room = own.game.level.rooms[rng.integers(own.game.compiled.n_rooms)]
+    room = variant.game.level.rooms[rng.integers(variant.game.compiled.n_rooms)]
     if kind == "adversary":
         changed["adversary"]["room"] = room
     elif kind == "player":
@@ -171,21 +171,21 @@ def change(own: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[str,
         generator = changed["generators"][rng.integers(len(scene["generators"]))]
         generator["progress"] = int(rng.integers(generator["needed"] + 1))
         generator["fixer"] = None
-    changed["adversary"].pop("target")  # the killer decides anew
+    changed["adversary"].pop("target")  # the killer decides again
     for player in changed["players"]:
         player["seen"] = False
     try:
-        return own.first(own.load(changed))
-    except ValueError:  # somebody stands where the adversary is
+        return variant.first(variant.load(changed))
+    except ValueError:  # a player is in the room of the adversary
         return dict(scene)
 
 
 # ------------------------------------------------------------------------------------------- situations
 
 
-def _goes(own: Rooms, judged: Judged) -> set[str]:
-    """Return what the best actions are: ``"move"``, ``"stay"`` or ``"use"``."""
-    last = own.game.compiled.n_rooms + 1
+def _goes(variant: Rooms, judged: Judged) -> set[str]:
+    """Return the kinds of the best actions: ``"move"``, ``"stay"`` or ``"use"``."""
+    last = variant.game.compiled.n_rooms + 1
     actions = [judged.actions[i] for i in judged.correct]
     return {"stay" if action == 0 else "use" if action == last else "move" for action in actions}
 
@@ -194,8 +194,8 @@ def _gate(scene: SceneState) -> bool:
     return bool(scene["gate"])
 
 
-def _is_exit(own: Rooms, room: str) -> bool:
-    return own.game.level.rooms.index(room) in own.game.level.exits
+def _is_exit(variant: Rooms, room: str) -> bool:
+    return variant.game.level.rooms.index(room) in variant.game.level.exits
 
 
 def _repairs(scene: SceneState, seat: int) -> Mapping[str, Any] | None:
@@ -205,7 +205,7 @@ def _repairs(scene: SceneState, seat: int) -> Mapping[str, Any] | None:
 
 
 def _finishes(scene: SceneState, seat: int) -> bool:
-    """Tell whether one more fix of a seat opens the gate."""
+    """Return whether one more fix of a seat opens the gate."""
     mine = _repairs(scene, seat)
     others = [g for g in scene["generators"] if g is not mine]
     return (
@@ -221,52 +221,52 @@ NAMED: Options = {"map": "themed_rooms"}
 ESCAPES: Mapping[str, tuple[Options, Fits]] = {
     "the killer blocks the exit": (
         {},
-        lambda own, it, seat: _gate(it.scene) and _is_exit(own, it.scene["adversary"]["room"]),
+        lambda variant, it, seat: _gate(it.scene) and _is_exit(variant, it.scene["adversary"]["room"]),
     ),
     "lead the killer away while the partner repairs": (
         {},
-        lambda own, it, seat: (
+        lambda variant, it, seat: (
             it.scene["adversary"]["target"] == seat
             and _repairs(it.scene, 1 - seat) is not None
-            and _goes(own, it) == {"move"}
+            and _goes(variant, it) == {"move"}
         ),
     ),
     "draw the killer onto oneself": (
         {},
-        lambda own, it, seat: (
+        lambda variant, it, seat: (
             it.scene["adversary"]["target"] != seat
             and _repairs(it.scene, 1 - seat) is not None
-            and _goes(own, it) == {"move"}
+            and _goes(variant, it) == {"move"}
         ),
     ),
     "finish the last repair although it means capture": (
         BOTH_LOST,
-        lambda own, it, seat: (
-            it.scene["adversary"]["target"] == seat and _finishes(it.scene, seat) and _goes(own, it) == {"use"}
+        lambda variant, it, seat: (
+            it.scene["adversary"]["target"] == seat and _finishes(it.scene, seat) and _goes(variant, it) == {"use"}
         ),
     ),
     "the killer at the gate of the named map": (
         NAMED,
-        lambda own, it, seat: _is_exit(own, it.scene["adversary"]["room"]),
+        lambda variant, it, seat: _is_exit(variant, it.scene["adversary"]["room"]),
     ),
     "keep the chase away from the partner": (
         {},
-        lambda own, it, seat: (
+        lambda variant, it, seat: (
             it.scene["adversary"]["target"] == seat
             and _repairs(it.scene, 1 - seat) is None
-            and _goes(own, it) == {"move"}
+            and _goes(variant, it) == {"move"}
         ),
     ),
     "finish a repair": (
         {},
-        lambda own, it, seat: (
+        lambda variant, it, seat: (
             it.scene["adversary"]["target"] != seat
             and _repairs(it.scene, seat) is not None
-            and _goes(own, it) == {"use"}
+            and _goes(variant, it) == {"use"}
         ),
     ),
 }
-PLAYERS_AND_DOORS = (  # of the paper's scenarios: Alice, Bob, thief, doors 1-2 and 3-4 open; what is asked for
+PLAYERS_AND_DOORS = (  # the paper's: name, rooms of Alice, Bob and thief, doors 1-2 and 3-4 open, best action
     ("circle to the far side", 6, 2, 3, True, True, "move"),
     ("go to the button that would free the partner", 6, 1, 2, False, False, "move"),
     ("go to the button that would cut the thief off", 7, 6, 5, True, True, "move"),
@@ -277,11 +277,11 @@ PLAYERS_AND_DOORS = (  # of the paper's scenarios: Alice, Bob, thief, doors 1-2 
 
 
 class RoomQuestions:
-    """Makes, words and plays the questions of one game; see ``questions.source.QuestionSource``.
+    """Question source of one game; see ``questions.source.QuestionSource``.
 
     Args:
         env_id: Registered id.
-        variants: Options of the generated cases, in turn.
+        variants: Options of the generated cases, used in turn.
     """
 
     patience = 1
@@ -293,9 +293,9 @@ class RoomQuestions:
         """Yield the paper's situations, or matched pairs of scenes."""
         if part == GENERATED:
             for number in range(CASES):
-                own = rooms(self.env_id, self.variants[number % len(self.variants)])
+                variant = rooms(self.env_id, self.variants[number % len(self.variants)])
                 seat = (number // len(self.variants) + number) % 2
-                yield self._pair(own, seat, np.random.default_rng([seed, number]))
+                yield self._pair(variant, seat, np.random.default_rng([seed, number]))
         elif self.env_id == CAPTURE:
             for number, (name, alice, bob, thief, first, second, kind) in enumerate(PLAYERS_AND_DOORS):
                 rng = np.random.default_rng([seed, number])
@@ -306,102 +306,106 @@ class RoomQuestions:
                 yield self._situation(rooms(self.env_id, options), name, fits, number % 2, rng)
 
     def rules(self, item: Item) -> str:
-        """Return the rules in words."""
+        """Return the rules as text."""
         return text.manual(registry.load_game(self.env_id, **item.scene.options).compiled)
 
     def describe(self, item: Item) -> str:
-        """Return the moment in words, without the menu: the choices are in another order."""
+        """Return the state as text, without the menu, as choices have another order."""
         game = registry.load_game(self.env_id, **item.scene.options)
-        said = text.describe(game.compiled, item.scene.state, item.seat, game.display_names, ())
-        return said.removesuffix(text.MENU).rstrip()
+        description = text.describe(game.compiled, item.scene.state, item.seat, game.display_names, ())
+        return description.removesuffix(text.MENU).rstrip()
 
     def play_options(self, scene: Scene, language: bool) -> Options:
-        """Return the scene's own: everybody chooses among the same actions."""
+        """Return the scene's options: all agents choose among the same actions."""
         return scene.options
 
     def chosen(self, item: Item, scenes: Sequence[SceneState], actions: Sequence[Sequence[str]]) -> int | None:
         """Return the action of the first turn."""
-        words = actions[0][asked_seat(item)]
-        return item.choices.index(words) if words in item.choices else OTHER
+        action = actions[0][asked_seat(item)]
+        return item.choices.index(action) if action in item.choices else OTHER
 
-    # ------------------------------------------------------------------------------------ making
+    # ------------------------------------------------------------------------------------ items
 
-    def _pair(self, own: Rooms, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in what a seat should do."""
+    def _pair(self, variant: Rooms, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+        """Return the items of two scenes that differ in one change and in a seat's best actions."""
         while True:
-            scene = draw_scene(own, rng)
-            judged = judge(own, scene, seat)
+            scene = draw_scene(variant, rng)
+            judged = judge(variant, scene, seat)
             for _ in range(CHANGES if judged is not None else 0):
-                changed = change(own, scene, rng)
-                other = judge(own, changed, seat) if changed != scene else None
+                changed = change(variant, scene, rng)
+                other = judge(variant, changed, seat) if changed != scene else None
                 if judged is not None and other is not None and not _answers(judged) & _answers(other):
-                    return self._items(own, (judged, other), seat, rng)
+                    return self._items(variant, (judged, other), seat, rng)
 
-    def _items(self, own: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        mine, theirs = (facts(own.game, own.load(judged.scene), judged.scene, seat, rng) for judged in pair)
-        drawn = draw_fact(mine, rng, theirs)
-        items = [item for judged in pair for item in self._action_items(own, judged, seat, GENERATED, ())]
+    def _items(
+        self, variant: Rooms, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
+    ) -> tuple[Item, ...]:
+        first, second = (facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng) for judged in pair)
+        drawn = draw_fact(first, rng, second)
+        items = [item for judged in pair for item in self._action_items(variant, judged, seat, GENERATED, ())]
         items += [
-            fact.item(self._scene(own, judged.scene), seat, GENERATED)
+            fact.item(self._scene(variant, judged.scene), seat, GENERATED)
             for fact, judged in zip(drawn, pair, strict=True)
             if fact is not None
         ]
         return tuple(items)
 
-    def _scene(self, own: Rooms, scene: SceneState) -> Scene:
-        return Scene("", self.env_id, own.options, scene)
+    def _scene(self, variant: Rooms, scene: SceneState) -> Scene:
+        return Scene("", self.env_id, variant.options, scene)
 
     def _capture(
         self, name: str, places: Sequence[int], doors: Sequence[bool], kind: str, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        """Return the items of a scenario of the paper, or of one like it if its answers are not clear."""
-        own = rooms(self.env_id, self.variants[0])
-        scene = own.scene(0)
+        """Return the items of a scenario of the paper, or of a similar one if its answers are not clear."""
+        variant = rooms(self.env_id, self.variants[0])
+        scene = variant.scene(0)
         for player, room in zip(scene["players"], places, strict=False):
             player |= {"room": str(room), "before": str(room)}
         scene["adversary"]["room"] = str(places[2])
         scene["doors"] = dict(zip(scene["doors"], doors, strict=True))
-        judged = judge(own, scene, 0, fewest=2)
-        if judged is not None and _goes(own, judged) == {kind}:
-            return self._of_situation(own, judged, name, 0, rng)
+        judged = judge(variant, scene, 0, fewest=2)
+        if judged is not None and _goes(variant, judged) == {kind}:
+            return self._of_situation(variant, judged, name, 0, rng)
 
-        def fits(own: Rooms, it: Judged, seat: int) -> bool:
-            return _goes(own, it) == {kind} and it.scene["doors"] == scene["doors"]
+        def fits(variant: Rooms, it: Judged, seat: int) -> bool:
+            return _goes(variant, it) == {kind} and it.scene["doors"] == scene["doors"]
 
-        return self._situation(own, name, fits, 0, rng)
+        return self._situation(variant, name, fits, 0, rng)
 
-    def _situation(self, own: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+    def _situation(
+        self, variant: Rooms, name: str, fits: Fits, seat: int, rng: np.random.Generator
+    ) -> tuple[Item, ...]:
         for _ in range(DRAWS):
-            scene = draw_scene(own, rng)
+            scene = draw_scene(variant, rng)
             for who in (seat, 1 - seat):
-                judged = judge(own, scene, who, fewest=2)
-                if judged is not None and fits(own, judged, who):
-                    return self._of_situation(own, judged, name, who, rng)
+                judged = judge(variant, scene, who, fewest=2)
+                if judged is not None and fits(variant, judged, who):
+                    return self._of_situation(variant, judged, name, who, rng)
         raise ValueError(f"questions: no scene of {self.env_id} fits the situation {name!r}")
 
     def _of_situation(
-        self, own: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
+        self, variant: Rooms, judged: Judged, name: str, seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        found = facts(own.game, own.load(judged.scene), judged.scene, seat, rng)
-        fact = draw_fact(found, rng)[0].item(self._scene(own, judged.scene), seat, PAPER, (name,))
-        return (*self._action_items(own, judged, seat, PAPER, (name,)), fact)
+        questions = facts(variant.game, variant.load(judged.scene), judged.scene, seat, rng)
+        fact = draw_fact(questions, rng)[0].item(self._scene(variant, judged.scene), seat, PAPER, (name,))
+        return (*self._action_items(variant, judged, seat, PAPER, (name,)), fact)
 
     def _action_items(
-        self, own: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
+        self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
     ) -> Iterator[Item]:
-        """Yield the question to the seat itself, and that to its partner about it."""
-        texts, names = own.game.action_texts(), own.game.display_names
+        """Yield the question to the seat itself, and the question to its partner about it."""
+        texts, names = variant.game.action_texts(), variant.game.display_names
         evidence = {
             "method": METHOD,
-            "states": len(own.solution.keys),
+            "states": len(variant.solution.keys),
             "values": [f"success {success:.4g}, {_turns(turns)} turns" for success, turns in judged.values],
         }
         common: dict[str, Any] = {
             "id": "",
-            "scene": self._scene(own, judged.scene),
+            "scene": self._scene(variant, judged.scene),
             "part": part,
             "partner": PARTNERS,
-            "skills": (*skills, *sorted(_goes(own, judged))),
+            "skills": (*skills, *sorted(_goes(variant, judged))),
             "choices": tuple(texts[action] for action in judged.actions),
             "correct": judged.correct,
             "margin": judged.margin,

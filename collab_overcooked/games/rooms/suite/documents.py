@@ -31,9 +31,9 @@ def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
         LayoutError: If a map cannot be read.
         ValueError: If a map is too large for exact values.
     """
-    from collab_overcooked.games.rooms.engine.solvability import certify
+    from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 
-    found = [certify(source, options.preset, options.adversary) for source in sources]
+    found = [prove_solvability(source, options.preset, options.adversary) for source in sources]
     text = "\n".join(each.text() for each in found)
     return Finding(text, [each.to_dict() for each in found], all(each.ok for each in found))
 
@@ -65,14 +65,14 @@ class MapGenerator:
         Raises:
             ValueError: For a wish that cannot be, or is not met by any of the maps that are drawn.
         """
-        from collab_overcooked.games.rooms.engine.generate import Wish, generate_map, map_text
+        from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
         given: dict[str, Any] = {own.name: getattr(self, own.name) for own in fields(self)}
         words = " ".join(f"--{name} {value:g}" for name, value in given.items())
         seed = given.pop("seed")
-        values, found = generate_map(Wish(self.goal, **given), seed, out.stem)
+        values, found = generate_rooms(Wish(self.goal, **given), seed, out.stem)
         out.write_text(map_text(values, f"{command} {words}"), encoding="utf-8")
         return Finding(found.text(), found.to_dict(), found.ok)
 

@@ -19,7 +19,7 @@ from collab_overcooked.evaluation.episode_suite import (
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Listing, Record
 from collab_overcooked.games.rooms.engine.config import PRESETS
-from collab_overcooked.games.rooms.engine.spec import load_map, maps
+from collab_overcooked.games.rooms.engine.spec import load_rooms, maps
 from collab_overcooked.games.rooms.suite.scoring import (
     AXES,
     FAILURE_PRINTED,
@@ -135,7 +135,7 @@ class RoomSuite(EpisodeSuite):
 
     def listings(self) -> Mapping[str, Listing]:
         """Return the maps, with what they are."""
-        return {"maps": lambda _: [(name, load_map(name).description) for name in self._maps()]}
+        return {"maps": lambda _: [(name, load_rooms(name).description) for name in self._maps()]}
 
     def _maps(self) -> list[str]:
         return maps(registry.game_class(self.env_id).goal.name.lower())
@@ -165,4 +165,4 @@ class EscapeSuite(RoomSuite):
 
 def _short(value: str) -> str:
     """Return a map or adversary as tasks are called: of a file, what it calls itself."""
-    return load_map(value).name if value.endswith((".yaml", ".yml")) else value
+    return load_rooms(value).name if value.endswith((".yaml", ".yml")) else value

@@ -1,1 +1,1 @@
-"""What seats and people read and see of the game."""
+"""Texts, pictures and scenes of the game."""

@@ -1,4 +1,4 @@
-"""The scene model of a room game: the map with passages and doors, and a panel with time, doors and generators."""
+"""Build the picture of a scene: the rooms with passages and doors, and a panel with time, doors and generators."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ from collab_overcooked.render.model import (
 )
 
 COOK = 0.52  # tiles
-NEARER = 0.72  # of the map's distances, so that rooms and who is in them are large
+NEARER = 0.72  # scale of the layout's distances, so that rooms and players are large
 SLOTS = ((0.0, 0.0), (0.48, 0.0), (0.24, 0.0), (0.0, 0.3), (0.48, 0.3), (0.24, 0.3), (0.0, 0.46), (0.48, 0.46))
-WORDS = {"success": ("success", GOOD), "lost": ("lost", BAD), "time_out": ("no turn left", BAD)}
-PANEL = 24  # font sizes
+OUTCOMES = {"success": ("success", GOOD), "lost": ("lost", BAD), "time_out": ("no turns left", BAD)}
+PANEL = 24  # width in font sizes
 
 Scene = Mapping[str, Any]
 
 
 def places(compiled: Compiled) -> tuple[Point, ...]:
-    """Return the upper left corners of the rooms in tiles: the map's own, or a circle."""
+    """Return the upper left corners of the rooms in tiles: those of the layout, or on a circle."""
     level = compiled.level
     if level.places:
         return tuple((round(NEARER * x, 2), round(NEARER * y, 2)) for x, y in level.places)
@@ -55,12 +55,12 @@ def places(compiled: Compiled) -> tuple[Point, ...]:
 
 
 def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment.
+    """Return the picture of a scene.
 
     Args:
         compiled: The game.
-        scene: The moment, see ``state.decode``, or what one player knows of it.
-        names: Of the players.
+        scene: A scene, see ``state.decode``, or one player's knowledge of it.
+        names: Names of the players.
     """
     corners, letters = places(compiled), initials(names)
     size = (max(x for x, _ in corners) + 1, max(y for _, y in corners) + 1)
@@ -81,9 +81,9 @@ def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
     if scene["adversary"]["room"] == name:
         items.append(Icon(ADVERSARIES[compiled.goal], faded=bool(scene["adversary"].get("seen_ago"))))
     items += [
-        Icon("generator_on" if each["progress"] >= each["needed"] else "generator")
-        for each in scene["generators"]
-        if each["room"] == name
+        Icon("generator_on" if generator["progress"] >= generator["needed"] else "generator")
+        for generator in scene["generators"]
+        if generator["room"] == name
     ]
     if any(door.button == room for door in level.doors):
         items.append(Icon("button"))
@@ -95,7 +95,7 @@ def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
 
 
 def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
-    """Return what actions at a room are called by: its name, and what is done with what stands there."""
+    """Return the phrases by which actions refer to a room: its name, and its button or generator."""
     level = compiled.level
     button = any(door.button == room for door in level.doors)
     return level.title(room), *(("the button",) if button else ("the generator",))
@@ -104,7 +104,7 @@ def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
 def _cooks(
     compiled: Compiled, scene: Scene, corners: Sequence[Point], letters: Sequence[str]
 ) -> tuple[tuple[Point, Cook], ...]:
-    found = []
+    cooks = []
     taken: dict[str, int] = {}
     for seat, player in enumerate(scene["players"]):
         if player["active"]:
@@ -112,12 +112,12 @@ def _cooks(
             taken[player["room"]] = slot + 1
             x, y = corners[compiled.level.rooms.index(player["room"])]
             dx, dy = SLOTS[slot % len(SLOTS)]
-            found.append(((x + dx, y + dy), Cook(seat, letters[seat], chef=False)))
-    return tuple(found)
+            cooks.append(((x + dx, y + dy), Cook(seat, letters[seat], chef=False)))
+    return tuple(cooks)
 
 
 def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[Link, ...]:
-    """Return every passage once: with an arrow where it leads one way, crossed where its door is closed."""
+    """Return every passage once: with an arrow if it is one-way, crossed if its door is closed."""
     level, links = compiled.level, []
     doors = {frozenset(door.rooms): name for door, name in zip(level.doors, level.door_names, strict=True)}
     for room, near in enumerate(level.neighbours):
@@ -136,9 +136,9 @@ def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[
 
 
 def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:
-    words, colour = WORDS.get(scene["outcome"], ("", INK))
+    outcome, colour = OUTCOMES.get(scene["outcome"], ("", INK))
     title = f"turn {scene['turn']} of {scene['limit']}"
-    cards = [clock(title, [(words, colour)] if words else [], scene["turn"], scene["limit"], above=scene["map"])]
+    cards = [clock(title, [(outcome, colour)] if outcome else [], scene["turn"], scene["limit"], above=scene["map"])]
     for seat, player in enumerate(scene["players"]):
         cards.append(agent_card(Cook(seat, letters[seat], chef=False), names[seat], _state_of(compiled, player)))
     cards.append(_adversary_card(compiled, scene, names))
@@ -159,28 +159,29 @@ def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequ
 def _state_of(compiled: Compiled, player: Mapping[str, Any]) -> str:
     if not player["active"]:
         return "caught"
-    words = compiled.level.title(compiled.level.rooms.index(player["room"]))
+    place = compiled.level.title(compiled.level.rooms.index(player["room"]))
     ago = player.get("seen_ago", 0)
-    return words + (", at work" if player["fixing"] else "") + (f", seen {ago} turns ago" if ago else "")
+    seen = f", seen {ago} turn{'s' * (ago != 1)} ago" if ago else ""
+    return place + (", at work" if player["fixing"] else "") + seen
 
 
 def _adversary_card(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Card:
     name, adversary = ADVERSARIES[compiled.goal], scene["adversary"]
-    words = compiled.level.title(compiled.level.rooms.index(adversary["room"]))
+    status = compiled.level.title(compiled.level.rooms.index(adversary["room"]))
     if adversary.get("seen_ago"):
-        words += f", seen {adversary['seen_ago']} turns ago"
+        status += f", seen {adversary['seen_ago']} turn{'s' * (adversary['seen_ago'] != 1)} ago"
     elif compiled.goal == Goal.ESCAPE and adversary["target"] is not None:
-        words += f", after {names[adversary['target']]}"
-    return Card((Line((Text(name, INK, bold=True), Text(words, GREY))),), Icon(name), size=1.6)
+        status += f", chasing {names[adversary['target']]}"
+    return Card((Line((Text(name, INK, bold=True), Text(status, GREY))),), Icon(name), size=1.6)
 
 
 def _room_line(compiled: Compiled, scene: Scene, room: int, names: Sequence[str]) -> str:
-    """Return a room as the text picture writes it: who and what is there, and where it leads."""
+    """Return the line of a room in text pictures: its passages, players and objects."""
     level, name = compiled.level, compiled.level.rooms[room]
     doors = {frozenset(door.rooms): label for door, label in zip(level.doors, level.door_names, strict=True)}
     there = [names[k] for k, player in enumerate(scene["players"]) if player["active"] and player["room"] == name]
     there += [ADVERSARIES[compiled.goal]] if scene["adversary"]["room"] == name else []
-    there += ["generator" for each in scene["generators"] if each["room"] == name]
+    there += ["generator" for generator in scene["generators"] if generator["room"] == name]
     there += [f"button of {level.door_names[d]}" for d, door in enumerate(level.doors) if door.button == room]
     there += ["exit"] if room in level.exits else []
     ways = []

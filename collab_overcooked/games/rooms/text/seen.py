@@ -1,4 +1,4 @@
-"""What one player knows where sight ends at the next rooms: what it sees, what it saw last, and what it may believe."""
+"""Knowledge of a player with limited sight: what it sees, what it remembers, and sampled beliefs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collab_overcooked.kernels.arrays import Array
 
 
 class RoomView(SeatView):
-    """A seat's knowledge of a moment; what others did is known only to those who see everything."""
+    """A seat's knowledge of a state; other players' actions are known only with full sight."""
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
@@ -26,55 +26,55 @@ class RoomView(SeatView):
 
     @cached_property
     def surroundings(self) -> str:
-        """The moment in words, without the menu."""
+        """The observation as text, without the menu."""
         return self.text.partition(f"\n{self._say(MENU)}")[0]
 
 
 def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
-    """Return a scene without what a player neither sees nor remembers; ``seen_ago`` says what is only remembered."""
-    own = scene["known"][seat]
-    rooms, killer = set(own["in_sight"]), own["adversary"]["ago"] == 0
+    """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""
+    memory = scene["known"][seat]
+    rooms, killer = set(memory["in_sight"]), memory["adversary"]["ago"] == 0
     players = []
-    for other, (player, place) in enumerate(zip(scene["players"], own["players"], strict=True)):
-        shown = place["ago"] == 0
+    for other, (player, place) in enumerate(zip(scene["players"], memory["players"], strict=True)):
+        visible = place["ago"] == 0
         room = place["room"]
         players.append(
             {
                 "room": room,
                 "before": player["before"] if other == seat else room,
                 "active": player["active"],
-                "seen": killer and shown and player["seen"],
-                "fixing": shown and player["fixing"],
-                **({} if shown else {"seen_ago": place["ago"]}),
+                "seen": killer and visible and player["seen"],
+                "fixing": visible and player["fixing"],
+                **({} if visible else {"seen_ago": place["ago"]}),
             }
         )
-    adversary = {"room": own["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
+    adversary = {"room": memory["adversary"]["room"], "target": scene["adversary"]["target"] if killer else None}
     if not killer:
-        adversary["seen_ago"] = own["adversary"]["ago"]
+        adversary["seen_ago"] = memory["adversary"]["ago"]
     generators = [
-        {**each, "progress": done, "fixer": each["fixer"] if each["room"] in rooms else None}
-        for each, done in zip(scene["generators"], own["generators"], strict=True)
+        {**generator, "progress": done, "fixer": generator["fixer"] if generator["room"] in rooms else None}
+        for generator, done in zip(scene["generators"], memory["generators"], strict=True)
     ]
-    gate = bool(generators) and all(each["progress"] >= each["needed"] for each in generators)
+    gate = bool(generators) and all(generator["progress"] >= generator["needed"] for generator in generators)
     kept = {name: value for name, value in scene.items() if name != "known"}
     limited = {"players": players, "adversary": adversary, "generators": generators}
-    return kept | limited | {"doors": own["doors"], "gate": gate, "in_sight": own["in_sight"]}
+    return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
 
 
 # ------------------------------------------------------------------------------------------- beliefs
 
 
 def rooms_in_sight(compiled: Compiled, state: State, i: int) -> Array:
-    """Return which rooms each player sees, bool (N, R): its own and those that open passages lead to."""
+    """Return the rooms that each player sees, bool (N, R): its memory and those behind open passages."""
     seen: Array = compiled.tables.distances[state.clock[i, Clock.DOORS], state.players[i, :, Player.ROOM]] <= 1
     return seen
 
 
 def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Generator) -> None:
-    """Replace what a player does not know by what may be, in every environment of a batch; see ``Simulator``.
+    """Replace what a player does not know by a sampled belief, in every environment of a batch; see ``Simulator``.
 
-    Who is out of sight is in any room that it can have reached since it was last seen, all alike; doors and repairs out
-    of sight are as they were. Nothing that the player does not know has an influence.
+    A player out of sight is in a random room that it can have reached since it was last seen; doors and repairs out of
+    sight are as last seen. The result does not depend on anything that the player does not know.
 
     Mutates: state.
     """
@@ -103,14 +103,14 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
         else:
             _believe_seen(compiled, state, b)
     settle_batch(compiled.tables, state, decides)
-    for array, own in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
-        array[:, seat] = own
+    for array, before in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
+        array[:, seat] = before
 
 
 def _believe_generators(
     compiled: Compiled, state: State, b: int, seat: int, seen: Array, rng: np.random.Generator
 ) -> None:
-    """Repairs are as last seen; who works on one out of sight is one of the others."""
+    """Set repairs to what was last seen; the fixer of a generator out of sight is drawn among the others."""
     others = [other for other in range(compiled.n_players) if other != seat]
     for g, generator in enumerate(state.generators[b]):
         if seen[generator[Generator.ROOM]]:
@@ -130,7 +130,7 @@ def _believed_room(
     taken: Sequence[int],
     rng: np.random.Generator,
 ) -> int:
-    """Return where a player, or the adversary, may be."""
+    """Return a possible room of a player or the adversary."""
     last, when = state.sightings[b, seat, other].tolist()
     ago = int(state.clock[b, Clock.T]) - when
     if ago == 0:
@@ -143,7 +143,7 @@ def _believed_room(
 
 
 def _believe_seen(compiled: Compiled, state: State, b: int) -> None:
-    """A killer in sight has those in sight that are next to it."""
+    """Set the players seen by a killer in sight: those next to it."""
     distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
     for player in state.players[b]:
         player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

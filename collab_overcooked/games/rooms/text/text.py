@@ -1,4 +1,4 @@
-"""Words for language agents and people: actions, menus, the rules, and the moment as text, all of them our own."""
+"""Texts for language agents and people: actions, menus, the manual, and the observation; all texts are ours."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LABELLED = re.compile(r"([A-Za-z]{1,2}|\d{1,3})[.):]?(\s+(?P<rest>\S.*))?")
 
 REASONS = {
     Reason.OK: "Accepted.",
-    Reason.NO_PASSAGE: "No passage leads there from {room}.",
-    Reason.DOOR_CLOSED: "The door on the way there is closed.",
+    Reason.NO_PASSAGE: "There is no passage to that room from {room}.",
+    Reason.DOOR_CLOSED: "The door to that room is closed.",
     Reason.NOTHING_TO_USE: "There is nothing to use in {room}.",
     Reason.OUT_OF_GAME: "You were caught and are out of the game; you can only wait.",
 }
@@ -35,10 +35,11 @@ Rooms
 {rooms}
 {doors}
 Turns
-All players choose at the same time, by where everybody is now: stay, go to the next room, or press the button in their
-room. Then the thief goes on. {adversary}
-Doors that open or close in a turn count from the next turn on: who has started through a door arrives. A button that
-two players press in the same turn changes nothing. After {horizon} turns the thief has got away.
+In each turn, all players choose at the same time: stay, go to a neighbouring room, or press the button in their room.
+Then the thief moves. {adversary}
+Doors that open or close in a turn take effect in the next turn: a player who goes through a door that closes in the
+same turn still arrives. If two players press the same button in the same turn, nothing changes. After {horizon} turns
+the thief has escaped.
 """
 
 ESCAPE = """\
@@ -54,37 +55,37 @@ Generators
 {generators}
 
 Turns
-All players choose at the same time, by where everybody is now: wait, go to the next room, or work on the generator in
-their room. Then the killer goes on. {adversary}
-You win when the gate is open at the end of a turn and somebody who was not caught is at the exit. After {horizon}
-turns the game is over.
+In each turn, all players choose at the same time: wait, go to a neighbouring room, or work on the generator in their
+room. Then the killer moves. {adversary}
+You win if, at the end of a turn, the gate is open and a player who was not caught is at the exit. After {horizon} turns
+the game is over.
 """
 
-SIGHT = "You see your own room and those that open passages lead to; of the rest you are told what you saw last.\n"
+SIGHT = "You see your own room and the rooms behind its open passages; of all other rooms you know what you saw last.\n"
 
 THIEVES = {
-    "coded": "It knows which rooms the players are going to and takes room numbers for distances: for each room that an"
-    " open way leads to, it takes the smallest difference between the number of this room and those of the players'"
-    " rooms, and it goes where this difference is largest. Of several equally good rooms it takes the one that is"
-    " listed first. It never stays unless it is shut in.",
-    "distance": "It knows which rooms the players are going to: for each room that an open way leads to, it counts the"
-    " moves to it from the nearest of the players' rooms, with doors as they were at the start of the turn, and it goes"
-    " where these are most; a room that no player can reach is the farthest. Of several equally good rooms it takes the"
-    " one that is listed first. It never stays unless it is shut in.",
-    "closest": "It goes to the room that is farthest from where the closest player is now, the one that is listed first"
-    " if several are equally far; if no way leads farther away, it stays.",
-    "worst": "It knows where the players are going and does what costs them most turns.",
+    "coded": "It knows which rooms the players are going to and treats differences of room numbers as distances: for"
+    " each room that it can reach through an open passage, it computes the smallest difference between the number of"
+    " that room and the numbers of the players' rooms, and it goes to the room where this difference is largest. If"
+    " several rooms are equally good, it takes the one that is listed first. It never stays unless it is shut in.",
+    "distance": "It knows which rooms the players are going to: for each room that it can reach through an open"
+    " passage, it counts the moves from the nearest player's room, with doors as they were at the start of the turn,"
+    " and it goes to the room where this number is largest; a room that no player can reach is the farthest. If several"
+    " rooms are equally good, it takes the one that is listed first. It never stays unless it is shut in.",
+    "closest": "It goes to the neighbouring room that is farthest from the current room of the closest player, the one"
+    " that is listed first if several are equally far; if no passage leads farther away, it stays.",
+    "worst": "It knows where the players are going and moves so that catching it takes them as many turns as possible.",
 }
 KILLERS = {
-    "coded": "Before you choose, it looks into the rooms that its own leads to. A player whom it did not see a turn"
-    " before becomes its target, the one with the lower number if there are two. Otherwise it keeps its target while it"
-    " sees it, and takes the other player whom it sees when it has lost its target. It goes to the room where its"
-    " target is now, so a target that leaves gets away. If it sees nobody, it has no target and goes to a next room at"
-    " random.",
-    "closest": "It knows where you are and goes one room nearer to where the closest of you is now: to the player with"
-    " the lower number if two are equally close, and through the room that is listed first if two ways are equally"
+    "coded": "Before you choose, it looks into the neighbouring rooms. A player that it did not see in the turn before"
+    " becomes its target, the one with the lower number if there are two. Otherwise it keeps its target while it sees"
+    " it; if it has lost its target, it chases the first other player that it sees. It goes to the room where its"
+    " target is now, so a target that leaves gets away. If it sees no player, it has no target and goes to a random"
+    " neighbouring room.",
+    "closest": "It knows where you are and goes one room towards the current room of the closest player: the player"
+    " with the lower number if two are equally close, and through the room that is listed first if two ways are equally"
     " short.",
-    "worst": "It knows where you are going and does what costs you most.",
+    "worst": "It knows where you are going and makes the move that is worst for you.",
 }
 
 
@@ -92,7 +93,7 @@ KILLERS = {
 
 
 def action_texts(compiled: Compiled) -> list[str]:
-    """Return the text of every action, by id; the same for all players at all times."""
+    """Return the text of every action, by id; the same for all players and states."""
     level, use = compiled.level, "use what is in the room"
     if not level.generators:
         use = "press the button"
@@ -102,12 +103,12 @@ def action_texts(compiled: Compiled) -> list[str]:
 
 
 def menu(compiled: Compiled, mask: Sequence[int], room: int) -> list[int]:
-    """Return the possible actions in the order of the original's lists, which follow those of neighbours.
+    """Return the valid actions in the order of the original's lists, which follow the order of neighbours.
 
     Args:
         compiled: The game.
-        mask: Of the player's actions.
-        room: Where it is.
+        mask: Action mask of the player.
+        room: Room of the player.
     """
     moves = [1 + other for other in compiled.level.neighbours[room]]
     use = compiled.n_rooms + 1
@@ -116,7 +117,7 @@ def menu(compiled: Compiled, mask: Sequence[int], room: int) -> list[int]:
 
 
 def labels(style: str, count: int) -> list[str]:
-    """Return what stands before the lines of a menu."""
+    """Return the labels of the lines of a menu."""
     if style == "lettered":
         return [f"{letter(k)}. " for k in range(count)]
     return [f"{k}. " for k in range(1, count + 1)] if style == "numbered" else ["- "] * count
@@ -127,36 +128,37 @@ def letter(k: int) -> str:
     return (ascii_uppercase[k // 26 - 1] if k >= 26 else "") + ascii_uppercase[k % 26]
 
 
-def parse_action(compiled: Compiled, words: str, listed: Sequence[int]) -> int:
-    """Read an action: its text, or its letter or number in the present menu, with the text behind it or without.
+def parse_action(compiled: Compiled, message: str, listed: Sequence[int]) -> int:
+    """Parse an action: its text, or its letter or number in the current menu, with or without the text after it.
 
     Args:
         compiled: The game.
-        words: What was written.
+        message: Text of the action.
         listed: Actions in the order of the menu.
 
     Raises:
-        ActionError: With a reason code and a helpful message.
+        ActionError: With a reason code and a message.
     """
-    texts, wanted, style = action_texts(compiled), words.strip().rstrip("."), compiled.config.menu
-    lower = wanted.lower().removeprefix("- ")
-    if lower in (text.lower() for text in texts):
-        return [text.lower() for text in texts].index(lower)
-    found = LABELLED.fullmatch(wanted)
-    if found and style != "plain":
-        label, known = found[1].upper(), [each.rstrip(". ") for each in labels(style, len(listed))]
+    texts, entry, style = action_texts(compiled), message.strip().rstrip("."), compiled.config.menu
+    lowered = [option.lower() for option in texts]
+    lower = entry.lower().removeprefix("- ")
+    if lower in lowered:
+        return lowered.index(lower)
+    match = LABELLED.fullmatch(entry)
+    if match and style != "plain":
+        label, known = match[1].upper(), [mark.rstrip(". ") for mark in labels(style, len(listed))]
         if label in known:
-            rest, named = found["rest"], texts[listed[known.index(label)]]
+            rest, named = match["rest"], texts[listed[known.index(label)]]
             if rest is None or rest.strip().lower() == named.lower():
                 return listed[known.index(label)]
-            raise ActionError("F_LABEL", f"{label} stands for {named!r} now, not for {rest!r}")
-        if found["rest"] is None:
-            raise ActionError("F_LABEL", f"{label!r} is not in the menu; it has {', '.join(known)}")
-    raise ActionError("F_NO_ACTION", near_matches("action", words.strip()[:80], texts))
+            raise ActionError("F_LABEL", f"{label} currently stands for {named!r}, not for {rest!r}")
+        if match["rest"] is None:
+            raise ActionError("F_LABEL", f"{label!r} is not in the menu; valid labels: {', '.join(known)}")
+    raise ActionError("F_NO_ACTION", near_matches("action", message.strip()[:80], texts))
 
 
 def refusal(compiled: Compiled, room: int, reason: int) -> str:
-    """Say why an action is refused."""
+    """Return the message of a refused action."""
     return REASONS[Reason(reason)].format(room=compiled.level.title(room))
 
 
@@ -164,29 +166,31 @@ def refusal(compiled: Compiled, room: int, reason: int) -> str:
 
 
 def manual(compiled: Compiled) -> str:
-    """Return the rules in words."""
+    """Return the rules as text."""
     level, config, n = compiled.level, compiled.config, compiled.n_players
     players = f"{n} players" if n > 1 else "One player"
     common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": config.horizon}
     if compiled.goal == Goal.CAPTURE:
-        words = {
+        exchange = {
             "never": "",
-            "later": ", or when the two exchange rooms in any turn but the first",
+            "later": ", or when the two exchange rooms in any turn except the first",
             "always": ", or when the two exchange rooms",
         }
-        said = CAPTURE.format(**common, exchange=words[config.catch_on_exchange], adversary=THIEVES[config.adversary])
+        rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
+        rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
     else:
         exits = _either([level.title(room) for room in level.exits])
         loss = {
-            "any": "If the killer is in the room of any player after a turn, all have lost.",
-            "all": "Whoever shares a room with the killer after a turn is caught and out; when all are, you have lost.",
+            "any": "If the killer is in the room of any player at the end of a turn, all players lose.",
+            "all": "A player who is in the killer's room at the end of a turn is caught and out of the game; when all"
+            " players are caught, you lose.",
         }[config.loss]
-        said = ESCAPE.format(
+        rules = ESCAPE.format(
             **common, exits=exits, loss=loss, generators=_generators(compiled), adversary=KILLERS[config.adversary]
         )
     if config.sight == "room":
-        said += "\n" + SIGHT
-    return said
+        rules += "\n" + SIGHT
+    return rules
 
 
 def _rooms(compiled: Compiled) -> str:
@@ -210,33 +214,33 @@ def _doors(compiled: Compiled) -> str:
 
 def _generators(compiled: Compiled) -> str:
     config = compiled.config
-    needed = f"A generator is repaired after {config.fixes} fixes"
+    needed = f"A generator is repaired after {config.fixes} fix{'es' * (config.fixes != 1)}"
     if config.fix_by == "room":
         return (
-            f"{needed}, one a turn for each player who works on it. If nobody works on it in a turn, its fixes are"
-            " lost, unless it is repaired already."
+            f"{needed}, one per turn for each player who works on it. If no player works on it in a turn, its fixes are"
+            " lost, unless it is already repaired."
         )
-    return f"{needed} by the same player in turns one after the other; if the player stops, its fixes are lost."
+    return f"{needed} by the same player in consecutive turns; if the player stops, its fixes are lost."
 
 
-def _either(words: Sequence[str]) -> str:
-    return " or ".join(words)
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(names)
 
 
-# ------------------------------------------------------------------------------------------- the moment
+# ------------------------------------------------------------------------------------------- the observation
 
 
 def describe(
     compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str], listed: Sequence[int]
 ) -> str:
-    """Return what a player sees, in words, with its menu.
+    """Return a player's observation as text, with its menu.
 
     Args:
         compiled: The game.
-        scene: What the player knows, see ``state.decode`` and ``seen``.
-        seat: Whose it is.
-        names: Of all players.
-        listed: Its possible actions in the order of the menu.
+        scene: The player's knowledge, see ``state.decode`` and ``seen``.
+        seat: Seat of the player.
+        names: Names of all players.
+        listed: Its valid actions in the order of the menu.
     """
     lines = [f"You are {names[seat]}. Turn {scene['turn'] + 1} of {scene['limit']}."]
     for other in (seat, *(k for k in range(len(names)) if k != seat)):
@@ -253,7 +257,7 @@ def describe(
 
 
 def room_title(compiled: Compiled, name: str) -> str:
-    """Return what texts call a room of a scene."""
+    """Return the name in texts of a room of a scene."""
     return compiled.level.title(compiled.level.rooms.index(name))
 
 
@@ -281,9 +285,9 @@ def _adversary_line(compiled: Compiled, scene: Mapping[str, Any], seat: int, nam
         return line
     target = adversary["target"]
     if target is None:
-        return f"{line} It goes for nobody; where it will go is open."
+        return f"{line} It has no target; it will go to a random neighbouring room."
     whom = "you" if target == seat else names[target]
-    return f"{line} It goes for {whom}, to {room_title(compiled, scene['players'][target]['room'])}."
+    return f"{line} It is chasing {whom} and will go to {room_title(compiled, scene['players'][target]['room'])}."
 
 
 def _door_line(compiled: Compiled, d: int, is_open: bool) -> str:
@@ -304,7 +308,7 @@ def _generator_line(compiled: Compiled, generator: Mapping[str, Any], seat: int,
 
 
 def explain(compiled: Compiled) -> str:
-    """Return a map in words: rooms and ways, doors and buttons, what is where at the start."""
+    """Return a layout as text: rooms and passages, doors and buttons, and initial positions."""
     level = compiled.level
     lines = [f"{level.name}: {level.description}", _rooms(compiled), _doors(compiled).rstrip()]
     starts = ", ".join(level.title(int(room)) for room in compiled.tables.starts)

@@ -1,4 +1,4 @@
-"""The border between words and numbers: a scenario and a choice of options become read-only arrays."""
+"""Compile a scenario and its options into read-only arrays."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from collab_overcooked.io.checks import parse_integer, quote_value
 
 @dataclass(frozen=True)
 class Names:
-    """Words for the numbers in the tables.
+    """Names for the indices in the tables.
 
     Attributes:
         scenario: Name of the scenario.
         ingredients: The first goods.
         spices: The other goods.
-        orders: Of each episode, in the order of the slots.
-        areas: Ids of each episode, in the order of the action numbers.
+        orders: Names of the orders of each episode, in slot order.
+        areas: Area ids of each episode, in the order of the action numbers.
     """
 
     scenario: str
@@ -44,17 +44,17 @@ class Compiled:
     """A scenario ready to play.
 
     Attributes:
-        scenario: What it was made from.
-        config: The options.
-        names: Words for its numbers.
-        tables: Its arrays.
+        scenario: Source of the tables.
+        config: Options.
+        names: Names for indices in the tables.
+        tables: Read-only arrays.
         n_agents: N.
         workers: Workers of each agent.
         max_turns: Turns of an episode.
         n_orders: O, order slots of the largest episode.
         n_areas: P, areas of the largest episode.
-        n_actions: A.
-        length: L, numbers in one agent's observation.
+        n_actions: A, size of the action space.
+        length: L, size of one agent's observation.
     """
 
     scenario: Scenario
@@ -79,10 +79,10 @@ class Compiled:
 
 
 def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Compiled:
-    """Turn a scenario into tables.
+    """Compile a scenario.
 
     Raises:
-        ValueError: For an option value that cannot be.
+        ValueError: For an invalid option value.
     """
     config = config or RushConfig()
     if config.episode is not None:
@@ -123,7 +123,7 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
 
 
 def check_episode(value: Any, n_episodes: int) -> int:
-    """Return an episode's number.
+    """Validate and return the number of an episode.
 
     Raises:
         ValueError: If the scenario has no episode of that number.

@@ -16,26 +16,22 @@ class RushConfig(Config):
     """Options of a Rush game."""
 
     scenario: str | Path | Mapping[str, Any] = unchecked(
-        "easy", "Shipped scenario, path of a YAML file, or the values of such a file."
+        "easy", "Built-in scenario, path of a YAML file, or the values of such a file."
     )
-    agents: int | None = integer(None, "Number of agents; the scenario's own (2) if None.", least=1, most=MAX_AGENTS)
-    workers: int | None = integer(
-        None, "Workers of each agent; the scenario's own (2) if None.", least=1, most=MAX_WORKERS
-    )
-    max_turns: int | None = integer(
-        None, "Turns of an episode; the scenario's own (10) if None.", least=1, most=MAX_TURNS
-    )
+    agents: int | None = integer(None, "Number of agents. Default: the scenario's (2).", least=1, most=MAX_AGENTS)
+    workers: int | None = integer(None, "Workers per agent. Default: the scenario's (2).", least=1, most=MAX_WORKERS)
+    max_turns: int | None = integer(None, "Turns per episode. Default: the scenario's (10).", least=1, most=MAX_TURNS)
     episode: int | None = unchecked(
-        None, "Number, from 0 on, of the only episode that is played; all of them in turn if None."
+        None, "Play only this episode of the scenario (counted from 0). Default: all episodes in turn."
     )
     mask: str = choice(
         "valid",
-        '``"valid"`` (all that a step would carry out in the present state, ruinous actions too) or ``"safe"`` (without'
-        " those that ruin an order).",
-        [each.name.lower() for each in Mask],
+        '``"valid"`` (every action that the rules accept in this state, including those that ruin an order) or'
+        ' ``"safe"`` (without those that ruin an order).',
+        [mask.name.lower() for mask in Mask],
     )
     reward: str = choice(
         "sparse",
-        '``"sparse"`` (orders finished and ruined) or ``"shaped"`` (each step towards an order as well).',
-        [each.name.lower() for each in Reward],
+        '``"sparse"`` (finished and ruined orders) or ``"shaped"`` (also each step towards an order).',
+        [reward.name.lower() for reward in Reward],
     )

@@ -3,8 +3,8 @@
 Shape letters: B environment, N agent, E episode of the scenario, P area (pantries, then spicebags, then stoves),
 O order slot, K good (ingredients first, then spices), A action.
 
-Actions are numbers: 0 is NO_ACTION, ``1 + area * O + order`` uses an area for an order; the kind of the area says what
-is done there. Episodes with fewer areas or orders than the largest one leave the last of them unused.
+Actions are integers: 0 is NO_ACTION, ``1 + area * O + order`` uses an area for an order; the area's kind determines the
+verb. Episodes with fewer areas or orders than the largest one leave the last indices unused.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NO_ACTION = 0
 
 
 class Kind(IntEnum):
-    """What an area is; also what is done there, see ``Verb``."""
+    """Kinds of areas; each kind has the value of its ``Verb``."""
 
     NONE = 0  # does not exist in this episode
     PANTRY = 1
@@ -26,7 +26,7 @@ class Kind(IntEnum):
 
 
 class Verb(IntEnum):
-    """Kinds of actions, by the kind of their area."""
+    """Kinds of actions; values equal those of ``Kind``."""
 
     NO_ACTION = 0
     TAKE_INGREDIENTS = 1
@@ -37,32 +37,32 @@ class Verb(IntEnum):
 class Order(IntEnum):
     """Columns of ``State.orders`` (B, O, 6)."""
 
-    INGREDIENTS = 0  # 1 once they are collected
-    SPICES = 1  # 1 once they are collected, or where the recipe asks for none
-    COOKED = 2  # times
+    INGREDIENTS = 0  # 1 once collected
+    SPICES = 1  # 1 once collected, or if the recipe needs none
+    COOKED = 2  # times cooked
     FINISHED = 3
     RUINED = 4
-    SHAPED = 5  # tenths of shaped reward that it has paid
+    SHAPED = 5  # shaped reward paid so far, in tenths
 
 
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 9)."""
 
-    T = 0  # slots played: one action of each agent
+    T = 0  # slots played; a slot is one action of each agent
     TURN = 1  # turns played
-    WORKER = 2  # whose slot it is, the same number for all agents
-    SEAT = 3  # agents that have acted in the present slot, which only play agent by agent can see above 0
+    WORKER = 2  # worker whose slot it is, the same index for all agents
+    SEAT = 3  # agents that have acted in this slot; above 0 only between the seats of an AEC env
     EPISODE = 4
     FINISHED = 5  # orders
     RUINED = 6  # orders
-    LIMIT = 7  # slots at which the episode is cut off
+    LIMIT = 7  # slots until truncation
     OVER = 8  # 1 after the last slot
 
 
 class Dish(IntEnum):
-    """Columns of ``Tables.dishes`` (E, O, 2): what an order asks for beside goods."""
+    """Columns of ``Tables.dishes`` (E, O, 2): requirements of an order other than goods."""
 
-    EXISTS = 0  # 0 for a slot that the episode leaves unused
+    EXISTS = 0  # 0 for a slot that this episode does not use
     COOK_TIME = 1
 
 
@@ -70,18 +70,18 @@ class Area(IntEnum):
     """Columns of ``Tables.areas`` (E, P, 2)."""
 
     KIND = 0
-    SPACES = 1  # actions that it takes in a turn
+    SPACES = 1  # action spaces per turn
 
 
 class EventColumn(IntEnum):
-    """Columns of ``Out.events`` (B, N, 11), see ``kernels.events``: what each agent did in the last slot."""
+    """Columns of ``Out.events`` (B, N, 11), see ``kernels.events``: each agent's action and its outcome."""
 
     CODE = 0  # see Verb
     REASON = 1  # see Reason
-    ADVANCED = 2  # 1 where it collected something or cooked as the recipe asks
+    ADVANCED = 2  # 1 if the agent collected goods or cooked as the recipe asks
     FINISHED = 3
     RUINED = 4
-    TENTHS = 5  # shaped reward that the order paid for it
+    TENTHS = 5  # shaped reward of this action, in tenths
     EPISODE = 6
     TURN = 7
     WORKER = 8
@@ -93,7 +93,7 @@ FIRST_ID = 9  # columns of events from here on hold ids
 
 
 class Reason(IntEnum):
-    """Why an action is refused."""
+    """Reason codes of refused actions."""
 
     OK = 0
     NO_SUCH_AREA = 1
@@ -113,20 +113,20 @@ class Param(IntEnum):
     WORKERS = 2
     MAX_TURNS = 3
     N_EPISODES = 4
-    EPISODE = 5  # the only one played, NOTHING for all in turn
+    EPISODE = 5  # the only episode played; NOTHING for all in turn
     MASK = 6
     REWARD = 7
 
 
 class Mask(IntEnum):
-    """Which actions masks allow."""
+    """Values of the option ``mask``."""
 
-    VALID = 0  # all that a step would carry out in the present state, ruinous ones too
-    SAFE = 1  # those of them that ruin nothing
+    VALID = 0  # every action that the rules accept in this state, including those that ruin an order
+    SAFE = 1  # valid actions that ruin nothing
 
 
 class Reward(IntEnum):
-    """What is rewarded."""
+    """Values of the option ``reward``."""
 
-    SPARSE = 0  # orders finished and ruined
-    SHAPED = 1  # each step towards an order as well
+    SPARSE = 0  # finished and ruined orders
+    SHAPED = 1  # also each step towards an order

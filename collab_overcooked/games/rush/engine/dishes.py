@@ -1,4 +1,4 @@
-"""Names for the dishes of new scenarios: real dishes by the ingredient that they have most of."""
+"""Names for the dishes of generated scenarios: real dishes by main ingredient."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ DISHES = {
         "Queso Fundido",
     ),
 }
-PAPER_RECIPES: dict[str, dict[str, Any]] = {  # those that the paper prints
+PAPER_RECIPES: dict[str, dict[str, Any]] = {  # printed in the paper
     "Fettucine Alfredo": {
         "ingredients": {"pasta": 2, "cheese": 1, "meat": 2},
         "spices": {"white": 1, "black": 1},
@@ -85,24 +85,24 @@ PAPER_RECIPES: dict[str, dict[str, Any]] = {  # those that the paper prints
 
 
 class Cards:
-    """Gives dishes their names: equal recipes the same one, different recipes different ones.
+    """Assigns names to recipes: equal recipes get the same name, different recipes different names.
 
-    Recipes are values, as in scenario files: ``ingredients``, ``spices`` and ``cook_time``.
+    Recipes are mappings as in scenario files: ``ingredients``, ``spices`` and ``cook_time``.
     """
 
     def __init__(self) -> None:
         self._known = dict(PAPER_RECIPES)
 
     def learn(self, name: str, recipe: Mapping[str, Any]) -> None:
-        """Note a recipe that has a name already."""
+        """Register a recipe that already has a name."""
         self._known[name] = dict(recipe)
 
     def name(self, recipe: Mapping[str, Any], spare: str) -> str:
-        """Return the name of a dish.
+        """Return the name of a recipe, choosing a free one if it is new.
 
         Args:
-            recipe: What it is made of.
-            spare: Where no name of ``DISHES`` is free, the name is this with a number.
+            recipe: Values of the recipe.
+            spare: Base of a numbered name, used if no name in ``DISHES`` is free.
         """
         for name, known in self._known.items():
             if known == recipe:

@@ -1,6 +1,6 @@
-"""Make new scenarios whose optimum is known, and episodes that are one another with goods exchanged.
+"""Generate scenarios whose optimum is known, and episodes that differ only by exchanged goods.
 
-Scenarios are values here, as in their files.
+Scenarios are mappings here, as in their YAML files.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ import yaml
 
 from collab_overcooked.games.rush.engine.dishes import Cards
 from collab_overcooked.games.rush.engine.search import BUDGET
-from collab_overcooked.games.rush.engine.solvability import claim_of, verify_scenario
+from collab_overcooked.games.rush.engine.solvability import claim_of, prove_solvability
 from collab_overcooked.games.rush.engine.spec import INGREDIENTS, SPICES, Area, EpisodeSpec, Scenario, load_scenario
 from collab_overcooked.io.checks import parse_integer
 
-PLENTY = 20  # stock of each good where nothing is scarce, if that is enough
-PANTRIES = 2  # where something is
-DRAWS = 400  # of an episode, before the wish is given up
+PLENTY = 20  # minimum stock of each good where nothing is scarce
+PANTRIES = 2  # number of pantries where goods are scarce
+DRAWS = 400  # attempts before generation fails
 PATIENCE = 50  # draws after which each pantry gets one more action space
-EXCHANGES = 50  # drawn for each new episode, to take the one that exchanges most
-MAX_TURNS_TRIED = 100  # turns that are tried to say which would be possible
+EXCHANGES = 50  # candidates drawn for each new episode; the one that exchanges most goods is taken
+MAX_TURNS_TRIED = 100  # range searched for the possible values named in the error message
 
 Values = dict[str, Any]
 Goods = Mapping[str, int]
@@ -32,19 +32,19 @@ Goods = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Wish:
-    """What a new scenario is to be like.
+    """Properties requested of a new scenario.
 
     Attributes:
-        turns: At tightness 0, those that one agent alone needs for all orders. Otherwise those that the team needs,
-            while one agent alone cannot finish all orders in as many; they are then the turns of an episode, too.
-        tightness: 0 for plenty of everything, 1 for nothing to spare. Above 0 it is the share of the ingredients and
-            spices of which there is just what the orders need, at least one ingredient, and tells how many of the
-            last turn's action spaces on stoves (or, where labour is what lacks, of its workers) are needed.
-        episodes: How many, each one the first with goods exchanged.
-        agents: Of the team.
-        workers: Of each agent.
-        orders: Of an episode.
-        max_turns: Of an episode at tightness 0; ``turns`` if None.
+        turns: At tightness 0, the turns that one agent alone needs for all orders. Above 0, the turns that the team
+            needs (one agent alone cannot finish all orders in as many), which are then also the length of an episode.
+        tightness: 0 for plenty of everything, 1 for nothing to spare. Above 0, the share of ingredients and spices
+            (at least one ingredient) that are in stock only as often as the orders need them; it also determines how
+            many of the last turn's stove spaces, or of its workers where these are the bottleneck, are needed.
+        episodes: Number of episodes; each is the first one with goods exchanged.
+        agents: Number of agents.
+        workers: Workers per agent.
+        orders: Orders per episode.
+        max_turns: Turns per episode at tightness 0. Default: ``turns``.
     """
 
     turns: int = 10
@@ -67,21 +67,21 @@ class Wish:
 
     @property
     def hands(self) -> int:
-        """Actions of the team in a turn."""
+        """Actions of the team per turn."""
         return self.agents * self.workers
 
 
 def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) -> Values:
-    """Make a scenario that is certified to be as wished; the same arguments make the same one.
+    """Generate a scenario that is proved to have the requested properties; deterministic in its arguments.
 
     Args:
-        wish: What it is to be like.
-        seed: Of all that is drawn.
-        name: Of the scenario.
-        budget: States that all searches together may look at.
+        wish: Requested properties.
+        seed: Random seed.
+        name: Name of the scenario.
+        budget: Maximum number of states that all searches together may visit.
 
     Raises:
-        ValueError: If there is no such scenario, or none was found.
+        ValueError: If no such scenario exists or none was found.
     """
     rng = random.Random(seed)
     stoves, cooking = _work(wish)
@@ -91,7 +91,7 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
             continue
         areas = _draw_areas(rng, wish, recipes, stoves, 1 + attempt // PATIENCE)
         values = _values(name, _describe(wish), wish, {"recipes": recipes, **areas})
-        first = verify_scenario(load_scenario(values), budget).episodes[0]
+        first = prove_solvability(load_scenario(values), budget).episodes[0]
         claim = claim_of(first)
         if first.team.proved and (first.alone is None or first.alone.proved) and _is_as_wished(wish, claim):
             return exchange_goods(values | {"claim": claim}, wish.episodes, rng)
@@ -99,25 +99,25 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
         if budget < 1:
             break
     raise ValueError(
-        f"turns: no episode was found that needs just {wish.turns}; try another seed, fewer orders or more states"
+        f"turns: found no episode that needs exactly {wish.turns}; try another seed, fewer orders or more states"
     )
 
 
 def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budget: int = BUDGET) -> Values:
-    """Make a scenario of a scenario's first episode and others that are the same with goods exchanged.
+    """Generate a scenario from the first episode of another one and copies of it with goods exchanged.
 
     Args:
-        scenario: As read.
-        episodes: How many.
-        seed: Of the exchanges.
-        name: Of the new scenario.
-        budget: States that each search for its claim may look at; what is not proved is not claimed.
+        scenario: Source scenario.
+        episodes: Number of episodes.
+        seed: Random seed of the exchanges.
+        name: Name of the new scenario.
+        budget: Maximum number of states per search for the file's claim; only proved figures are claimed.
 
     Raises:
-        ValueError: If there are not so many different exchanges.
+        ValueError: If fewer different exchanges exist.
     """
     values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
-    report = verify_scenario(load_scenario(values), budget)
+    report = prove_solvability(load_scenario(values), budget)
     claim = {"claim": claim_of(report.episodes[0])} if report.ok else {}
     return exchange_goods(values | claim, episodes, random.Random(seed))
 
@@ -130,8 +130,8 @@ def _is_as_wished(wish: Wish, claim: Mapping[str, int]) -> bool:
 
 def _describe(wish: Wish) -> str:
     if wish.tightness == 0:
-        return "Stock and action spaces for everybody; one agent alone can finish all orders."
-    return "Stock and action spaces are scarce; only agents who divide the work finish all orders, in the last turn."
+        return "Plenty of stock and action spaces; one agent alone can finish all orders."
+    return "Stock and action spaces are scarce; only agents that divide the work finish all orders, in the last turn."
 
 
 def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
@@ -149,23 +149,23 @@ def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
 
 
 def _work(wish: Wish) -> tuple[int, int]:
-    """Return action spaces on stoves, and how often is cooked, with which counting leads to the turns wished for.
+    """Return the numbers of stove spaces and of cooking actions that lead to the requested number of turns.
 
     Raises:
-        ValueError: If there is no such number; the message says for which turns there is.
+        ValueError: If there are none; the message lists the possible numbers of turns.
     """
-    found = _amounts(wish)
-    if found:
-        return found
+    amounts = _amounts(wish)
+    if amounts:
+        return amounts
     possible = [turns for turns in range(1, MAX_TURNS_TRIED) if _amounts(replace(wish, turns=turns, max_turns=None))]
     raise ValueError(
-        f"turns: {wish.turns} cannot be had with {wish.orders} orders and {wish.agents} x {wish.workers} workers "
+        f"turns: {wish.turns} is impossible with {wish.orders} orders and {wish.agents} x {wish.workers} workers "
         f"at tightness {wish.tightness:g}; possible: {_ranges(possible)}"
     )
 
 
 def _amounts(wish: Wish) -> tuple[int, int] | None:
-    """Return stove spaces and cooks for the number of turns, as few spaces as can be; None if there is no way."""
+    """Return stove spaces (as few as possible) and cooking actions for the number of turns, or None."""
     takes = 2 * wish.orders
     if wish.tightness == 0:
         cooking = wish.workers * wish.turns - takes
@@ -187,7 +187,7 @@ def _rounds(work: int, hands: int) -> int:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Write ascending numbers as ranges; those up to the last one tried go on."""
+    """Format ascending numbers as ranges; a range that reaches the last number tried is open."""
     ends = [n for n in numbers if n + 1 not in numbers]
     starts = [n for n in numbers if n - 1 not in numbers]
     ranges = []
@@ -201,7 +201,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def _draw_recipes(rng: random.Random, orders: int, cooking: int) -> dict[str, Values]:
-    """Draw recipes that together are cooked a number of times; fewer than asked for if two of them are the same."""
+    """Draw recipes whose cook times add up to ``cooking``; fewer than ``orders`` if two of them are equal."""
     cards, mains = Cards(), rng.sample(INGREDIENTS, len(INGREDIENTS))
     recipes = {}
     for o, cook_time in enumerate(_parts(rng, cooking, orders)):
@@ -215,7 +215,7 @@ def _draw_recipes(rng: random.Random, orders: int, cooking: int) -> dict[str, Va
 
 
 def _parts(rng: random.Random, total: int, count: int) -> list[int]:
-    """Split a number into parts that differ, none of them 0 if there is enough for that, in any order."""
+    """Split ``total`` at random into ``count`` parts, all positive if possible."""
     parts = [total // count] * count
     for i in range(total % count):
         parts[i] += 1
@@ -230,7 +230,7 @@ def _parts(rng: random.Random, total: int, count: int) -> list[int]:
 def _draw_areas(
     rng: random.Random, wish: Wish, recipes: Mapping[str, Values], stoves: int, spaces: int
 ) -> dict[str, list[Values]]:
-    """Draw areas with enough for all recipes, if each takes its ingredients from the right pantry."""
+    """Draw areas with enough goods for all recipes, provided that each order uses the right pantry."""
     ingredients = [recipe["ingredients"] for recipe in recipes.values()]
     spices = [recipe["spices"] for recipe in recipes.values()]
     if wish.tightness == 0:
@@ -239,34 +239,35 @@ def _draw_areas(
             "spicebags": [_plenty(SPICES, spices, wish.hands)],
             "stoves": [{"spaces": wish.hands}],
         }
-    homes = [o % PANTRIES for o in rng.sample(range(wish.orders), wish.orders)]  # the right pantry of each order
+    pantries = [o % PANTRIES for o in rng.sample(range(wish.orders), wish.orders)]  # the right pantry of each order
     fair = _rounds(wish.orders, wish.turns)
     return {
-        "pantries": _scarce(rng, INGREDIENTS, ingredients, homes, wish.tightness, max(spaces, fair)),
+        "pantries": _scarce(rng, INGREDIENTS, ingredients, pantries, wish.tightness, max(spaces, fair)),
         "spicebags": _scarce(rng, SPICES, spices, [0] * wish.orders, wish.tightness, fair),
         "stoves": [{"spaces": 1} for _ in range(stoves)],
     }
 
 
 def _plenty(goods: Sequence[str], needs: Sequence[Goods], spaces: int) -> Values:
-    """Return an area with more than enough of everything."""
+    """Return an area with more stock than the orders need."""
     return {"spaces": spaces, "stock": {good: max(PLENTY, 2 * _sum(needs, good)) for good in goods}}
 
 
 def _scarce(
-    rng: random.Random, goods: Sequence[str], needs: Sequence[Goods], homes: Sequence[int], share: float, spaces: int
+    rng: random.Random, goods: Sequence[str], needs: Sequence[Goods], places: Sequence[int], share: float, spaces: int
 ) -> list[Values]:
-    """Return areas with just enough of a share of the goods, where each order comes to its own, and more of others.
+    """Return areas that hold exactly what their orders need of scarce goods, and more of all others.
 
-    The goods that most orders need become scarce first, at least one of them.
+    ``share`` of the goods are scarce, at least one; those that most orders need come first. ``places`` is the area of
+    each order.
     """
     needed = [good for good in rng.sample(goods, len(goods)) if _sum(needs, good)]
     needed.sort(key=lambda good: -sum(good in need for need in needs))
     scarce = needed[: max(1, round(share * len(needed)))]
     areas = []
-    for home in range(max(homes) + 1):
-        own = [need for need, at in zip(needs, homes, strict=True) if at == home]
-        stock = {good: _sum(own if good in scarce else needs, good) + (good not in scarce) for good in goods}
+    for place in range(max(places) + 1):
+        local = [need for need, at in zip(needs, places, strict=True) if at == place]
+        stock = {good: _sum(local if good in scarce else needs, good) + (good not in scarce) for good in goods}
         areas.append({"spaces": spaces, "stock": stock})
     return areas
 
@@ -279,35 +280,35 @@ def _sum(needs: Iterable[Goods], good: str) -> int:
 
 
 def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random) -> Values:
-    """Return a scenario whose first episode is that of another, and whose others are the first with goods exchanged.
+    """Return a scenario with the first episode of ``values`` and copies of it with goods exchanged.
 
-    The exchange runs through recipes and stock alike. Orders and areas keep their places, so that the same action
-    numbers do the same in all episodes; dishes are renamed.
+    Goods are exchanged in recipes and in stock. Orders and areas keep their positions, so that the same action numbers
+    have the same effect in all episodes; dishes are renamed.
 
     Args:
-        values: As ``values_of`` returns them; episodes after the first are ignored.
-        episodes: How many to return.
-        rng: Draws the exchanges.
+        values: Scenario as returned by ``values_of``; episodes after the first are ignored.
+        episodes: Number of episodes to return.
+        rng: Random source of the exchanges.
 
     Raises:
-        ValueError: If there are not so many different exchanges.
+        ValueError: If fewer different exchanges exist.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))
     if not 1 <= episodes <= possible:
-        raise ValueError(f"episodes must be from 1 to {possible}, as many as goods can be exchanged, not {episodes!r}")
+        raise ValueError(f"episodes must be from 1 to {possible}, the number of possible exchanges, not {episodes!r}")
     cards = Cards()
     for name, recipe in first["recipes"].items():
         cards.learn(name, recipe)
     plain = {good: good for kind in goods for good in kind}
-    used, made = [plain], [first]
-    while len(made) < episodes:
+    used, exchanged = [plain], [first]
+    while len(exchanged) < episodes:
         drawn = [_draw_exchange(rng, goods) for _ in range(EXCHANGES)]
         new = [exchange for exchange in drawn if exchange not in used]
         if new:
             used.append(max(new, key=lambda exchange: sum(good != other for good, other in exchange.items())))
-            made.append(_exchanged(first, used[-1], cards))
-    return {**values, "episodes": made}
+            exchanged.append(_exchanged(first, used[-1], cards))
+    return {**values, "episodes": exchanged}
 
 
 def _draw_exchange(rng: random.Random, goods: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -322,12 +323,12 @@ def _exchanged(episode: Values, exchange: Mapping[str, str], cards: Cards) -> Va
         new["cook_time"] = recipe["cook_time"]
         names[name] = cards.name(new, name)
         recipes[names[name]] = new
-    made = {**episode, "recipes": recipes}
+    copy = {**episode, "recipes": recipes}
     if "orders" in episode:
-        made["orders"] = [names[name] for name in episode["orders"]]
+        copy["orders"] = [names[name] for name in episode["orders"]]
     for kind in ("pantries", "spicebags"):
-        made[kind] = [{**area, "stock": _renamed(area["stock"], exchange)} for area in episode[kind]]
-    return made
+        copy[kind] = [{**area, "stock": _renamed(area["stock"], exchange)} for area in episode[kind]]
+    return copy
 
 
 def _renamed(counts: Goods, exchange: Mapping[str, str]) -> dict[str, int]:
@@ -340,7 +341,7 @@ def _renamed(counts: Goods, exchange: Mapping[str, str]) -> dict[str, int]:
 
 
 def values_of(scenario: Scenario) -> Values:
-    """Return a scenario as the values of a file."""
+    """Return a scenario as a mapping in the form of its file."""
     values: Values = {
         "name": scenario.name,
         "description": scenario.description,
@@ -392,7 +393,7 @@ def scenario_text(values: Mapping[str, Any], heading: str) -> str:
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes equal parts out again instead of pointing at the first of them."""
+    """Dumper without YAML aliases: equal values are written out again."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

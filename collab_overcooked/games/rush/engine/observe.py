@@ -1,4 +1,4 @@
-"""Observations of Rush: action masks, and features, all uint8; counts and times stop at 255."""
+"""Observations of Rush: action masks and uint8 features; counts and times are clipped at 255."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
 from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 
-ORDER_FEATURES = 7  # beside the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
-AREA_FEATURES = 5  # beside the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
-CLOCK_FEATURES = 4  # beside the seats: turn, turns left, worker, slots left in the turn
+ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
+AREA_FEATURES = 5  # in addition to the stock: pantry, spicebag, stove, action spaces left, action spaces per turn
+CLOCK_FEATURES = 4  # in addition to the seats: turn, turns left, worker, slots left in the turn
 
 
 @kernel
 def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, observations, masks):
-    """Every agent gets its mask and its view, which differ in nothing but the seat. Mutates: observations, masks."""
+    """Agents get the same mask and the same features, except for the seat. Mutates: observations, masks."""
     mask_actions(orders, stock, spaces, dishes, needs, areas, params, masks[0])
     seats = encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, observations[0])
     for i in range(1, masks.shape[0]):
@@ -26,7 +26,7 @@ def observe_env(orders, stock, spaces, clock, dishes, needs, areas, params, obse
 
 @kernel
 def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
-    """Allowed is what the rules would carry out now, ruinous actions only if the game wants them. Mutates: mask."""
+    """The mask allows what the rules would accept now; with mask="safe", nothing that ruins an order. Mutates: mask."""
     n_orders, safe = orders.shape[0], params[Param.MASK] == Mask.SAFE
     mask[0] = 1
     for at in range(areas.shape[0]):
@@ -40,7 +40,7 @@ def mask_actions(orders, stock, spaces, dishes, needs, areas, params, mask):
 
 @kernel
 def encode_order(order, dish, need, out, at):
-    """An order is what it asks for and how far it has come. Mutates: out."""
+    """The features of an order are its requirements and its progress. Mutates: out."""
     for k in range(need.shape[0]):
         out[at + k] = clip_u8(need[k])
     at += need.shape[0]
@@ -56,7 +56,7 @@ def encode_order(order, dish, need, out, at):
 
 @kernel
 def encode_area(shelf, space, area, out, at):
-    """An area is its stock, its kind and its action spaces. Mutates: out."""
+    """The features of an area are its stock, its kind and its action spaces. Mutates: out."""
     for k in range(shelf.shape[0]):
         out[at + k] = clip_u8(shelf[k])
     at += shelf.shape[0]
@@ -70,7 +70,7 @@ def encode_area(shelf, space, area, out, at):
 
 @kernel
 def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out):
-    """Flat view: orders, areas, clock, then room for the seats, the place of which is returned. Mutates: out."""
+    """Write orders, areas, the clock and zeros for the seats; return the index of the first seat. Mutates: out."""
     at, workers = 0, params[Param.WORKERS]
     for o in range(orders.shape[0]):
         at = encode_order(orders[o], dishes[o], needs[o], out, at)

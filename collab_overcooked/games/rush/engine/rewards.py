@@ -7,7 +7,7 @@ import numpy as np
 from collab_overcooked.games.rush.engine.constants import EventColumn, Reward
 from collab_overcooked.kernels.jit import kernel
 
-TENTHS = 10  # in a whole
+TENTHS = 10  # per point
 
 
 @kernel

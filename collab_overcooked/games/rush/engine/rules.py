@@ -1,8 +1,8 @@
-"""The rules of Rush, one kernel a rule, for one environment. ``step.py`` has the order of play.
+"""The rules of Rush, one kernel per rule, for one environment. ``step.py`` has the order of play.
 
 Arguments are views of one environment's arrays and of one episode's tables: ``orders`` (O, 6), ``order`` a row of it,
 ``stock`` (P, K), ``spaces`` (P,) action spaces left, ``clock`` (9,), ``dishes`` (O, 2), ``needs`` (O, K), ``areas``
-(P, 2). A search may step ``act`` and ``end_slot`` by itself.
+(P, 2). Searches call ``act`` and ``end_slot`` directly.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from collab_overcooked.games.rush.engine.constants import (
 from collab_overcooked.kernels.events import clear_event
 from collab_overcooked.kernels.jit import kernel
 
-SHAPED_MOST = 9  # tenths of shaped reward that one order pays at most
+MAX_SHAPED = 9  # limit of the shaped reward of one order, in tenths
 
-# ------------------------------------------------------------------------------------------- what is refused, and why
+# ------------------------------------------------------------------------------------------- refusals
 
 
 @kernel
 def is_in_stock(shelf, need, first, end):
-    """An area can serve an order if it has all of what the recipe asks for."""
+    """An area can serve an order only if it has all the goods that the recipe needs."""
     for k in range(first, end):
         if shelf[k] < need[k]:
             return False
@@ -40,7 +40,7 @@ def is_in_stock(shelf, need, first, end):
 
 @kernel
 def is_collected(order, kind):
-    """A pantry is of no use to an order that has its ingredients, a spicebag to one that has its spices."""
+    """An order whose ingredients are collected needs no pantry; one whose spices are collected needs no spicebag."""
     if kind == Kind.PANTRY:
         return order[Order.INGREDIENTS] == 1
     return kind == Kind.SPICEBAG and order[Order.SPICES] == 1
@@ -48,7 +48,7 @@ def is_collected(order, kind):
 
 @kernel
 def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
-    """Actions need an open order, goods not yet collected and in stock, and a free action space; ruining is allowed."""
+    """An action needs an open order, goods that are in stock and not yet collected, and a free action space."""
     kind = area[Area.KIND]
     if kind == Kind.NONE:
         return Reason.NO_SUCH_AREA + 0
@@ -71,13 +71,13 @@ def why_invalid(order, shelf, space, dish, need, area, n_ingredients):
 
 @kernel
 def would_ruin(order, dish, area):
-    """Cooking ruins an order without its ingredients, and one that has cooked as long as its recipe asks."""
+    """Cooking ruins an order whose ingredients are missing or that is already cooked as often as its recipe says."""
     if area[Area.KIND] != Kind.STOVE:
         return False
     return order[Order.INGREDIENTS] == 0 or order[Order.COOKED] >= dish[Dish.COOK_TIME]
 
 
-# ------------------------------------------------------------------------------------------- what actions do
+# ------------------------------------------------------------------------------------------- effects of actions
 
 
 @kernel
@@ -98,14 +98,14 @@ def take_spices(order, shelf, need, n_ingredients):
 
 @kernel
 def cook(order, dish, area):
-    """A cook counts, and ruins the order if it came too early or once too often. Mutates: order."""
+    """Cooking counts, and ruins the order if it comes too early or too often. Mutates: order."""
     order[Order.RUINED] = 1 if would_ruin(order, dish, area) else 0
     order[Order.COOKED] += 1
 
 
 @kernel
 def finish(order, dish):
-    """An order is finished as soon as ingredients, spices and cook time all match. Mutates: order."""
+    """An order is finished once its ingredients, spices and cook time all match. Mutates: order."""
     collected = order[Order.INGREDIENTS] == 1 and order[Order.SPICES] == 1
     if collected and order[Order.COOKED] == dish[Dish.COOK_TIME] and order[Order.RUINED] == 0:
         order[Order.FINISHED] = 1
@@ -113,8 +113,8 @@ def finish(order, dish):
 
 @kernel
 def shape(order):
-    """Each step towards an order pays a tenth, up to nine tenths an order. Mutates: order."""
-    if order[Order.SHAPED] >= SHAPED_MOST:
+    """Each step towards an order pays a tenth, up to nine tenths per order. Mutates: order."""
+    if order[Order.SHAPED] >= MAX_SHAPED:
         return 0
     order[Order.SHAPED] += 1
     return 1
@@ -122,7 +122,7 @@ def shape(order):
 
 @kernel
 def begin_event(event, clock):
-    """A worker's event says when it acts, whatever it does. Mutates: event."""
+    """Every event records episode, turn and worker. Mutates: event."""
     clear_event(event, FIRST_ID)
     event[EventColumn.EPISODE] = clock[Clock.EPISODE]
     event[EventColumn.TURN] = clock[Clock.TURN]
@@ -131,7 +131,7 @@ def begin_event(event, clock):
 
 @kernel
 def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, event):
-    """One worker uses an action space for an order, or is refused and leaves everything as it was; the seat has acted.
+    """A worker uses an action space for an order; if the action is refused, nothing changes except whose turn it is.
 
     Mutates: orders, stock, spaces, clock, event.
     """
@@ -160,7 +160,7 @@ def act(action, orders, stock, spaces, clock, dishes, needs, areas, params, even
 
 @kernel
 def settle(order, dish, clock, event):
-    """What was done to an order has ruined it, or is a step on the way and may finish it.
+    """An accepted action ruins its order, advances it, or advances and finishes it.
 
     Mutates: order, clock, event.
     """
@@ -179,7 +179,7 @@ def settle(order, dish, clock, event):
 
 @kernel
 def count_orders(dishes):
-    """An episode has as many orders as slots in use."""
+    """An episode has as many orders as it has order slots in use."""
     count = 0
     for o in range(dishes.shape[0]):
         count += dishes[o, Dish.EXISTS]
@@ -188,14 +188,14 @@ def count_orders(dishes):
 
 @kernel
 def refill_spaces(spaces, areas):
-    """A new turn frees all action spaces; stock stays as it is. Mutates: spaces."""
+    """A new turn frees all action spaces but does not refill the stock. Mutates: spaces."""
     for at in range(spaces.shape[0]):
         spaces[at] = areas[at, Area.SPACES]
 
 
 @kernel
 def end_slot(spaces, clock, dishes, areas, params):
-    """The next worker's slot comes, after the last worker's the next turn; nothing comes once all orders are decided.
+    """After a slot, the next worker acts; after the last worker, the next turn begins unless all orders are decided.
 
     Mutates: spaces, clock.
     """
@@ -212,7 +212,7 @@ def end_slot(spaces, clock, dishes, areas, params):
 
 @kernel
 def is_decided(clock, dishes):
-    """An episode is decided when every order is finished or ruined."""
+    """An episode is decided once every order is finished or ruined."""
     return clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(dishes)
 
 
@@ -221,7 +221,7 @@ def is_decided(clock, dishes):
 
 @kernel
 def next_episode(rng_count, forced, params):
-    """Episodes come one after the other, round and round, unless the game plays one only or a reset asks for one."""
+    """Episodes are played in turn, cyclically, unless the option or ``reset`` selects one."""
     if forced != NOTHING:
         return forced
     if params[Param.EPISODE] != NOTHING:
@@ -231,7 +231,7 @@ def next_episode(rng_count, forced, params):
 
 @kernel
 def open_orders(orders, needs, n_ingredients):
-    """At first nothing is collected or cooked; where a recipe asks for no spices, none are missing. Mutates: orders."""
+    """Orders start uncollected and uncooked; a recipe without spices counts as having them. Mutates: orders."""
     orders[:] = 0
     for o in range(orders.shape[0]):
         orders[o, Order.SPICES] = 1

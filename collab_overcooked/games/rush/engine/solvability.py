@@ -1,4 +1,4 @@
-"""Certify scenarios: what a team and what one agent alone can reach, proved by exact search, and what a file claims."""
+"""Solvability of scenarios: the best play of the team and of one agent alone, by exact search, and a file's claims."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
 @dataclass(frozen=True)
 class Proof:
-    """What some agents can reach in an episode.
+    """Best result of a number of agents in an episode.
 
     Attributes:
-        agents: How many play.
-        orders: How many there are.
-        finished: Of them, how many the best plan found finishes.
-        at_most: Of them, more than these cannot be finished.
-        turns: Turns that the plan takes if it finishes all; None otherwise.
-        at_least: In fewer turns all cannot be finished; None where not all can be, or it is not known whether.
-        states: Looked at by the search.
-        proved: Whether the plan is the best there is.
+        agents: Number of agents that play.
+        orders: Number of orders.
+        finished: Orders finished by the best plan found.
+        at_most: Upper bound of the orders that can be finished.
+        turns: Turns of the plan if it finishes all orders; None otherwise.
+        at_least: Lower bound of the turns for all orders; None if not all can be finished or this is unknown.
+        states: States visited by the search.
+        proved: Whether the plan is proved to be optimal.
     """
 
     agents: int
@@ -45,11 +45,11 @@ class EpisodeReport:
     """Proofs for one episode.
 
     Attributes:
-        episode: Number from 0 on.
-        team: All agents of the scenario together.
-        alone: One of them, while the others do nothing; None if there is only one.
-        exchanged: Goods of the first episode and those that take their place in this one, if these episodes differ in
-            nothing else but names; None otherwise.
+        episode: Number of the episode, from 0.
+        team: Result of all agents of the scenario together.
+        alone: Result of one agent while the others do nothing; None if there is only one.
+        exchanged: Goods of the first episode and their replacements in this one, if the two episodes differ only in
+            names; None otherwise.
     """
 
     episode: int
@@ -60,16 +60,16 @@ class EpisodeReport:
 
 @dataclass(frozen=True)
 class ScenarioReport:
-    """What is known of a scenario before anybody plays it.
+    """Proofs for all episodes of a scenario, compared with the claims of its file.
 
     Attributes:
-        name: Of the scenario.
-        agents: Of the team.
-        workers: Of each agent.
-        max_turns: Of an episode.
+        name: Name of the scenario.
+        agents: Number of agents.
+        workers: Workers per agent.
+        max_turns: Turns per episode.
         episodes: Proofs, in the order of play.
-        claim: Figures that the file claims.
-        problems: Where a claim is wrong or is not proved, in sentences.
+        claim: Figures claimed by the file.
+        problems: Messages about claims that are wrong or unproved.
     """
 
     name: str
@@ -82,23 +82,23 @@ class ScenarioReport:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is proved and all claims hold."""
+        """True if everything is proved and all claims hold."""
         return not self.problems
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain values."""
+        """Return the report as a dict."""
         return asdict(self) | {"ok": self.ok}
 
 
-def verify_scenario(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
-    """Certify a scenario: search for the best play of the whole team and of one agent alone, in each episode.
+def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioReport:
+    """Search for the best play of the team and of one agent alone in each episode, and check the file's claims.
 
     Args:
-        scenario: As read.
-        budget: States that each search may look at; where that is too little, the report says what is left open.
+        scenario: The scenario.
+        budget: Maximum number of states per search; the report lists what it leaves open.
 
     Raises:
-        LayoutError: If the file claims a figure that there is not.
+        LayoutError: If the file claims an unknown figure.
         ValueError: If the budget is below 1.
     """
     budget = parse_integer("budget", budget, 1)
@@ -127,7 +127,7 @@ def _episode(scenario: Scenario, e: int, budget: int) -> EpisodeReport:
 
 
 def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proof:
-    """Find out what a number of agents can reach in an episode."""
+    """Search for the best result of a number of agents in an episode."""
     tables = compile_scenario(scenario, RushConfig(agents=agents)).tables
     solution: Solution = Solver(tables, e, [True] * agents, budget).solve(*start_of(tables, e))
     orders = len(scenario.episodes[e].orders)
@@ -144,37 +144,37 @@ def prove(scenario: Scenario, e: int, agents: int, budget: int = BUDGET) -> Proo
 
 
 def exchanged(scenario: Scenario, first: EpisodeSpec, other: EpisodeSpec) -> dict[str, str] | None:
-    """Return which goods take the place of which, if two episodes are alike but for the names of goods and dishes.
+    """Return the mapping of goods between two episodes that differ only in the names of goods and dishes, or None.
 
-    Orders and areas are compared place by place: the same action numbers then do the same in both.
+    Orders and areas are compared by position: the same action numbers then have the same effect in both.
 
     Args:
-        scenario: That knows all goods.
-        first: Whose goods are the keys.
-        other: Whose goods are the values.
+        scenario: Scenario of both episodes.
+        first: Episode whose goods are the keys.
+        other: Episode whose goods are the values.
     """
     times = [[episode.recipes[name].cook_time for name in episode.orders] for episode in (first, other)]
     areas = [[(area.kind, area.spaces) for area in episode.areas] for episode in (first, other)]
     if times[0] != times[1] or areas[0] != areas[1]:
         return None
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for goods in (scenario.ingredients, scenario.spices):
         uses = [sorted((_uses(episode, good), g) for g, good in enumerate(goods)) for episode in (first, other)]
         for (use, g), (other_use, h) in zip(*uses, strict=True):
             if use != other_use:
                 return None
-            found[goods[g]] = goods[h]
-    return {good: found[good] for good in (*scenario.ingredients, *scenario.spices)}
+            replacements[goods[g]] = goods[h]
+    return {good: replacements[good] for good in (*scenario.ingredients, *scenario.spices)}
 
 
 def _uses(episode: EpisodeSpec, good: str) -> tuple[int, ...]:
-    """Return how much of a good each order asks for and each area has."""
+    """Return the amounts of a good that each order needs and each area has."""
     recipes = [episode.recipes[name] for name in episode.orders]
     asked = [recipe.ingredients.get(good, 0) + recipe.spices.get(good, 0) for recipe in recipes]
     return (*asked, *(area.stock.get(good, 0) for area in episode.areas))
 
 
-# ------------------------------------------------------------------------------------------- claims and words
+# ------------------------------------------------------------------------------------------- claims and reports
 
 
 def claim_of(report: EpisodeReport) -> dict[str, int]:
@@ -193,19 +193,19 @@ def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> l
         if proof is not None and not proof.proved:
             subject = "the team" if who == "team" else "one agent alone"
             lines.append(
-                f"episode {report.episode}: after {budget} states it is not proved what {subject} can reach; "
-                "allow more with --budget"
+                f"episode {report.episode}: after {budget} states the optimum of {subject} is not proved; "
+                "increase --budget"
             )
             continue
         for what, (figure, truth) in _figures(proof).items():
-            said = claim.get(f"{who}_{what}")
-            if said is not None and said != figure:
-                lines.append(f"episode {report.episode}: the file claims {who}_{what} {said}, but {truth}")
+            claimed = claim.get(f"{who}_{what}")
+            if claimed is not None and claimed != figure:
+                lines.append(f"episode {report.episode}: the file claims {who}_{what} {claimed}, but {truth}")
     return lines
 
 
 def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
-    """Return what may be claimed, each with its figure, and in words."""
+    """Return figure and text of each claim that a file may make."""
     if proof is None:
         return dict.fromkeys(("turns", "orders"), (None, "the team is one agent"))
     turns = f"it is {proof.turns}" if proof.turns is not None else "not all orders can be finished in time"
@@ -213,7 +213,7 @@ def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
 
 
 def report_text(report: ScenarioReport) -> str:
-    """Return a report as a table of proofs and a line for each thing to know."""
+    """Return a report as text: a table of proofs, then differences between episodes, claims and problems."""
     head = ["episode", "who", "orders finished", "turns for all", "states", "proved"]
     rows = [head]
     for episode in report.episodes:

@@ -1,4 +1,4 @@
-"""Scenarios in words: frozen dataclasses read from YAML."""
+"""Scenarios: frozen dataclasses read from YAML."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ MAX_COUNT = 9999  # largest stock, number of action spaces, count in a recipe an
 
 @dataclass(frozen=True)
 class Recipe:
-    """What an order asks for.
+    """Goods and cook time of an order.
 
     Attributes:
         name: For example ``"Mac and Cheese"``.
-        ingredients: Count of each ingredient, at least one in all.
+        ingredients: Count of each ingredient; at least one.
         spices: Count of each spice; may be empty.
         cook_time: How often it must be cooked.
     """
@@ -44,10 +44,10 @@ class Area:
     """A place where workers act.
 
     Attributes:
-        id: Number that actions name, different for all areas of an episode.
+        id: Number used by actions, unique in an episode.
         kind: ``"pantry"``, ``"spicebag"`` or ``"stove"``.
-        stock: Count of each ingredient or spice at first; empty for stoves.
-        spaces: Actions that it takes in a turn.
+        stock: Initial count of each ingredient or spice; empty for stoves.
+        spaces: Action spaces per turn.
     """
 
     id: int
@@ -58,11 +58,11 @@ class Area:
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """One round of a scenario.
+    """An episode of a scenario.
 
     Attributes:
-        recipes: All that are known, by name, ordered or not.
-        orders: Names of the recipes that are ordered, each once.
+        recipes: All known recipes by name, whether ordered or not.
+        orders: Names of the ordered recipes, each once.
         pantries: Areas with ingredients.
         spicebags: Areas with spices.
         stoves: Areas for cooking.
@@ -82,19 +82,19 @@ class EpisodeSpec:
 
 @dataclass(frozen=True)
 class Scenario:
-    """All that a YAML file says.
+    """Contents of a scenario file.
 
     Attributes:
-        document: Where it was read.
+        document: Source document.
         name: For example ``"easy"``.
-        description: What it is like, in a sentence.
-        agents: Number of agents if none is chosen.
-        workers: Workers of each agent if none is chosen.
-        max_turns: Turns of an episode if no number is chosen.
-        ingredients: All that exist, in the order of lists.
-        spices: All that exist, in the order of lists.
-        episodes: In the order of play.
-        claim: Figures that a certification must find again, by name; None if the file claims nothing.
+        description: One-sentence description.
+        agents: Default number of agents.
+        workers: Default number of workers per agent.
+        max_turns: Default number of turns per episode.
+        ingredients: All ingredients, in the order of lists.
+        spices: All spices, in the order of lists.
+        episodes: Episodes in the order of play.
+        claim: Figures that ``engine.solvability`` must reproduce, by name; None if the file claims nothing.
     """
 
     document: Document
@@ -110,7 +110,7 @@ class Scenario:
 
 
 def scenarios() -> list[str]:
-    """Return the names of the shipped scenarios."""
+    """Return the names of the built-in scenarios."""
     return builtin_names(FOLDER)
 
 
@@ -118,10 +118,10 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
     """Read a scenario.
 
     Args:
-        source: A shipped name, the path of a YAML file, or the values of such a file.
+        source: A built-in name, the path of a YAML file, or the values of such a file.
 
     Raises:
-        LayoutError: If the scenario cannot work; the message names file, line and remedy.
+        LayoutError: If the scenario is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "scenario")
     doc.mapping(only=KEYS)
@@ -149,13 +149,15 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
-    """Names stand in texts and in quotes inside them."""
+    """Reject names that would break the texts and quotes they appear in."""
     if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set("'\"\\\n{}:,"):
-        raise doc.error(f"{quote_value(name)} is no name: use a text without quotes, braces, colons and commas", *path)
+        raise doc.error(
+            f"{quote_value(name)} is not a valid name: use text without quotes, braces, colons and commas", *path
+        )
 
 
 def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:
-    """Read ``name: count`` lines; names are checked where all of them are known; no lines are an empty mapping."""
+    """Read a mapping of names to counts (default: empty); names are checked if ``known`` is not None."""
     counts = {}
     for name in doc.mapping(*path, default={}):
         if known is not None and name not in known:
@@ -196,7 +198,7 @@ def _recipe(doc: Document, name: Any, ingredients: Sequence[str], spices: Sequen
         cook_time=doc.integer(*path, "cook_time", high=MAX_COUNT),
     )
     if not recipe.ingredients:
-        raise doc.error(f"{name} asks for no ingredient; a recipe needs at least one", *path)
+        raise doc.error(f"{name} has no ingredients; a recipe needs at least one", *path)
     return recipe
 
 
@@ -205,10 +207,10 @@ def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
 
 
 def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
-    """Read the areas of a kind; one without an id gets the next free number, counted from its place on."""
-    given = doc.listed(f"at least one {kind}", *path)
+    """Read the areas of a kind; an area without an id gets the next free number, counted from its position."""
+    entries = doc.listed(f"at least one {kind}", *path)
     areas = []
-    for i in range(len(given)):
+    for i in range(len(entries)):
         doc.mapping(*path, i, only=AREA_KEYS[str(path[-1])])
         free = next(number for number in count(len(seen)) if number not in seen)
         number = doc.integer(*path, i, "id", default=free, high=MAX_COUNT)

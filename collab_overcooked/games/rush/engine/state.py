@@ -1,4 +1,4 @@
-"""The arrays of a batch of rounds, and readable events.
+"""The arrays of a batch of environments, and readable events.
 
 Shape letters: B environments, N agents, E episodes of the scenario, O order slots, P areas, K goods (ingredients, then
 spices), A actions, L numbers in an observation.
@@ -26,7 +26,7 @@ Array = np.ndarray
 
 
 class Tables(NamedTuple):
-    """What never changes during a game: read-only int32 arrays."""
+    """Constants of a compiled scenario: read-only int32 arrays."""
 
     params: Array  # (8,) see Param
     dishes: Array  # (E, O, 2) see Dish
@@ -36,7 +36,7 @@ class Tables(NamedTuple):
 
 
 class State(NamedTuple):
-    """One moment of B rounds, with leading axis B."""
+    """State of B environments, with leading axis B."""
 
     orders: Array = array_of("O", Order)
     stock: Array = array_of("P", "K")
@@ -46,7 +46,7 @@ class State(NamedTuple):
 
 
 class Out(NamedTuple):
-    """What a step writes, with leading axis B."""
+    """Outputs of a step, with leading axis B."""
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)

@@ -1,7 +1,7 @@
-"""The order of play: what happens in a slot, first things first, and the loops over a batch.
+"""The order of play within a slot, and the loops over a batch.
 
-A turn has one slot for each worker; in a slot every agent acts with that worker, one after the other by seat. A step is
-a whole slot, or what is left of it where ``act_batch`` has let some seats act before.
+A turn has one slot per worker; in a slot every agent acts with that worker, in seat order. A step is one slot, or the
+rest of it if ``act_batch`` has already let some seats act.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collab_overcooked.kernels.rng import Rng
 
 @kernel
 def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params, events):
-    """One slot: each agent that has not yet acted does so in turn, after what those before it have done; then it ends.
+    """In a slot, agents act in seat order, each on the state that the agents before it leave; then the slot ends.
 
     Mutates: orders, stock, spaces, clock, events.
     """
@@ -35,7 +35,7 @@ def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params
 
 @kernel
 def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
-    """An episode starts with untouched orders, its own stock and all action spaces free.
+    """An episode starts with untouched orders, full stock and all action spaces free.
 
     Mutates: orders, stock, spaces, clock, rng.
     """
@@ -55,7 +55,7 @@ def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
 
 @kernel
 def pay(clock, dishes, params, events, rewards):
-    """Every agent is paid alike, and the episode ends if it is decided or cut off. Mutates: rewards."""
+    """All agents get the same reward; the episode ends when it is decided or truncated. Mutates: rewards."""
     rewards[:] = team_reward(events, params[Param.REWARD])
     decided = is_decided(clock, dishes)
     return decided, clock[Clock.OVER] == 1 and not decided
@@ -63,7 +63,7 @@ def pay(clock, dishes, params, events, rewards):
 
 @kernel
 def step_batch(tables, state, actions, out):
-    """Step every environment of a batch by one slot; one that is over stays as it is and pays nothing.
+    """Step every environment of a batch by one slot; environments that are over do not change and pay nothing.
 
     Mutates: state, out.
     """
@@ -82,7 +82,7 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def rest(clock, events, rewards):
-    """In a slot in which nothing happens nobody does anything or is paid. Mutates: events, rewards."""
+    """Write empty events and zero rewards. Mutates: events, rewards."""
     for seat in range(events.shape[0]):
         begin_event(events[seat], clock)
     rewards[:] = 0
@@ -90,7 +90,7 @@ def rest(clock, events, rewards):
 
 @kernel
 def act_batch(tables, state, actions, out):
-    """The seat whose turn it is acts in every environment of a batch that is not over; the slot goes on.
+    """Let the seat whose turn it is act in every environment that is not over, without ending the slot.
 
     Mutates: state, out.
     """
@@ -117,7 +117,7 @@ def act_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, episode, limit):
-    """Start new episodes where `which` says so. Mutates: state, out."""
+    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     orders, stock, spaces, clock, rng = state.orders, state.stock, state.spaces, state.clock, state.rng
     events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
     for b in range(orders.shape[0]):
@@ -132,7 +132,7 @@ def reset_batch(tables, state, out, which, episode, limit):
 
 @kernel
 def observe_batch(tables, state, out):
-    """Show the agents what is new; a kernel of its own, as in every game here, for shorter compile times.
+    """Write observations and masks of changed environments; a separate kernel, for shorter compile times.
 
     Mutates: out.
     """

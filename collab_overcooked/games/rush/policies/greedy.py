@@ -1,6 +1,6 @@
-"""Greedy play of Rush: whatever is possible for the order that is nearest to its end, with no thought for later.
+"""Greedy play of Rush: the first useful action for the order with the least work left, without looking ahead.
 
-It ruins nothing, but takes goods wherever it finds them first, so that scarce ones may be missing for other orders.
+It ruins nothing, but takes goods wherever it finds them first, so that scarce goods may be missing for other orders.
 """
 
 from __future__ import annotations
@@ -15,25 +15,24 @@ from collab_overcooked.games.rush.engine.rules import would_ruin
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 
 GAMES = ("KitchenRush-v0", "AlienRush-v0")
-FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # what is done first for an order, if there is a choice
+FIRST = (Kind.PANTRY, Kind.STOVE, Kind.SPICEBAG)  # priority of actions for an order
 
 
 def check_game(name: str, game: FullGame) -> None:
-    """Refuse other games.
+    """Reject other games.
 
     Raises:
-        ValueError: If the game is not one of Rush.
+        ValueError: If the game is not Kitchen Rush or Alien Rush.
     """
     if game.id not in GAMES:
         raise ValueError(f"policy {name!r} plays {' and '.join(GAMES)} only, not {game.id}")
 
 
 def useful_action(game: Any, state: Any) -> int:
-    """Return what a worker best does at once.
+    """Return a useful action in this state.
 
     Returns:
-        An action that the rules accept and that ruins nothing, for the order with the least work left; NO_ACTION if
-        there is none.
+        A valid action that ruins nothing, for the order with the least work left; NO_ACTION if there is none.
     """
     tables, episode = game.compiled.tables, int(state.clock[0, Clock.EPISODE])
     dishes, areas, orders = tables.dishes[episode], tables.areas[episode], state.orders[0]
@@ -48,7 +47,7 @@ def useful_action(game: Any, state: Any) -> int:
 
 
 class GreedyPolicy(Silent):
-    """Does what is possible for the order that is nearest to its end; knows what seats of its kind do before it."""
+    """Works on the order with the least work left; simulates the greedy seats that act before it."""
 
     name = "greedy"
     needs_simulator = True
@@ -57,7 +56,7 @@ class GreedyPolicy(Silent):
         """Forget the last episode.
 
         Raises:
-            ValueError: If the game is not one of Rush.
+            ValueError: If the game is not Kitchen Rush or Alien Rush.
         """
         check_game(self.name, info.game)
         self._game: Any = info.game
@@ -66,9 +65,9 @@ class GreedyPolicy(Silent):
         self._actions = np.zeros((1, info.game.n_agents), np.int32)
 
     def act(self, seen: Seen) -> int:
-        """Return what is useful once the seats before this one, as far as they are of its kind, have acted."""
-        moment = self._simulator.fork(1, 0)
-        for seat in range(self._game.seat_to_act(moment.state, 0), seen.seat):
-            self._actions[0, seat] = useful_action(self._game, moment.state) if self._mates[seat] else NO_ACTION
-            moment.act_seat(self._actions)
-        return useful_action(self._game, moment.state)
+        """Return a useful action for the state after the earlier greedy seats have acted."""
+        fork = self._simulator.fork(1, 0)
+        for seat in range(self._game.seat_to_act(fork.state, 0), seen.seat):
+            self._actions[0, seat] = useful_action(self._game, fork.state) if self._mates[seat] else NO_ACTION
+            fork.act_seat(self._actions)
+        return useful_action(self._game, fork.state)

@@ -1,7 +1,7 @@
-"""Best play of Rush: the exact search plans for all seats of a kind, and each of them plays its part.
+"""Optimal play of Rush: exact search plans jointly for all seats that use this policy.
 
-The search runs at the start and whenever the game is not where the plan led, because somebody else acted or an action
-was refused. It does not count on seats of another kind; what these have done is in the moment that it starts from.
+The search runs at the start and whenever the state differs from the planned one, because another policy acted or an
+action was refused. It assumes that seats of other policies do nothing from the current state on.
 """
 
 from __future__ import annotations
@@ -18,151 +18,154 @@ from collab_overcooked.games.rush.policies.greedy import check_game, useful_acti
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.simulator import Fork
 
-BUDGET = 100_000  # states that a search may look at
-ROOM = 10_000  # moments that a planner remembers
+BUDGET = 100_000  # states per search
+ROOM = 10_000  # states whose actions a planner remembers
 
 Row = tuple[int, ...]
-Habit = Callable[[Fork, int], int]  # moment, seat -> action
+Habit = Callable[[Fork, int], int]  # fork, seat -> action
 
 
 class Planner:
-    """Decides for some seats together; remembers where its plans lead, as each of the seats asks."""
+    """Plans jointly for some seats; caches the states along its plans, as each of the seats asks separately."""
 
-    def __init__(self, game: Any, own: tuple[bool, ...]) -> None:
-        self._game, self._own = game, own
+    def __init__(self, game: Any, planned: tuple[bool, ...]) -> None:
+        self._game, self._planned = game, planned
         self._solvers: dict[int, Solver] = {}
         self._known: dict[bytes, Row] = {}
 
-    def decide(self, moment: Fork) -> Row:
-        """Return the action of each seat; NO_ACTION for those that are not planned for."""
-        key = _key(moment.state)
+    def decide(self, fork: Fork) -> Row:
+        """Return the action of each seat; NO_ACTION for seats that are not planned for."""
+        key = _key(fork.state)
         if key not in self._known:
             if len(self._known) > ROOM:
                 self._known.clear()
-            self._plan(moment.repeat([0]))
+            self._plan(fork.repeat([0]))
         return self._known[key]
 
-    def _plan(self, moment: Fork) -> None:
-        """Search from a moment on, and note what to do there and wherever that leads. Mutates: moment."""
-        solution = self._solve(moment.state)
-        plan = solution.plan or (self._fallback(moment, solution),)
+    def _plan(self, fork: Fork) -> None:
+        """Search from a state and cache the actions of all states along the plan. Mutates: fork."""
+        solution = self._solve(fork.state)
+        plan = solution.plan or (self._fallback(fork, solution),)
         for row in plan:
-            self._known[_key(moment.state)] = row
-            moment.step(np.array([row], np.int32))
+            self._known[_key(fork.state)] = row
+            fork.step(np.array([row], np.int32))
 
     def _solve(self, state: Any) -> Solution:
         episode = int(state.clock[0, Clock.EPISODE])
         if episode not in self._solvers:
-            self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._own, BUDGET)
+            self._solvers[episode] = Solver(self._game.compiled.tables, episode, self._planned, BUDGET)
         return self._solvers[episode].solve(state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
 
-    def _fallback(self, moment: Fork, solution: Solution) -> Row:
-        """Return what to do without a plan: nothing if nothing can be finished, else what is useful at once."""
-        ahead, actions = moment.repeat([0]), np.zeros((1, len(self._own)), np.int32)
-        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._own)):
-            if self._own[seat] and not solution.is_proved:
+    def _fallback(self, fork: Fork, solution: Solution) -> Row:
+        """Return actions without a plan: none if no order can be finished, else useful ones."""
+        ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
+        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
+            if self._planned[seat] and not solution.is_proved:
                 actions[0, seat] = useful_action(self._game, ahead.state)
             ahead.act_seat(actions)
         return tuple(actions[0].tolist())
 
 
 def _key(state: Any) -> bytes:
-    """Name a moment."""
+    """Return a hashable key of a state."""
     return b"".join(array.tobytes() for array in (state.orders, state.stock, state.spaces, state.clock))
 
 
-planner: Callable[[Any, tuple[bool, ...]], Planner] = lru_cache(maxsize=8)(Planner)  # by game and seats, made once
+planner: Callable[[Any, tuple[bool, ...]], Planner] = lru_cache(maxsize=8)(Planner)  # cached by game and seats
 
 
-def do_nothing(moment: Fork, seat: int) -> int:
-    """The habit of doing nothing."""
+def do_nothing(fork: Fork, seat: int) -> int:
+    """Habit: do nothing."""
     return NO_ACTION
 
 
-def be_useful(moment: Fork, seat: int) -> int:
-    """The habit of doing what is useful at once."""
-    return useful_action(moment.game, moment.state)
+def be_useful(fork: Fork, seat: int) -> int:
+    """Habit: take a useful action."""
+    return useful_action(fork.game, fork.state)
 
 
-def work_alone(moment: Fork, seat: int) -> int:
-    """The habit of playing the best plan of an agent whom nobody helps."""
-    game = moment.game
-    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(moment)[seat]
+def work_alone(fork: Fork, seat: int) -> int:
+    """Habit: play the best plan of an agent without help."""
+    game = fork.game
+    return planner(game, tuple(other == seat for other in range(game.n_agents))).decide(fork)[seat]
 
 
-HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # the first ones are expected first: see _expect
+HABITS: tuple[Habit, ...] = (work_alone, be_useful, do_nothing)  # in the order in which _expect tries them
 
 
 class PlannerPolicy(Silent):
-    """Plays the best plan for all seats of its kind; as many orders as can be, and all of them in the fewest turns.
+    """Plays the optimal joint plan: as many orders as possible and, if all, in the fewest turns.
 
-    Seats of another kind that act before it in the same slot could take away what it is going to use, or make of its
-    cooking one too many. It expects of them what agrees best with what they have done in this episode so far: nothing,
-    what is useful at once, or the best plan of one who works alone; and it does nothing that would ruin an order if
-    they did another of these.
+    Seats of other policies that act earlier in the same slot could take the goods that it needs, or cook an order that
+    it is about to cook. It predicts them by the habit that best explains their actions in this episode so far (doing
+    nothing, useful actions, or the best plan for one agent alone), and takes no action that would ruin an order under
+    another of these habits.
     """
 
     name = "planner"
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Find out for whom to plan.
+        """Determine the seats to plan for.
 
         Raises:
-            ValueError: If the game is not one of Rush.
+            ValueError: If the game is not Kitchen Rush or Alien Rush.
         """
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
-        self._own = self.seats(seat, info.team)
-        self._planner = planner(info.game, self._own)
-        self._hits = [0] * len(HABITS)  # slots in which each habit of the others explains what came of it
-        self._expected: list[bytes] = []  # the moments that each habit would have led to
+        self._planned = self.seats(seat, info.team)
+        self._planner = planner(info.game, self._planned)
+        self._hits = [0] * len(HABITS)  # slots that each habit of the other seats explains
+        self._expected: list[bytes] = []  # key of the state that each habit predicts
 
     def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
-        """Return which seats of a team a plan is for."""
+        """Return which seats of a team are planned for."""
         return tuple(name == team[seat] for name in team)
 
     def act(self, seen: Seen) -> int:
         """Return this seat's part of the plan."""
         if seen.error is not None:  # a teammate was faster
             return NO_ACTION
-        moment = self._simulator.fork(1, 0)  # nothing is drawn in an episode, so that any seed will do
-        if all(self._own):
-            return self._planner.decide(moment)[seen.seat]
+        fork = self._simulator.fork(1, 0)  # episodes are deterministic, so any seed works
+        if all(self._planned):
+            return self._planner.decide(fork)[seen.seat]
         if self._expected:
-            key = _key(moment.state)
+            key = _key(fork.state)
             self._hits = [n + (key == expected) for n, expected in zip(self._hits, self._expected, strict=True)]
-        return self._expect(moment)[seen.seat]
+        return self._expect(fork)[seen.seat]
 
-    def _expect(self, moment: Fork) -> list[int]:
-        """Return a plan for a slot beside others, and note where each of their habits would lead.
+    def _expect(self, fork: Fork) -> list[int]:
+        """Return a plan for a slot with other policies, and store the state that each of their habits predicts.
 
-        Of habits that explain equally much, busy ones come first: an action that was refused because somebody else did
-        the same looks, from the next moment, as if only oneself had acted.
+        Among habits that explain equally many slots, active ones come first: if a teammate's action was refused because
+        this seat did the same, the next state looks as if only this seat had acted.
         """
         for h in sorted(range(len(HABITS)), key=lambda h: -self._hits[h]):
-            plan, _ = self._foresee(moment, HABITS[h])
-            afters = [self._foresee(moment, habit, plan)[1] for habit in HABITS]
-            if all(after.clock[0, Clock.RUINED] == moment.state.clock[0, Clock.RUINED] for after in afters):
+            plan, _ = self._foresee(fork, HABITS[h])
+            afters = [self._foresee(fork, habit, plan)[1] for habit in HABITS]
+            if all(after.clock[0, Clock.RUINED] == fork.state.clock[0, Clock.RUINED] for after in afters):
                 break
         else:
-            plan = [NO_ACTION] * len(self._own)
-            afters = [self._foresee(moment, habit, plan)[1] for habit in HABITS]
+            plan = [NO_ACTION] * len(self._planned)
+            afters = [self._foresee(fork, habit, plan)[1] for habit in HABITS]
         self._expected = [_key(after) for after in afters]
         return plan
 
-    def _foresee(self, moment: Fork, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
-        """Return the actions of a slot if others act by a habit, and the state after it.
+    def _foresee(self, fork: Fork, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
+        """Simulate a slot in which other policies follow a habit.
 
         Args:
-            moment: The moment before.
-            habit: Of seats of another kind.
-            plan: What the own seats do; planned as they come if None.
+            fork: The state before.
+            habit: Habit of the seats of other policies.
+            plan: Actions of the planned seats; by default each is planned when its turn comes.
+
+        Returns:
+            The actions of all seats, and the state after the slot.
         """
-        ahead, actions = moment.repeat([0]), np.zeros((1, len(self._own)), np.int32)
-        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._own)):
-            if not self._own[seat]:
+        ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
+        for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
+            if not self._planned[seat]:
                 actions[0, seat] = habit(ahead, seat)
             else:
                 actions[0, seat] = plan[seat] if plan else self._planner.decide(ahead)[seat]

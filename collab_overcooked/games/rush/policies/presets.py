@@ -1,4 +1,4 @@
-"""How the paper evaluated its language agents: the preset ``rush`` of Kitchen-Alien Rush."""
+"""Preset ``rush``: language agents as evaluated in the paper on Kitchen Rush and Alien Rush."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ PRESET = PresetRecord(
     {"agent": "choose", "answer": "text"},
     {},
     {},
-    "Kitchen-Alien Rush: observation and manual, answers in words.",
+    "Kitchen-Alien Rush: observation and manual, answers as text.",
 )

@@ -1,4 +1,4 @@
-"""A scripted teacher of Rush: it names idle workers, ruined and unfinished orders, refusals and unequal work."""
+"""Scripted teacher of Rush: names idle workers, ruined and unfinished orders, refusals and unequal work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Event = Mapping[str, Any]
 
 
 class ScriptedTeacher:
-    """Says what went wrong and who should do what, in the words of the game."""
+    """Describes mistakes and assigns roles, in the vocabulary of the game."""
 
     name = "scripted"
 
@@ -24,7 +24,7 @@ class ScriptedTeacher:
         """Return a strategy for the whole group.
 
         Raises:
-            ValueError: If the episode is none of Rush.
+            ValueError: If the record is not of Rush.
         """
         notes = Notes(lesson.record)
         lines = [notes.summary(), *notes.mistakes(), *notes.idleness(), *notes.contributions()]
@@ -32,34 +32,35 @@ class ScriptedTeacher:
         return translator_of(lesson.game)("\n".join(lines))
 
     def teach_individual(self, lesson: Lesson) -> list[str]:
-        """Return each agent's part in what happened, and its role.
+        """Return feedback on each agent's contribution, and its role.
 
         Raises:
-            ValueError: If the episode is none of Rush.
+            ValueError: If the record is not of Rush.
         """
         notes, say = Notes(lesson.record), translator_of(lesson.game)
-        told = []
+        lessons = []
         for seat, role in enumerate(notes.roles()):
-            own = [*notes.mistakes(seat), *notes.idleness(seat), *notes.contributions(seat)]
-            told.append(say("\n".join([notes.summary(), *(own or ["You did your part."]), f"Your role: {role}"])))
-        return told
+            remarks = [*notes.mistakes(seat), *notes.idleness(seat), *notes.contributions(seat)]
+            lines = [notes.summary(), *(remarks or ["You did your part."]), f"Your role: {role}"]
+            lessons.append(say("\n".join(lines)))
+        return lessons
 
 
 def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
-    """Make the teacher; it takes no text.
+    """Create the teacher; it takes no text.
 
     Raises:
-        ValueError: If there is one.
+        ValueError: If there is text after its name.
     """
     refuse_text(ScriptedTeacher.name, text)
     return ScriptedTeacher()
 
 
 class Notes:
-    """What can be said of an episode of Rush.
+    """Feedback on an episode of Rush.
 
     Raises:
-        ValueError: If it is no episode of Rush.
+        ValueError: If the record is not of Rush.
     """
 
     def __init__(self, record: Mapping[str, Any]) -> None:
@@ -75,14 +76,14 @@ class Notes:
         self.refused += [(seat, code) for seat, code in attempts if code in Reason.__members__]  # before the step
 
     def summary(self) -> str:
-        """Return how it ended."""
+        """Return a sentence on the outcome."""
         finished, ruined, turns = (self.metrics[name] for name in ("completed", "ruined", "turns"))
         left = [order["name"] for order in self.orders if not order["finished"] and not order["ruined"]]
         rest = f" Not finished: {', '.join(left)}." if left else ""
         return f"{finished} of {len(self.orders)} orders were finished and {ruined} ruined in {turns} turns.{rest}"
 
     def mistakes(self, seat: int | None = None) -> Iterator[str]:
-        """Yield who ruined what and why, and who was refused, of all seats or of one."""
+        """Yield sentences on ruined orders and refused actions, of all seats or of one."""
         collected: set[str] = set()
         for who, event in self.events:
             if event["event"] == "TAKE_INGREDIENTS" and event["advanced"]:
@@ -96,14 +97,14 @@ class Notes:
                 yield f"agent_{who} was refused {_times(times)}: {reason.replace('_', ' ').lower()}."
 
     def idleness(self, seat: int | None = None) -> Iterator[str]:
-        """Yield the workers that did nothing in some turns, of all seats or of one."""
+        """Yield sentences on workers that did nothing in some turns, of all seats or of one."""
         idle = Counter((who, event["worker"]) for who, event in self.events if event["event"] == "NO_ACTION")
         for (who, worker), times in sorted(idle.items()):
             if seat in (None, who):
                 yield f"Worker {worker} of agent_{who} did nothing in {times} of {self.metrics['turns']} turns."
 
     def contributions(self, seat: int | None = None) -> Iterator[str]:
-        """Yield who did how much of the useful work, if it was unequal."""
+        """Yield a sentence on the shares of useful work, if they were unequal."""
         useful, balance = self.metrics["positive"], self.metrics["balance"]
         if balance is None or balance >= UNEQUAL:
             return
@@ -111,13 +112,14 @@ class Notes:
         yield f"The work was unequal: of {sum(useful)} useful actions {', '.join(shares)}."
 
     def roles(self) -> Sequence[str]:
-        """Return a role for each seat: every order of the next list belongs to one agent."""
+        """Return a role for each seat: the orders of the next list are divided among the agents."""
         places = range(1, len(self.orders) + 1)
         roles = []
         for seat in self.seats:
-            own = [str(place) for place in places if (place - 1) % len(self.seats) == seat]
-            what = f"the orders at places {', '.join(own)} of the list" if own else "whatever the others leave"
-            roles.append(f"agent_{seat} looks after {what}, with all its workers in every turn.")
+            numbers = [str(place) for place in places if (place - 1) % len(self.seats) == seat]
+            listed = f"order{'s' * (len(numbers) != 1)} {', '.join(numbers)} of the list"
+            share = listed if numbers else "whatever the others leave"
+            roles.append(f"agent_{seat} takes {share}, with all its workers in every turn.")
         return roles
 
 

@@ -25,10 +25,10 @@ def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding
         LayoutError: If a scenario cannot be read.
     """
     from collab_overcooked.games.rush.engine.search import BUDGET
-    from collab_overcooked.games.rush.engine.solvability import report_text, verify_scenario
+    from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
 
     budget = BUDGET if options.budget is None else options.budget
-    reports = [verify_scenario(load_scenario(source), budget) for source in sources]
+    reports = [prove_solvability(load_scenario(source), budget) for source in sources]
     text = "\n\n".join(map(report_text, reports))
     return Finding(text, [report.to_dict() for report in reports], all(report.ok for report in reports))
 
@@ -66,7 +66,7 @@ class ScenarioGenerator:
         """
         from collab_overcooked.games.rush.engine.generate import Wish, episodes_like, generate_scenario, scenario_text
         from collab_overcooked.games.rush.engine.search import BUDGET
-        from collab_overcooked.games.rush.engine.solvability import report_text, verify_scenario
+        from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
 
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
@@ -83,6 +83,6 @@ class ScenarioGenerator:
             values = episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
         else:
             values = generate_scenario(Wish(episodes=self.episodes, **given), self.seed, out.stem, states)
-        report = verify_scenario(load_scenario(values), states)
+        report = prove_solvability(load_scenario(values), states)
         out.write_text(scenario_text(values, " ".join(words)), encoding="utf-8")
         return Finding(report_text(report), report.to_dict(), report.ok)

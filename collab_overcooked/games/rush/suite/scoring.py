@@ -19,7 +19,7 @@ from collab_overcooked.registry import LEXICON
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, setting_names, variant_of
 from collab_overcooked.runner.record_schema import RecordFields
 from collab_overcooked.runner.teaching import NONE
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 AXES = ("scenario", "agents")
 
@@ -161,7 +161,7 @@ def _result(records: Sequence[Mapping[str, Any]], attribution: Attribution) -> R
     variant, order = rush_variant(records[0]), dict.fromkeys(settings)  # as in the file
     return RushResult(
         variant.title,
-        team_words(records[0]["team"].values()),
+        team_text(records[0]["team"].values()),
         attribution,
         {setting: tuple(map(tuple, runs[setting].values())) for setting in order},
         {setting: orders[setting] for setting in order},

@@ -10,7 +10,7 @@ from collab_overcooked.games.rush.suite.scoring import Setting, rush_variant, se
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart
-from collab_overcooked.runner.teams import team_words
+from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
 Pair = tuple[str, str]
@@ -23,7 +23,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
     settings = iter(settings_of(every))
     for run, records in played.items():
         for record in records:
-            by_team = scores.setdefault((rush_variant(record).words, next(settings)), {})
+            by_team = scores.setdefault((rush_variant(record).label, next(settings)), {})
             runs = by_team.setdefault(tuple(record["team"].values()), {})
             runs.setdefault((run, record["seed"]), []).append(score_round(record))
     tables: list[ResultTable] = []
@@ -37,7 +37,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
         }
         if len({policy for pair in pairs for policy in pair}) > 1:
             tables.append(_cross_play(pairs, name))
-        kinds = {team_words(team): _kinds(list(runs.values())) for team, runs in by_team.items()}
+        kinds = {team_text(team): _kinds(list(runs.values())) for team, runs in by_team.items()}
         tables.append(_kinds_table(kinds, name))
         charts.append(_kinds_chart(kinds, name))
     return tables, charts

@@ -27,7 +27,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.jobs import Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
-from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_words
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_text
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
@@ -66,7 +66,7 @@ class RushLogger:
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NONE else f", {teacher}"
-    return f"{scenario}, {domain}, {size_words(agents)}{taught}"
+    return f"{scenario}, {domain}, {size_text(agents)}{taught}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class ScenarioOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
-    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: shipped names or YAML files.")
+    scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: built-in names or YAML files.")
     teacher: tuple[str, ...] = option(
         (NONE,),
         "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",

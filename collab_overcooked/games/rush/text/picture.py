@@ -1,4 +1,4 @@
-"""The scene model of a round: what a picture shows of a scene."""
+"""Build the picture of a scene."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ from collab_overcooked.render.model import (
     seat_colour,
 )
 
-GOODS_IN_LINE = 3  # of an area's stock
+GOODS_IN_LINE = 3  # goods per row of an area's stock
 CAPTION = 0.45  # tiles below an area, for the name of its station
-SHOWN_SPACES = 5  # action spaces, or workers, that are drawn one by one; more are only counted
-SHOWN_FLAMES = 8  # times of cooking that are drawn one by one; more are only counted
-PANEL = 31  # width, font sizes; it grows with the longest recipe
+SHOWN_SPACES = 5  # limit of action spaces, or workers, drawn one by one; more are only counted
+SHOWN_FLAMES = 8  # limit of cooking times drawn one by one; more are only counted
+PANEL = 31  # minimum width, in font sizes; it grows with the longest recipe
 SPRITES = {"pantry": "ingredients"}  # of areas that have another name
 
 Scene = Mapping[str, Any]
 
 
 def good_icon(name: str, is_spice: bool, missing: bool = False, text: str = "") -> Icon:
-    """Return what an ingredient or a spice looks like."""
+    """Return the icon of an ingredient or a spice."""
     if is_spice:
         return Icon("jar", (f"{name}_spice",), faded=missing, text=text or name)
     return Icon(foods=(name,), faded=missing, text=text or name)
@@ -55,24 +55,24 @@ def good_icon(name: str, is_spice: bool, missing: bool = False, text: str = "") 
 
 
 def area_size(scenario: Scenario) -> tuple[int, int]:
-    """Return columns and rows of tiles that every area takes: its station, and its stock beside it."""
+    """Return the columns and rows of tiles per area: its station, and its stock next to it."""
     shelf = max(len(scenario.ingredients), len(scenario.spices))
     return 1 + GOODS_IN_LINE, max(2, -(-shelf // GOODS_IN_LINE))
 
 
 def area_corners(scenario: Scenario, count: int) -> list[Point]:
-    """Return the upper left corners of areas, which stand in two columns."""
+    """Return the upper left corners of the areas, in two columns."""
     wide, high = area_size(scenario)
     return [(0.2 + k % 2 * (wide + 0.6), 0.15 + k // 2 * (high + CAPTION)) for k in range(count)]
 
 
 def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
-    """Return the areas with their stock, and the agents in front, in a room for the scenario's largest episode."""
+    """Return the areas with their stock and the agents in front, with space for the scenario's largest episode."""
     wide, high = area_size(scenario)
     most = max(len(episode.areas) for episode in scenario.episodes)
     bottom = 0.15 + -(-most // 2) * (high + CAPTION)
     corners = area_corners(scenario, len(scene["areas"]))
-    cells = tuple(each for area, at in zip(scene["areas"], corners, strict=True) for each in _area_cells(area, at))
+    cells = tuple(cell for area, at in zip(scene["areas"], corners, strict=True) for cell in _area_cells(area, at))
     width = 2 * wide + 1.0
     step = width / max(1, scene["agents"])
     cooks = tuple(
@@ -83,13 +83,13 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
 
 
 def _area_cells(area: Mapping[str, Any], at: Point) -> list[tuple[Point, Cell]]:
-    """Return an area: its station with free action spaces, then what is in stock."""
+    """Return the cells of an area: its station with free action spaces, then its stock."""
     name, (left, top) = f"{area['kind']} {area['id']}", at
-    free, whole = area["spaces"], area["spaces_per_turn"]
+    free, total = area["spaces"], area["spaces_per_turn"]
     station = Cell(
         SPRITES.get(area["kind"], area["kind"]),
         caption=name,
-        progress=Progress(free, whole, f"{free} of {whole} free"),
+        progress=Progress(free, total, f"{free} of {total} free"),
         targets=(name,),
     )
     cells = [(at, station)]
@@ -101,7 +101,7 @@ def _area_cells(area: Mapping[str, Any], at: Point) -> list[tuple[Point, Cell]]:
 
 
 def area_line(area: Mapping[str, Any]) -> str:
-    """Return an area in words."""
+    """Return a line of text on an area."""
     goods = [f"{name} {count}" for name, count in area["stock"].items()]
     rows = [" ".join(goods[k : k + GOODS_IN_LINE]) for k in range(0, len(goods), GOODS_IN_LINE)]
     spaces = f"{area['spaces']} of {area['spaces_per_turn']} free"
@@ -111,37 +111,37 @@ def area_line(area: Mapping[str, Any]) -> str:
 # ------------------------------------------------------------------------------------------- the panel
 
 
-def _turn_words(scene: Scene) -> str:
+def _turn_text(scene: Scene) -> str:
     turns = scene["turn"] + scene["turns_left"]
     used = scene["turn"] + (scene["worker"] > 0)
     return f"over in turn {used}" if scene["over"] else f"turn {scene['turn'] + 1} of {turns}"
 
 
 def _clock(scenario: Scenario, scene: Scene) -> Card:
-    """Return episode, turn and counts, with a bar of the time used."""
+    """Return the card of episode, turn and counts, with a bar of the time used."""
     counts = [(name, sum(order[name] for order in scene["orders"])) for name in ("finished", "ruined")]
     coloured = [
         (f"{name} {count}", GREY if not count else GOOD if name == "finished" else BAD) for name, count in counts
     ]
     episode = f"{scene['scenario']}, episode {scene['episode'] + 1} of {len(scenario.episodes)}"
-    return clock(_turn_words(scene), coloured, scene["slot"], scene["limit"], above=episode)
+    return clock(_turn_text(scene), coloured, scene["slot"], scene["limit"], above=episode)
 
 
 def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
-    """Return an agent with its workers: done in this turn, acting now, and still to come."""
+    """Return the card of an agent with its workers: done in this turn, acting now, and still to come."""
     done, workers = scene["worker"] + (seat < scene["seat"]), scene["workers"]
     acting = not scene["over"] and done < workers
     colours = [
         FAINT if worker < done or scene["over"] else WORKING if worker == done else PAPER for worker in range(workers)
     ]
     dots = tuple(Dot(colour) for colour in colours) if workers <= SHOWN_SPACES else ()
-    words = f"worker {done}" if acting else "done in this turn"
-    line = Line((Text(name, seat_colour(seat), bold=True), *dots, Text(words, GREY)))
+    status = f"worker {done}" if acting else "done in this turn"
+    line = Line((Text(name, seat_colour(seat), bold=True), *dots, Text(status, GREY)))
     return Card((line,), Cook(seat, letter), size=1.7, kind="agent")
 
 
 def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
-    """Return an order: its name and state, then goods and cooks, faint where they are still missing."""
+    """Return the card of an order: its name and status, then goods and cooking, faint while missing."""
     right: tuple[Span, ...] = ()
     if order["finished"]:
         right = Text("finished", GOOD), Mark("ready")
@@ -152,7 +152,7 @@ def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
 
 
 def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
-    """Return what a recipe needs; the text picture writes in capitals what is there."""
+    """Return the needs of a recipe; in text pictures, collected goods are in capitals."""
     spans: list[Span] = []
     for key in ("ingredients", "spices"):
         goods, collected = getattr(recipe, key), order[key]
@@ -166,24 +166,24 @@ def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
             spans.append(Mark("ready"))
     cooked, needed = order["cooked"], recipe.cook_time
     spans += [Icon("baked", faded=k >= cooked) for k in range(needed if needed <= SHOWN_FLAMES else 0)]
-    words = f"cooked {cooked}/{needed}"
-    return [*spans, Text(words, BAD if cooked > needed else GREY)]
+    status = f"cooked {cooked}/{needed}"
+    return [*spans, Text(status, BAD if cooked > needed else GREY)]
 
 
 def _recipe_width(recipe: Recipe) -> float:
-    """Return about how many font sizes a recipe's line takes: goods with counts, flames, marks and words."""
+    """Estimate the width of a recipe's line in font sizes: goods with counts, flames, marks and text."""
     flames = recipe.cook_time if recipe.cook_time <= SHOWN_FLAMES else 0
     return 3.8 * (len(recipe.ingredients) + len(recipe.spices)) + 2.6 * flames + 11
 
 
 def picture(scenario: Scenario, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment."""
+    """Return the picture of a scene."""
     recipes, letters = scenario.episodes[scene["episode"]].recipes, initials(names)
     seats = [_seat_card(scene, seat, names[seat], letters[seat]) for seat in range(scene["agents"])]
     orders = [order_card(recipes[order["name"]], order) for order in scene["orders"]]
     most = max(len(episode.orders) for episode in scenario.episodes)
     lines = 3.5 + 2.2 * len(seats) + most * 3.1
-    width = max(PANEL, *(_recipe_width(recipe) for each in scenario.episodes for recipe in each.recipes.values()))
+    width = max(PANEL, *(_recipe_width(recipe) for episode in scenario.episodes for recipe in episode.recipes.values()))
     panel = PanelColumn((_clock(scenario, scene), *seats, *orders), width, lines)
     listing = tuple(map(area_line, scene["areas"]))
     return Sheet((_board(scenario, scene, letters), panel), listing=listing, tile=64, font=0.19)

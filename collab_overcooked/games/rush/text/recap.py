@@ -1,4 +1,4 @@
-"""Recap of an episode for a teacher: recipes, areas, who did what with which worker, what became of the orders."""
+"""Recap of an episode for a teacher: recipes, areas, the actions of each worker, and the orders at the end."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from collab_overcooked.games.rush.text.text import counts, order_text, recipe_te
 
 
 def recap(game: Any, record: Mapping[str, Any]) -> list[str]:
-    """Tell an episode in plain words.
+    """Return the lines of a recap.
 
     Args:
         game: The compiled game.
-        record: Of the episode; the task and the orders are left out where it does not name them.
+        record: Record of the episode; recipes, areas and orders are omitted if it has no orders.
     """
     lines = []
     if "orders" in record:
         episode = plain(game).scenario.episodes[record["round"]]
         lines += ["Recipes:", *(f"- {recipe_text(recipe)}" for recipe in episode.recipes.values())]
-        lines += ["Areas at the beginning:", *(f"- {_area(area)}" for area in episode.areas)]
+        lines += ["Areas at the start:", *(f"- {_area(area)}" for area in episode.areas)]
     lines += ["Actions:", *_actions(record)]
     if "orders" in record:
-        lines += ["Orders in the end:"]
+        lines += ["Orders at the end:"]
         lines += [f"- {order_text(episode.recipes[order['name']], order)}" for order in record["orders"]]
     return lines
 
@@ -35,7 +35,7 @@ def _area(area: Area) -> str:
 
 
 def _actions(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for every slot: turn, worker, and what each agent did with what success."""
+    """Yield a line for every slot: turn, worker, and the action and outcome of each agent."""
     turns = f" of {record['max_turns']}" if "max_turns" in record else ""
     for step in record["steps"]:
         first = step["events"][0]
@@ -44,12 +44,12 @@ def _actions(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _outcome(event: Mapping[str, Any]) -> str:
-    """Say what an action was and what came of it."""
+    """Return a description of an action and its outcome."""
     if event["order"] is None:
-        words = str(event["event"])
+        action = str(event["event"])
     else:
-        words = f"{event['event']} of {event['order']} in area {event['area']}"
+        action = f"{event['event']} of {event['order']} in area {event['area']}"
     if event["reason"] != "OK":
-        return f"{words}, refused: {event['reason'].replace('_', ' ').lower()}"
+        return f"{action}, refused: {event['reason'].replace('_', ' ').lower()}"
     ends = [end for end in ("finished", "ruined") if event[end]]
-    return f"{words}, which {ends[0]} it" if ends else words
+    return f"{action}, which {ends[0]} it" if ends else action

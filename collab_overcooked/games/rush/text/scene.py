@@ -11,7 +11,7 @@ from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.rush.engine.compile import Compiled
 from collab_overcooked.games.rush.engine.constants import Area, Clock, Kind, Order
-from collab_overcooked.games.rush.engine.rules import SHAPED_MOST, count_orders
+from collab_overcooked.games.rush.engine.rules import MAX_SHAPED, count_orders
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Recipe
 from collab_overcooked.games.rush.engine.state import State
 from collab_overcooked.io.checks import index_of, near_matches
@@ -34,7 +34,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         **codec.columns("orders", codec.BOOLEAN, ingredients=Order.INGREDIENTS, spices=Order.SPICES),
         "cooked": codec.column("orders", Order.COOKED, count),
         **codec.columns("orders", codec.BOOLEAN, finished=Order.FINISHED, ruined=Order.RUINED),
-        "rewarded": codec.span("orders", Order.SHAPED, 0, SHAPED_MOST),
+        "rewarded": codec.span("orders", Order.SHAPED, 0, MAX_SHAPED),
     }
     return {
         "scenario": codec.constant(one_of([names.scenario], "scenario"), names.scenario),
@@ -194,7 +194,7 @@ def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
 def _shaped_so_far(order: Mapping[str, Any], recipe: Recipe) -> int:
     """Return the tenths of shaped reward that an order has paid, by what was done for it."""
     steps = order["ingredients"] + (order["spices"] and bool(recipe.spices)) + order["cooked"] - order["ruined"]
-    return min(steps, SHAPED_MOST)
+    return min(steps, MAX_SHAPED)
 
 
 def _check_stock(episode: EpisodeSpec, scene: Mapping[str, Any]) -> None:

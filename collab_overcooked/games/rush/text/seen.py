@@ -1,4 +1,4 @@
-"""Knowledge of an agent of Rush: everything, as the board lies open and agents act one after the other."""
+"""Knowledge of an agent of Rush: the whole state, as agents act one after the other on an open board."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collab_overcooked.games.rush.text.text import LIST
 
 
 class BoardView(SeatView):
-    """What one agent knows."""
+    """Knowledge of one agent."""
 
     public_choices = plays_in_turns = True
 
     @cached_property
     def surroundings(self) -> str:
-        """The moment in words, without the list of valid actions."""
+        """The observation as text, without the list of valid actions."""
         return self.text.partition(self._say(LIST))[0].rstrip()

@@ -1,7 +1,7 @@
-"""Words for language agents: actions, what is wrong with one, the rules, and the moment as text.
+"""Texts for language agents: actions, refusals, the manual, and the observation.
 
-Actions are written as in the paper (figures 4 and 10), and so is the order of the observation: recipes, orders with
-their status, areas with stock and action spaces, numbered valid actions. The sentences are our own.
+Actions have the paper's form (figures 4 and 10), and observations its order: recipes, orders with their status, areas
+with stock and action spaces, numbered valid actions. The sentences are ours.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ LABELS = {
 }
 IDLE = {"action_type": Verb.NO_ACTION.name, "area_id": None, "value": None}
 KEYS = tuple(IDLE)
-MAX_CHARACTERS = 1000  # characters of an action; nothing near it can be one
+MAX_CHARACTERS = 1000  # limit of an action's text; no valid action is nearly as long
 NUMBER = re.compile(r"\d{1,4}[.):]?")
-NUMBERED = re.compile(r"\d{1,4}[.):]?\s*(?={)")  # a line of the list of valid actions, copied whole
-LIST = "Valid actions, to be answered by number or in full:"
+NUMBERED = re.compile(r"\d{1,4}[.):]?\s*(?={)")  # number and dictionary, as copied from the list of valid actions
+LIST = "Valid actions; answer with a number or with the full action:"
 THINGS = ("kitchen", "recipe", "order", "ingredient", "spice", "meal", "cook", "pantry", "spicebag", "stove")
 
 REASONS = {
     Reason.OK: "Accepted.",
     Reason.NO_SUCH_AREA: "There is no such area in this episode.",
     Reason.NO_SUCH_ORDER: "There is no such order in this episode.",
-    Reason.ORDER_FINISHED: "{order} is finished already.",
-    Reason.ORDER_RUINED: "{order} is ruined; nothing can be done for it.",
+    Reason.ORDER_FINISHED: "{order} is already finished.",
+    Reason.ORDER_RUINED: "{order} is ruined; nothing more can be done for it.",
     Reason.ALREADY_COLLECTED: "The {goods} of {order} have been collected already.",
-    Reason.NO_SPACE: "{area} has no action space left in this turn; all of them are free again in the next turn.",
-    Reason.OUT_OF_STOCK: "{area} does not have all that {order} needs: {needs}.",
+    Reason.NO_SPACE: "{area} has no action space left in this turn; all its spaces are free again in the next turn.",
+    Reason.OUT_OF_STOCK: "{area} does not have everything that {order} needs: {needs}.",
 }
 
 MANUAL = """\
@@ -51,30 +51,29 @@ and spices it needs and how often it must be cooked (its cook time). Ruined orde
 
 Turns
 An episode has {turns}. In every turn each agent uses each of its {workers} once: first all agents act with worker 0,
-then all with worker 1, and so on. With the same worker they act one after the other, agent_0 first, and what one does
-counts for the next. The episode ends early when every order is finished or ruined.
+then all with worker 1, and so on. With the same worker number, agents act one after the other, agent_0 first, and each
+action takes effect before the next agent acts. The episode ends early when every order is finished or ruined.
 
 Areas
-A pantry holds ingredients, a spicebag holds spices, a stove cooks. Every area has action spaces: that many actions it
-can take in a turn. They are free again in the next turn. What is taken from the stock does not come back.
+A pantry holds ingredients, a spicebag holds spices, and a stove is for cooking. The action spaces of an area are the
+number of actions that it allows per turn; all of them are free again in the next turn. Stock is never refilled.
 
 Actions
 TAKE_INGREDIENTS at a pantry collects all ingredients of an order at once, if the pantry has them all.
 TAKE_SPICES at a spicebag collects all spices of an order at once, if the spicebag has them all.
-COOK_MEAL at a stove cooks an order once. Several workers may cook the same order in a turn.
+COOK_MEAL at a stove cooks an order once. Several workers may cook the same order in the same turn.
 NO_ACTION does nothing.
-Each of the first three takes one action space of its area.
+Each of the first three actions uses one action space of its area.
 
 Finishing and ruining
-An order is finished as soon as its ingredients and spices are collected and it is cooked as often as its recipe says.
-Spices may be collected before or after cooking. Cooking an order whose ingredients are not collected ruins it, and so
-does cooking it more often than its recipe says. The list of valid actions warns of neither.
+An order is finished as soon as its ingredients and spices are collected and it has been cooked as often as its recipe
+says. Spices may be collected before or after cooking. Cooking an order before its ingredients are collected ruins it,
+and so does cooking it more often than its recipe says. The list of valid actions does not warn about either.
 
 Conventions
-Agents are called {agents}; workers and turns are counted as the observation shows them. Areas and orders are called by
-the number and the name that stand there; both can change from episode to episode. "pasta 2" means two pieces of pasta.
-An action that is not valid does nothing and takes no action space; its worker is used for that turn. An action in full
-reads
+The agents are called {agents}; workers and turns are numbered as in the observation. Use the area numbers and order
+names shown there; both can change from episode to episode. "pasta 2" means two pieces of pasta. An invalid action does
+nothing and uses no action space, but its worker is used for that turn. A full action looks like this:
 {example}
 """
 
@@ -88,12 +87,12 @@ def wire(verb: str, area: int, order: str) -> str:
 
 
 def verb_at(area: Area) -> str:
-    """Return the kind of action that an area is for."""
+    """Return the verb of an area's actions."""
     return Verb(Kind[area.kind.upper()]).name
 
 
 def action_texts(compiled: Compiled, episode: int) -> list[str]:
-    """Return the text of every action of an episode, by id; ids that it leaves unused are called ``unused_<id>``."""
+    """Return the text of every action of an episode, by id; unused ids are called ``unused_<id>``."""
     texts = [f"unused_{action}" for action in range(compiled.n_actions)]
     texts[NO_ACTION] = str(IDLE)
     for at, area in enumerate(compiled.scenario.episodes[episode].areas):
@@ -103,7 +102,7 @@ def action_texts(compiled: Compiled, episode: int) -> list[str]:
 
 
 def action_labels(compiled: Compiled, episode: int) -> list[str]:
-    """Return every action of an episode as people read it, by id."""
+    """Return the label of every action of an episode for people, by id."""
     labels = [f"unused_{action}" for action in range(compiled.n_actions)]
     labels[NO_ACTION] = "do nothing"
     for at, area in enumerate(compiled.scenario.episodes[episode].areas):
@@ -113,49 +112,49 @@ def action_labels(compiled: Compiled, episode: int) -> list[str]:
     return labels
 
 
-def parse_action(compiled: Compiled, episode: int, words: str, valid: Sequence[int]) -> int:
-    """Read an action: the paper's dictionary, in Python's or JSON's spelling, its label, or its number in the list.
+def parse_action(compiled: Compiled, episode: int, text: str, valid: Sequence[int]) -> int:
+    """Parse an action: the paper's dictionary as Python or JSON, its label, or its number in the list.
 
     Args:
-        compiled: The scenario.
-        episode: Which of its episodes is played.
-        words: The text; a line copied from the list, number and dictionary, will do.
+        compiled: The compiled scenario.
+        episode: Number of the episode.
+        text: Text of the action; may be a line copied from the list, with number and dictionary.
         valid: Actions in the order of the list.
 
     Raises:
-        ActionError: With a reason code and a helpful message.
+        ActionError: With a reason code and a message.
     """
-    words = words.strip()
-    if NUMBER.fullmatch(words):
-        return _numbered(int(words.rstrip(".):")), valid)
-    unused = re.fullmatch(r"unused_(\d{1,6})", words)
-    if unused and words in action_texts(compiled, episode):
+    text = text.strip()
+    if NUMBER.fullmatch(text):
+        return _numbered(int(text.rstrip(".):")), valid)
+    unused = re.fullmatch(r"unused_(\d{1,6})", text)
+    if unused and text in action_texts(compiled, episode):
         return int(unused[1])
     labels = [label.casefold() for label in action_labels(compiled, episode)]
-    if words.rstrip(".").casefold() in labels:
-        return labels.index(words.rstrip(".").casefold())
-    given = _dictionary(NUMBERED.sub("", words, count=1))
-    verb, at = given["action_type"], given.get("area_id")
+    if text.rstrip(".").casefold() in labels:
+        return labels.index(text.rstrip(".").casefold())
+    value = _dictionary(NUMBERED.sub("", text, count=1))
+    verb, at = value["action_type"], value.get("area_id")
     known = [member.name for member in Verb]
     if verb not in known:
         raise ActionError("F_ACTION_TYPE", near_matches("action_type", verb, known))
-    if verb == Verb.NO_ACTION.name:  # whatever else is said, it can mean nothing else
+    if verb == Verb.NO_ACTION.name:  # other keys do not matter
         return NO_ACTION
-    return compiled.action(_area(compiled, episode, verb, at), _order(compiled, episode, given.get("value")))
+    return compiled.action(_area(compiled, episode, verb, at), _order(compiled, episode, value.get("value")))
 
 
 def _numbered(number: int, valid: Sequence[int]) -> int:
     if number >= len(valid):
-        raise ActionError("F_NUMBER", f"{number} is not in the list; valid actions are numbered 0 to {len(valid) - 1}")
+        raise ActionError("F_NUMBER", f"{number} is not in the list; valid actions have numbers 0 to {len(valid) - 1}")
     return valid[number]
 
 
-def _dictionary(words: str) -> dict[str, Any]:
+def _dictionary(text: str) -> dict[str, Any]:
     example = wire(Verb.TAKE_INGREDIENTS.name, 0, "...")
-    read = _literal(words)
+    read = _literal(text)
     if not isinstance(read, dict):
         raise ActionError(
-            "F_UNREADABLE", f"cannot read {words[:80]!r}; write the number of a valid action, or one such as {example}"
+            "F_UNREADABLE", f"cannot parse {text[:80]!r}; write the number of a valid action, or text such as {example}"
         )
     unknown = [key for key in read if key not in KEYS]
     if unknown:
@@ -165,31 +164,31 @@ def _dictionary(words: str) -> dict[str, Any]:
     return read
 
 
-def _literal(words: str) -> Any:
+def _literal(text: str) -> Any:
     """Read JSON or a Python literal; None for anything else."""
-    if len(words) > MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
         return None
     for read in (json.loads, ast.literal_eval):
         try:
-            return read(words)
-        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # all that odd literals can raise
+            return read(text)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):  # whatever malformed literals raise
             continue
     return None
 
 
 def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
-    """Return the place of an area among those of the episode."""
+    """Return the index of an area in the episode."""
     areas = compiled.scenario.episodes[episode].areas
     fitting = [area for area in areas if verb_at(area) == verb]
-    shown = ", ".join(f"{area.kind} {area.id}" for area in fitting)
+    options = ", ".join(f"{area.kind} {area.id}" for area in fitting)
     if isinstance(number, str) and number.strip().isdecimal():
         number = int(number)
     for at, area in enumerate(areas):
         if type(number) is int and area.id == number:
             if area not in fitting:
-                raise ActionError("F_AREA_KIND", f"area_id {number} is a {area.kind}; {verb} needs one of: {shown}")
+                raise ActionError("F_AREA_KIND", f"area_id {number} is a {area.kind}; {verb} needs one of: {options}")
             return at
-    raise ActionError("F_AREA", f"there is no area_id {number!r:.40}; {verb} needs one of: {shown}")
+    raise ActionError("F_AREA", f"there is no area_id {number!r:.40}; {verb} needs one of: {options}")
 
 
 def _order(compiled: Compiled, episode: int, value: Any) -> int:
@@ -206,9 +205,9 @@ def _order(compiled: Compiled, episode: int, value: Any) -> int:
 
 
 def parse_plan(plan: str) -> list[str]:
-    """Split a plan into actions: a list, or lines or parts between semicolons; nothing is validated.
+    """Split a plan, a list or text with semicolons or line breaks, into actions without validating them.
 
-    Numbers mean the list of valid actions of the moment when their turn comes.
+    Numbers refer to the list of valid actions at the time they are carried out.
     """
     listed = _literal(plan.strip())
     if isinstance(listed, list):
@@ -224,7 +223,7 @@ def parse_plan(plan: str) -> list[str]:
 
 
 def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
-    """Say why an action is refused."""
+    """Return the message of a refused action."""
     message = REASONS[Reason(reason)]
     if reason in (Reason.NO_SUCH_AREA, Reason.NO_SUCH_ORDER):
         return message
@@ -244,7 +243,7 @@ def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
 
 
 def counts(goods: Mapping[str, int]) -> str:
-    """Write goods with their counts, ``"pasta 2, cheese 1"``."""
+    """Format goods with their counts, such as ``"pasta 2, cheese 1"``."""
     return ", ".join(f"{name} {count}" for name, count in goods.items()) or "none"
 
 
@@ -271,7 +270,7 @@ def area_text(area: Mapping[str, Any]) -> str:
 
 
 def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Sequence[int]) -> str:
-    """Write what an agent sees."""
+    """Return an agent's observation as text."""
     recipes = compiled.scenario.episodes[scene["episode"]].recipes
     texts = action_texts(compiled, scene["episode"])
     turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]
@@ -280,7 +279,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
         "Orders": [order_text(recipes[order["name"]], order) for order in scene["orders"]],
         "Areas": [area_text(area) for area in scene["areas"]],
     }
-    lines = [f"Turn {turn} of {turns}. " if scene["turns_left"] else "No turn is left. "]
+    lines = [f"Turn {turn} of {turns}. " if scene["turns_left"] else "There are no turns left. "]
     lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {compiled.workers}."
     for head, entries in sections.items():
         lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
@@ -293,7 +292,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
 
 
 def manual(compiled: Compiled) -> str:
-    """Write the rules, with the numbers of the scenario."""
+    """Return the rules, with the numbers of the scenario."""
     first = compiled.scenario.episodes[0]
     return MANUAL.format(
         agents=_join(f"agent_{seat}" for seat in range(compiled.n_agents)),
@@ -304,7 +303,7 @@ def manual(compiled: Compiled) -> str:
 
 
 def scenario_text(scenario: Scenario) -> str:
-    """Describe a scenario: its numbers, and the recipes and areas of each episode."""
+    """Return a description of a scenario: its numbers, and the recipes and areas of each episode."""
     numbers = [_some(scenario.agents, "agent"), f"{_some(scenario.workers, 'worker')} each"]
     lines = [f"{scenario.name}: {scenario.description}", f"{', '.join(numbers)}; {_some(scenario.max_turns, 'turn')}"]
     for number, episode in enumerate(scenario.episodes, start=1):

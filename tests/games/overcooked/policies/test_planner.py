@@ -54,7 +54,7 @@ def test_plans_of_one_moment_are_the_same_object() -> None:
     start = Simulator(env.game, env.arrays[0], 0).fork(1, 0)
     assert search.plan(start, 30) is search.plan(start, 30)
     assert search.plan(start, 30).actions.shape == (30, 2)
-    assert len(search.plan(start, 31).moments) == 31
+    assert len(search.plan(start, 31).state_names) == 31
 
 
 def test_directives_are_refused() -> None:

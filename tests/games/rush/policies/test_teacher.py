@@ -95,8 +95,8 @@ def test_the_group_is_told_what_went_wrong():
         "agent_1 ruined Carrot Soup in turn 2: it was cooked before its ingredients were collected.",
         "Worker 0 of agent_1 did nothing in 2 of 3 turns.",
         "The work was unequal: of 3 useful actions agent_0 did 3, agent_1 did 0.",
-        "Strategy: agent_0 looks after the orders at places 1, 3 of the list, with all its workers in every turn. "
-        "agent_1 looks after the orders at places 2 of the list, with all its workers in every turn.",
+        "Strategy: agent_0 takes orders 1, 3 of the list, with all its workers in every turn. "
+        "agent_1 takes order 2 of the list, with all its workers in every turn.",
         "Collect ingredients before cooking, and count the cooking.",
     ]
 
@@ -107,12 +107,10 @@ def test_each_agent_is_told_its_own_part():
     assert one.splitlines() == [
         "2 of 3 orders were finished and 1 ruined in 3 turns.",
         "The work was unequal: of 3 useful actions agent_0 did 3.",
-        "Your role: agent_0 looks after the orders at places 1, 3 of the list, with all its workers in every turn.",
+        "Your role: agent_0 takes orders 1, 3 of the list, with all its workers in every turn.",
     ]
     assert "agent_1 ruined Carrot Soup in turn 2" in two and "Worker 0 of agent_1 did nothing" in two
-    assert two.endswith(
-        "Your role: agent_1 looks after the orders at places 2 of the list, with all its workers in every turn."
-    )
+    assert two.endswith("Your role: agent_1 takes order 2 of the list, with all its workers in every turn.")
 
 
 def test_unfinished_orders_and_refusals_are_named():
@@ -209,7 +207,7 @@ def test_teachers_must_speak_to_everybody():
         def teach_individual(self, lesson: Lesson) -> list[str]:
             return ["Well."]
 
-    with pytest.raises(ValueError, match="teacher 'shy' spoke to 1 agents; there are 2"):
+    with pytest.raises(ValueError, match="teacher 'shy' gave feedback to 1 agents; there are 2"):
         play(Teaching("teacher_individual", "teacher_individual", Shy()), *scripts())
 
 

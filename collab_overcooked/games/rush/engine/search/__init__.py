@@ -1,20 +1,20 @@
-"""Exact search for the best play of one Rush episode, by depth-first search over the game's own rules.
+"""Exact search for the best play of one Rush episode, by depth-first search over the game's played rules.
 
-The search decides slot by slot what the worker of a seat does; seats that are not its own do nothing. Five observations
-keep it small without losing any optimum. Written as moves, *takes before spices before cooking before idling, each in
-the order of the slots*, the alphabetically first of the best plans is never cut off, as each of the replacements below
-would give an equally good plan that comes earlier:
+The search decides slot by slot what a seat's worker does; seats that it does not play do nothing. Five observations
+reduce it without losing any optimum. With moves ordered as *ingredients before spices before cooking before idling,
+each in slot order*, the lexicographically first optimal plan is never pruned, because each replacement below would give
+an equally good plan that comes earlier:
 
-- Within a turn nothing but "ingredients before cooking" ties actions together, so moves come in ascending order; that
+- Within a turn, the only dependency is "ingredients before cooking", so moves are tried in ascending order; that
   makes workers and agents interchangeable.
-- All orders aimed at must be finished, so it does not matter which of those with ingredients is cooked, nor on which
-  stove: one move stands for all. The same goes for spices as long as no spicebag can run out of any.
-- Orders that ask for the same from here on, and areas that offer the same, are interchangeable.
-- Nobody idles who could cook, or could take what an area has in plenty: it has to be done anyway.
-- No action that would ruin an order helps any other one.
+- All target orders must be finished, so it does not matter which order is cooked (once it has its ingredients) nor on
+  which stove: one move represents them all. The same holds for spices as long as no spicebag can run out of any.
+- Orders with the same remaining needs, and areas that offer the same, are interchangeable.
+- A worker never idles if it could cook, or take goods that are plentiful: that has to be done anyway.
+- No action that ruins an order helps another order.
 
-A state is given up when counting shows that work, action spaces or stock cannot suffice in the time left (the bound is
-admissible, as each count ignores all other limits), or when an equivalent one was searched in vain with at least as
+A state is pruned if counting shows that workers, action spaces or stock cannot suffice in the time left (the bound is
+admissible, as each count ignores all other limits), or if the search of an equivalent state failed with at least as
 much time left.
 """
 

@@ -1,4 +1,4 @@
-"""Bounds of the search: whether time, action spaces and stock can suffice for the work that remains."""
+"""Bounds of the search: whether time, action spaces and stock can suffice for the remaining work."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from collab_overcooked.kernels.jit import kernel
 
 
 @kernel
-def is_done(orders, wanted):
-    """Whether all orders aimed at are finished."""
+def is_done(orders, targets):
+    """Return whether all target orders are finished."""
     for o in range(orders.shape[0]):
-        if wanted[o] == 1 and orders[o, Order.FINISHED] == 0:
+        if targets[o] == 1 and orders[o, Order.FINISHED] == 0:
             return False
     return True
 
 
 @kernel
-def actions_left(orders, dishes, wanted, kind):
-    """Actions of a kind that the orders aimed at still need."""
+def actions_left(orders, dishes, targets, kind):
+    """Count the actions of a kind that the target orders still need."""
     count = 0
     for o in range(orders.shape[0]):
-        if wanted[o] == 0:
+        if targets[o] == 0:
             continue
         if kind == Kind.PANTRY:
             count += 1 - orders[o, Order.INGREDIENTS]
@@ -35,7 +35,7 @@ def actions_left(orders, dishes, wanted, kind):
 
 @kernel
 def spaces_of(areas, spaces, kind):
-    """Action spaces of all areas of a kind: left in this turn, and in a fresh one."""
+    """Return the action spaces of all areas of a kind: left in this turn, and in a new turn."""
     left, fresh = 0, 0
     for at in range(areas.shape[0]):
         if areas[at, Area.KIND] == kind:
@@ -45,9 +45,9 @@ def spaces_of(areas, spaces, kind):
 
 
 @kernel
-def still_needs(orders, needs, wanted, o, good, n_ingredients):
-    """How much of a good an order aimed at has not collected yet."""
-    if wanted[o] == 0:
+def still_needs(orders, needs, targets, o, good, n_ingredients):
+    """Return the amount of a good that a target order has not collected yet."""
+    if targets[o] == 0:
         return 0
     if good < n_ingredients:
         return needs[o, good] * (1 - orders[o, Order.INGREDIENTS])
@@ -55,33 +55,33 @@ def still_needs(orders, needs, wanted, o, good, n_ingredients):
 
 
 @kernel
-def total_need(orders, needs, wanted, good, n_ingredients):
-    """How much of a good all orders aimed at have not collected yet."""
+def total_need(orders, needs, targets, good, n_ingredients):
+    """Return the amount of a good that all target orders have not collected yet."""
     total = 0
     for o in range(orders.shape[0]):
-        total += still_needs(orders, needs, wanted, o, good, n_ingredients)
+        total += still_needs(orders, needs, targets, o, good, n_ingredients)
     return total
 
 
 @kernel
 def serves(areas, at, good, n_ingredients):
-    """Whether a good can be had at an area, if it is in stock."""
+    """Return whether an area provides a good, if it is in stock."""
     if areas[at, Area.SPACES] == 0:
         return False
     return areas[at, Area.KIND] == (Kind.PANTRY if good < n_ingredients else Kind.SPICEBAG)
 
 
 @kernel
-def time_suffices(problem, orders, spaces, clock, wanted, end):
-    """Count work against workers, and each kind of action against its action spaces, up to a slot."""
-    own, areas, workers = problem.own, problem.areas, problem.params[Param.WORKERS]
+def time_suffices(problem, orders, spaces, clock, targets, end):
+    """Compare remaining work with workers, and each kind of action with its action spaces, up to a slot."""
+    played, areas, workers = problem.played, problem.areas, problem.params[Param.WORKERS]
     next_turn = clock[Clock.T] + workers - clock[Clock.WORKER]
     turns_after = max((end - next_turn + workers - 1) // workers, 0)
-    hands = decisions_left(own, clock, end)
-    hands_now = decisions_left(own, clock, min(end, next_turn))
+    hands = decisions_left(played, clock, end)
+    hands_now = decisions_left(played, clock, min(end, next_turn))
     work = 0
     for kind in range(Kind.PANTRY + 0, Kind.STOVE + 1):
-        todo = actions_left(orders, problem.dishes, wanted, kind)
+        todo = actions_left(orders, problem.dishes, targets, kind)
         left, fresh = spaces_of(areas, spaces, kind)
         if todo > min(left, hands_now) + turns_after * fresh:
             return False
@@ -90,14 +90,14 @@ def time_suffices(problem, orders, spaces, clock, wanted, end):
 
 
 @kernel
-def stock_suffices(problem, orders, stock, wanted, spare, placed):
-    """Count stock against needs, of each good over all areas, and as far as orders have no choice, in each area.
+def stock_suffices(problem, orders, stock, targets, spare, placed):
+    """Compare stock with needs: of each good over all areas, and in each area for orders that have no choice.
 
     Mutates: spare, placed.
     """
     areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(needs.shape[1]):
-        total = total_need(orders, needs, wanted, good, n_ingredients)
+        total = total_need(orders, needs, targets, good, n_ingredients)
         for at in range(areas.shape[0]):
             spare[at, good] = stock[at, good]
             if total > 0 and serves(areas, at, good, n_ingredients):
@@ -107,7 +107,7 @@ def stock_suffices(problem, orders, stock, wanted, spare, placed):
     for kind in range(Kind.PANTRY + 0, Kind.STOVE + 0):
         column = Order.INGREDIENTS if kind == Kind.PANTRY else Order.SPICES
         for o in range(orders.shape[0]):
-            placed[o] = 1 if wanted[o] == 0 else orders[o, column]
+            placed[o] = 1 if targets[o] == 0 else orders[o, column]
         if not can_be_placed(problem, kind, spare, placed):
             return False
     return True
@@ -115,7 +115,7 @@ def stock_suffices(problem, orders, stock, wanted, spare, placed):
 
 @kernel
 def can_be_placed(problem, kind, spare, placed):
-    """Give every order that only one area of a kind can serve its goods there, again and again; some may get none.
+    """Repeatedly reserve goods for orders that only one area of a kind can serve; False if some order gets none.
 
     Mutates: spare, placed.
     """
@@ -141,7 +141,7 @@ def can_be_placed(problem, kind, spare, placed):
 
 @kernel
 def the_only_place(areas, kind, spare, need, first, end):
-    """Return an area of a kind that has all of some goods an order needs, and how many such areas there are."""
+    """Return an area of a kind that has all goods an order needs in a range, and the number of such areas."""
     place, count = -1, 0
     for at in range(areas.shape[0]):
         if areas[at, Area.KIND] == kind and areas[at, Area.SPACES] > 0 and is_in_stock(spare[at], need, first, end):
@@ -151,11 +151,11 @@ def the_only_place(areas, kind, spare, need, first, end):
 
 
 @kernel
-def spices_are_plenty(problem, orders, stock, wanted):
-    """Whether every spicebag has all that orders still need, so that it does not matter which of them is served."""
+def spices_are_plenty(problem, orders, stock, targets):
+    """Return whether every spicebag has all that orders still need, so that the order of service does not matter."""
     areas, needs, n_ingredients = problem.areas, problem.needs, problem.params[Param.N_INGREDIENTS]
     for good in range(n_ingredients, needs.shape[1]):
-        total = total_need(orders, needs, wanted, good, n_ingredients)
+        total = total_need(orders, needs, targets, good, n_ingredients)
         for at in range(areas.shape[0]):
             if serves(areas, at, good, n_ingredients) and stock[at, good] < total:
                 return False

@@ -1,4 +1,4 @@
-"""Depth-first search for a plan that finishes some orders in time, which remembers what it has searched in vain."""
+"""Depth-first search, with a table of failed states, for a plan that finishes the target orders in time."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ from collab_overcooked.games.rush.engine.search.problem import (
     HASH_FACTOR,
     IMPOSSIBLE,
     is_fresh_turn,
-    pass_to_own,
+    skip_to_played,
 )
 from collab_overcooked.kernels.jit import kernel
 
 
 @kernel
-def write_key(problem, orders, stock, wanted, key):
-    """Write what matters of a moment for the time to come. Mutates: key.
+def write_key(problem, orders, stock, targets, key):
+    """Write the key of a state: all that matters for the rest of the episode. Mutates: key.
 
-    Orders are codes in ascending order, so that interchangeable ones give one key; the cooking that orders with their
-    ingredients still need is one sum, and so are the spices while there are plenty; stock counts up to what is needed.
+    Order codes are sorted, so that interchangeable orders give one key. The remaining cooking of orders with
+    ingredients is one sum, and so are spices while they are plentiful; stock is capped at the total need.
     """
     dishes, needs, areas = problem.dishes, problem.needs, problem.areas
     n_orders, n_goods, n_ingredients = orders.shape[0], needs.shape[1], problem.params[Param.N_INGREDIENTS]
-    plenty = spices_are_plenty(problem, orders, stock, wanted)
+    plenty = spices_are_plenty(problem, orders, stock, targets)
     cooking, spicing = 0, 0
     for o in range(n_orders):
-        left = (dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]) * wanted[o]
-        spicing += (1 - orders[o, Order.SPICES]) * wanted[o]
+        left = (dishes[o, Dish.COOK_TIME] - orders[o, Order.COOKED]) * targets[o]
+        spicing += (1 - orders[o, Order.SPICES]) * targets[o]
         cooking += left * orders[o, Order.INGREDIENTS]
-        put_in_place(key, o, code_of(problem, orders[o], o, left, plenty) * wanted[o])
+        put_in_place(key, o, code_of(problem, orders[o], o, left, plenty) * targets[o])
     key[n_orders] = cooking
     key[n_orders + 1] = spicing
     for good in range(n_goods):
-        total = total_need(orders, needs, wanted, good, n_ingredients)
+        total = total_need(orders, needs, targets, good, n_ingredients)
         if plenty and good >= n_ingredients:
             total = 0
         for at in range(areas.shape[0]):
@@ -53,7 +53,7 @@ def write_key(problem, orders, stock, wanted, key):
 
 @kernel
 def code_of(problem, order, o, left, plenty):
-    """Return a number that is equal for orders that ask for the same, apart from what a key has as sums."""
+    """Return a number that is equal for orders with the same remaining needs, apart from the sums in the key."""
     longest, n_orders = 0, problem.dishes.shape[0]
     for other in range(n_orders):
         longest = max(longest, problem.dishes[other, Dish.COOK_TIME])
@@ -66,7 +66,7 @@ def code_of(problem, order, o, left, plenty):
 
 @kernel
 def put_in_place(key, count, code):
-    """Insert a number into the first ones of a row, which are in ascending order. Mutates: key."""
+    """Insert a number into the sorted first ``count`` entries of a row. Mutates: key."""
     at = count
     while at > 0 and key[at - 1] > code:
         key[at] = key[at - 1]
@@ -76,7 +76,7 @@ def put_in_place(key, count, code):
 
 @kernel
 def find_row(known, slots, key):
-    """Return the row of a key, or the free one where it belongs; rows are never all taken."""
+    """Return the row of a key, or the free row where it belongs; the table is never full."""
     row = 0
     for column in range(key.shape[0]):
         row = ((row ^ int(key[column])) * HASH_FACTOR) & 0xFFFFFFFF
@@ -96,7 +96,7 @@ def find_row(known, slots, key):
 
 @kernel
 def remember(stack, row, slots_left):
-    """Note that a moment, whose key is at hand, was searched in vain. Mutates: stack."""
+    """Record that the search of the state with the current key failed. Mutates: stack."""
     if stack.slots[row] == 0:
         if stack.room[0] == 0:
             return
@@ -107,8 +107,8 @@ def remember(stack, row, slots_left):
 
 
 @kernel
-def copy_moment(stack, depth):
-    """Copy the moment at a depth to the next one. Mutates: stack."""
+def copy_state(stack, depth):
+    """Copy the state at a depth to the next one. Mutates: stack."""
     orders, stock, spaces, clock = stack.orders, stack.stock, stack.spaces, stack.clock
     for o in range(orders.shape[1]):
         for column in range(orders.shape[2]):
@@ -122,30 +122,30 @@ def copy_moment(stack, depth):
 
 
 @kernel
-def has_hope(problem, stack, depth, wanted, end):
-    """Whether the orders aimed at might be finished before a slot begins."""
+def has_hope(problem, stack, depth, targets, end):
+    """Return whether the target orders might be finished before a slot begins."""
     orders, stock = stack.orders[depth], stack.stock[depth]
     spaces, clock = stack.spaces[depth], stack.clock[depth]
     if clock[Clock.OVER] == 1 or clock[Clock.T] >= end:
         return False
-    if not time_suffices(problem, orders, spaces, clock, wanted, end):
+    if not time_suffices(problem, orders, spaces, clock, targets, end):
         return False
-    if not stock_suffices(problem, orders, stock, wanted, stack.spare, stack.placed):
+    if not stock_suffices(problem, orders, stock, targets, stack.spare, stack.placed):
         return False
     if not is_fresh_turn(problem, spaces, clock):
         return True
-    write_key(problem, orders, stock, wanted, stack.key)
+    write_key(problem, orders, stock, targets, stack.key)
     return stack.slots[find_row(stack.known, stack.slots, stack.key)] < end - clock[Clock.T]
 
 
 @kernel
 def go_on(problem, stack, depth, action, move, takes):
-    """Let the seat whose turn it is act, and go to the next decision. Mutates: stack."""
-    copy_moment(stack, depth)
+    """Let the seat whose turn it is act and advance to the next decision. Mutates: stack."""
+    copy_state(stack, depth)
     orders, stock, spaces = stack.orders[depth + 1], stack.stock[depth + 1], stack.spaces[depth + 1]
     clock, turn = stack.clock[depth + 1], stack.clock[depth, Clock.TURN]
     act(action, orders, stock, spaces, clock, problem.dishes, problem.needs, problem.areas, problem.params, stack.event)
-    pass_to_own(problem, orders, stock, spaces, clock, stack.event)
+    skip_to_played(problem, orders, stock, spaces, clock, stack.event)
     stack.action[depth] = action
     if clock[Clock.TURN] > turn:
         stack.move[depth + 1] = 0
@@ -154,33 +154,33 @@ def go_on(problem, stack, depth, action, move, takes):
 
 
 @kernel
-def search(problem, stack, wanted, end, budget, spent):
-    """Finish all orders aimed at before a slot begins, from the moment at depth 0 of the stack. Mutates: stack, spent.
+def search(problem, stack, targets, end, budget, spent):
+    """Search for a plan that finishes all target orders before a slot begins. Mutates: stack, spent.
 
     Args:
         problem: Episode and seats.
-        stack: Its first moment is the start, and an own seat is to act.
-        wanted: (O,) 1 for the orders to finish.
-        end: Slot that must not begin before they are; no larger than the limit of the clock.
-        budget: States to look at, at most.
-        spent: (1,) states looked at so far; counts on.
+        stack: The state at depth 0 is the start; a played seat is to act.
+        targets: (O,) 1 for the orders to finish.
+        end: Slot before which they must be finished; at most the limit of the clock.
+        budget: Maximum number of states to visit.
+        spent: (1,) states visited so far; incremented.
 
     Returns:
         FOUND, IMPOSSIBLE or GAVE_UP, and the number of decisions in the plan, which is in ``stack.action``.
     """
-    takes = 2 * wanted.shape[0] * problem.areas.shape[0]
-    if is_done(stack.orders[0], wanted):
+    takes = 2 * targets.shape[0] * problem.areas.shape[0]
+    if is_done(stack.orders[0], targets):
         return FOUND, 0
-    if not has_hope(problem, stack, 0, wanted, end):
+    if not has_hope(problem, stack, 0, targets, end):
         return IMPOSSIBLE, 0
     depth = 0
     stack.move[0] = 0
     while depth >= 0:
         orders, stock, clock = stack.orders[depth], stack.stock[depth], stack.clock[depth]
-        move, action = next_move(problem, orders, stock, stack.spaces[depth], wanted, stack.move[depth])
+        move, action = next_move(problem, orders, stock, stack.spaces[depth], targets, stack.move[depth])
         if move < 0:
             if is_fresh_turn(problem, stack.spaces[depth], clock):
-                write_key(problem, orders, stock, wanted, stack.key)
+                write_key(problem, orders, stock, targets, stack.key)
                 remember(stack, find_row(stack.known, stack.slots, stack.key), end - clock[Clock.T])
             depth -= 1
             continue
@@ -189,8 +189,8 @@ def search(problem, stack, wanted, end, budget, spent):
         spent[0] += 1
         stack.move[depth] = move + 1
         go_on(problem, stack, depth, action, move, takes)
-        if is_done(stack.orders[depth + 1], wanted):
+        if is_done(stack.orders[depth + 1], targets):
             return FOUND, depth + 1
-        if has_hope(problem, stack, depth + 1, wanted, end):
+        if has_hope(problem, stack, depth + 1, targets, end):
             depth += 1
     return IMPOSSIBLE, 0

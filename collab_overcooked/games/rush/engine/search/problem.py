@@ -1,4 +1,4 @@
-"""The arrays that the search for the best play of a Rush episode works on, and how time passes in it."""
+"""Arrays of the search for the best play of a Rush episode, and the passing of time in it."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from collab_overcooked.games.rush.engine.rules import act, end_slot
 from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
-BUDGET = 1_000_000  # states after which a search gives up, something like a minute
-TRIAL = 50  # states that could be looked at in the time that it takes to start on another choice of orders
-ROWS = 1 << 16  # states searched in vain that it remembers
+BUDGET = 1_000_000  # states after which a search gives up, about a minute
+TRIAL = 50  # cost of starting on another choice of orders, in states
+ROWS = 1 << 16  # capacity of the table of failed states
 FOUND, IMPOSSIBLE, GAVE_UP = 1, 0, -1
 HASH_FACTOR = 0x01000193  # of the 32-bit FNV hash
 
 
 class Problem(NamedTuple):
-    """One episode and who plays: read-only int32 arrays."""
+    """An episode and the seats that the search plays: read-only int32 arrays."""
 
     dishes: Array  # (O, 2) see Dish
     needs: Array  # (O, K)
     areas: Array  # (P, 2) see Area
     params: Array  # (8,) see Param
-    own: Array  # (N,) 1 for the seats that the search plays
-    kinds: Array  # (O, 2) numbers from 1 on, equal where two orders ask for equal ingredients, and for equal spices
+    played: Array  # (N,) 1 for the seats that the search plays
+    kinds: Array  # (O, 2) numbers from 1 on, equal for equal ingredients, and for equal spices
 
 
 class Stack(NamedTuple):
-    """Moments on the way to the present one, and what is known of others; leading axis D, the decisions so far."""
+    """States on the path to the current one (leading axis D, decisions so far), and the table of failed states."""
 
     orders: Array  # (D, O, 6)
     stock: Array  # (D, P, K)
     spaces: Array  # (D, P)
     clock: Array  # (D, 9)
     move: Array  # (D,) the next move to try
-    action: Array  # (D,) the action that led on from there
+    action: Array  # (D,) the action taken there
     event: Array  # (9,)
-    spare: Array  # (P, K) stock that no order has been promised
-    placed: Array  # (O,) 1 for orders that were promised theirs
-    key: Array  # (O + 2 + P K,) the moment at hand, apart from time
-    known: Array  # (rows, O + 2 + P K) moments searched in vain
-    slots: Array  # (rows,) with how many slots left; 0 for a free row
-    room: Array  # (1,) rows that may still be filled
+    spare: Array  # (P, K) stock not reserved for an order
+    placed: Array  # (O,) 1 for orders with reserved goods
+    key: Array  # (O + 2 + P K,) key of the current state, without time
+    known: Array  # (rows, O + 2 + P K) keys of failed states
+    slots: Array  # (rows,) slots left when the search failed; 0 for a free row
+    room: Array  # (1,) rows still free to use
 
 
 @kernel
-def pass_to_own(problem, orders, stock, spaces, clock, event):
-    """Let other seats do nothing and slots end until one of the search's own seats acts. Mutates: all but problem."""
-    dishes, needs, areas, params, own = problem.dishes, problem.needs, problem.areas, problem.params, problem.own
+def skip_to_played(problem, orders, stock, spaces, clock, event):
+    """Advance until a played seat is to act; all other seats do nothing. Mutates: all but problem."""
+    dishes, needs, areas, params, played = problem.dishes, problem.needs, problem.areas, problem.params, problem.played
     while clock[Clock.OVER] == 0:
-        if clock[Clock.SEAT] == own.shape[0]:
+        if clock[Clock.SEAT] == played.shape[0]:
             end_slot(spaces, clock, dishes, areas, params)
-        elif own[clock[Clock.SEAT]] == 1:
+        elif played[clock[Clock.SEAT]] == 1:
             return
         else:
             act(NO_ACTION, orders, stock, spaces, clock, dishes, needs, areas, params, event)
@@ -62,11 +62,11 @@ def pass_to_own(problem, orders, stock, spaces, clock, event):
 
 @kernel
 def is_fresh_turn(problem, spaces, clock):
-    """Whether no own seat has acted in this turn yet, and all action spaces are free."""
+    """Return whether no played seat has acted in this turn and all action spaces are free."""
     if clock[Clock.WORKER] > 0:
         return False
     for seat in range(clock[Clock.SEAT]):
-        if problem.own[seat] == 1:
+        if problem.played[seat] == 1:
             return False
     for at in range(spaces.shape[0]):
         if spaces[at] != problem.areas[at, Area.SPACES]:
@@ -75,11 +75,11 @@ def is_fresh_turn(problem, spaces, clock):
 
 
 @kernel
-def decisions_left(own, clock, slot):
-    """Decisions that own seats have before a slot begins."""
+def decisions_left(played, clock, slot):
+    """Count the decisions of played seats before a slot begins."""
     total, now = 0, 0
-    for seat in range(own.shape[0]):
-        total += own[seat]
+    for seat in range(played.shape[0]):
+        total += played[seat]
         if seat >= clock[Clock.SEAT]:
-            now += own[seat]
+            now += played[seat]
     return now + (slot - clock[Clock.T] - 1) * total

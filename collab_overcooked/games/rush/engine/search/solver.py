@@ -1,4 +1,4 @@
-"""Questions about a Rush episode and the answers that search gives: plans, and what is proved of them."""
+"""Solver of Rush episodes: best plans and proved bounds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from collab_overcooked.games.rush.engine.search.problem import (
     Array,
     Problem,
     Stack,
-    pass_to_own,
+    skip_to_played,
 )
 from collab_overcooked.games.rush.engine.state import State, sizes_of
 from collab_overcooked.games.rush.engine.step import reset_env
@@ -30,16 +30,16 @@ from collab_overcooked.kernels.arrays import allocate
 
 @dataclass(frozen=True)
 class Solution:
-    """What a search found, and what it proved.
+    """Best plan found by a search, and proved bounds.
 
     Attributes:
-        finished: Orders that are finished once ``plan`` is played, those finished before included.
-        at_most: Orders of which it is proved that no more can be finished.
-        turns: Turns of the episode that have begun by the end of the plan.
-        at_least: Turns of which it is proved that all orders that are not ruined cannot be finished in fewer; 0 where
-            not all of them can be finished, or where that is not known.
-        plan: A row for each slot from the start on: the action of each seat.
-        states: How many the search looked at.
+        finished: Orders finished once ``plan`` is played, including those finished before.
+        at_most: Proved upper bound of finished orders.
+        turns: Turns of the episode begun by the end of the plan.
+        at_least: Proved lower bound of the turns needed to finish all orders that are not ruined; 0 if not all of them
+            can be finished or this is unknown.
+        plan: Action of each seat, one row per slot from the start.
+        states: States visited by the search.
     """
 
     finished: int
@@ -51,28 +51,28 @@ class Solution:
 
     @property
     def is_proved(self) -> bool:
-        """Whether nothing better exists: more orders, or all of them in fewer turns."""
+        """True if no plan finishes more orders, or all of them in fewer turns."""
         return self.finished == self.at_most and self.at_least in (0, self.turns)
 
 
 class Solver:
-    """Tells what some seats can reach in an episode while the others do nothing.
+    """Finds the best play of some seats in an episode while the others do nothing.
 
     Args:
         tables: Compiled tables of the scenario.
-        episode: Which one.
-        own: (N,) whether a seat is played; at least one is.
-        budget: States to look at for one answer, at most.
+        episode: Number of the episode.
+        played: (N,) whether the search plays a seat; true for at least one.
+        budget: Maximum number of states to visit per call of ``solve``.
     """
 
-    def __init__(self, tables: Any, episode: int, own: Sequence[bool], budget: int = BUDGET) -> None:
+    def __init__(self, tables: Any, episode: int, played: Sequence[bool], budget: int = BUDGET) -> None:
         needs, n_ingredients = tables.needs[episode], int(tables.params[Param.N_INGREDIENTS])
         self.problem = Problem(
             dishes=tables.dishes[episode],
             needs=needs,
             areas=tables.areas[episode],
             params=tables.params,
-            own=np.array(own, np.int32),
+            played=np.array(played, np.int32),
             kinds=np.stack([_kinds(needs[:, :n_ingredients]), _kinds(needs[:, n_ingredients:])], axis=1),
         )
         self.budget = budget
@@ -82,10 +82,10 @@ class Solver:
         self._spent = np.zeros(1, np.int64)
 
     def solve(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Solution:
-        """Find a plan that finishes as many orders as can be, and if all of them, in as few turns as can be.
+        """Find a plan that finishes as many orders as possible and, if all of them, in as few turns as possible.
 
         Args:
-            orders: (O, 6) the moment to start from, see ``state.State``; nothing of it is changed.
+            orders: (O, 6) state to start from, see ``state.State``; it is not changed.
             stock: (P, K).
             spaces: (P,).
             clock: (9,).
@@ -110,8 +110,8 @@ class Solver:
         return self._solution(finished, at_most or finished, 0, [])
 
     def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
-        """Return a stack whose first moment is the first one from a start on in which an own seat acts."""
-        depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.own.sum()) + 2
+        """Return a stack whose first state is the first one from the start in which a played seat acts."""
+        depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.played.sum()) + 2
         stack = Stack(
             orders=np.zeros((depth, *orders.shape), np.int32),
             stock=np.zeros((depth, *stock.shape), np.int32),
@@ -128,20 +128,20 @@ class Solver:
             room=self._room,
         )
         first = stack.orders[0], stack.stock[0], stack.spaces[0], stack.clock[0]
-        for row, given in zip(first, (orders, stock, spaces, clock), strict=True):
-            row[:] = given
-        pass_to_own(self.problem, *first, stack.event)
+        for row, array in zip(first, (orders, stock, spaces, clock), strict=True):
+            row[:] = array
+        skip_to_played(self.problem, *first, stack.event)
         return stack
 
     def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
-        """Return a verdict on finishing some orders before a slot begins, and the decisions of own seats."""
-        wanted = np.zeros(len(self.problem.dishes), np.int32)
-        wanted[list(aims)] = 1
-        verdict, length = search(self.problem, self._stack, wanted, end, self._spent[0] + budget, self._spent)
+        """Search for a plan that finishes some orders before a slot begins; return a verdict and the decisions."""
+        targets = np.zeros(len(self.problem.dishes), np.int32)
+        targets[list(aims)] = 1
+        verdict, length = search(self.problem, self._stack, targets, end, self._spent[0] + budget, self._spent)
         return verdict, self._stack.action[:length].tolist()
 
     def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
-        """Return the least number of turns that is proved for finishing some orders, and the fastest plan known."""
+        """Return the proved lower bound of turns for finishing some orders, and the fastest plan known."""
         clock, workers = self._stack.clock[0].tolist(), int(self.problem.params[Param.WORKERS])
         at_least = 0
         for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
@@ -154,8 +154,8 @@ class Solver:
         return at_least or self._turns(plan), plan
 
     def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
-        """Return a verdict on finishing as many of some orders in time, and the decisions of own seats."""
-        limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._moments())), self._work()
+        """Search for a plan that finishes ``count`` of the orders in time; return a verdict and the decisions."""
+        limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._decisions())), self._work()
         verdict, known, effort = IMPOSSIBLE, set(), 0
         lightest_first = sorted(aims, key=lambda o: work[o])
         if sum(work[o] for o in lightest_first[:count]) > hands:
@@ -171,10 +171,10 @@ class Solver:
                 continue
             known.add(kinds)
             effort += TRIAL
-            found, plan = self._search(chosen, limit, (self.budget - int(self._spent[0])) // 2)
-            if found == FOUND:
+            result, plan = self._search(chosen, limit, (self.budget - int(self._spent[0])) // 2)
+            if result == FOUND:
                 return FOUND, plan
-            verdict = min(verdict, found)
+            verdict = min(verdict, result)
         return verdict, []
 
     def _work(self) -> list[int]:
@@ -184,16 +184,16 @@ class Solver:
         return [int(work) for work in dishes[:, Dish.COOK_TIME] + 2 - done]
 
     def _kind(self, o: int) -> tuple[int, ...]:
-        """Return numbers that are equal for orders that ask for the same from the start on."""
+        """Return numbers that are equal for orders with the same needs at the start."""
         row = self._stack.orders[0, o]
         needs = self.problem.kinds[o] * (1 - row[[Order.INGREDIENTS, Order.SPICES]])
         return (*row[: Order.FINISHED].tolist(), *needs.tolist(), int(self.problem.dishes[o, Dish.COOK_TIME]))
 
     # -------------------------------------------------------------------------------------- plans
 
-    def _moments(self) -> Iterator[tuple[int, int]]:
+    def _decisions(self) -> Iterator[tuple[int, int]]:
         """Yield slot, counted from the start, and seat of every decision up to the end of the episode."""
-        clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.own).tolist()
+        clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.played).tolist()
         for slot in range(clock[Clock.LIMIT] - clock[Clock.T]):
             yield from ((slot, seat) for seat in seats if slot > 0 or seat >= clock[Clock.SEAT])
 
@@ -203,9 +203,9 @@ class Solver:
         return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.params[Param.WORKERS])
 
     def _turns(self, plan: Sequence[int]) -> int:
-        """Return how many turns of the episode have begun at the end of a plan."""
+        """Return the number of turns begun by the end of a plan."""
         last = 0
-        for (slot, _), _ in zip(self._moments(), plan, strict=False):
+        for (slot, _), _ in zip(self._decisions(), plan, strict=False):
             last = slot
         return self._turn(last) + 1 if plan else int(self._stack.clock[0, Clock.TURN])
 
@@ -213,24 +213,28 @@ class Solver:
         return Solution(finished, at_most, self._turns(plan), at_least, self._share_out(plan), int(self._spent[0]))
 
     def _share_out(self, plan: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-        """Return a plan as rows of slots, each turn's actions in their order but shared evenly among the seats.
+        """Return a plan as rows of slots, with each turn's actions in their order but shared evenly among the seats.
 
-        The search lets the first hands of a turn work and the last ones idle; here the seat that has done least so far
-        works, which changes nothing in the outcome.
+        In the search the first workers of a turn work and the last ones idle; here the seat that has done the least so
+        far works, which does not change the outcome.
         """
         length = self._turns(plan)
         turns: dict[int, list[tuple[int, int]]] = {}
-        for slot, seat in self._moments():
+        for slot, seat in self._decisions():
             turn = self._turn(slot)
             if turn >= length:
                 break
             turns.setdefault(turn, []).append((slot, seat))
-        done, rest, rows = np.zeros(len(self.problem.own), int), list(plan), np.zeros((0, len(self.problem.own)), int)
-        for moments in turns.values():
-            actions = [action for action in rest[: len(moments)] if action != NO_ACTION]
-            rest = rest[len(moments) :]
-            rows = np.concatenate([rows, np.zeros((moments[-1][0] + 1 - len(rows), rows.shape[1]), int)])
-            for (slot, seat), action in zip(_fair(moments, len(actions), done), actions, strict=True):
+        done, rest, rows = (
+            np.zeros(len(self.problem.played), int),
+            list(plan),
+            np.zeros((0, len(self.problem.played)), int),
+        )
+        for decisions in turns.values():
+            actions = [action for action in rest[: len(decisions)] if action != NO_ACTION]
+            rest = rest[len(decisions) :]
+            rows = np.concatenate([rows, np.zeros((decisions[-1][0] + 1 - len(rows), rows.shape[1]), int)])
+            for (slot, seat), action in zip(_fair(decisions, len(actions), done), actions, strict=True):
                 rows[slot, seat] = action
         return tuple(tuple(row) for row in rows.tolist())
 
@@ -240,12 +244,12 @@ def _kinds(rows: Array) -> Array:
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32) + 1
 
 
-def _fair(moments: Sequence[tuple[int, int]], count: int, done: Array) -> list[tuple[int, int]]:
-    """Choose the moments in which seats work, one after the other for who has done least. Mutates: done."""
+def _fair(decisions: Sequence[tuple[int, int]], count: int, done: Array) -> list[tuple[int, int]]:
+    """Choose the decisions in which seats work, always the seat that has done the least. Mutates: done."""
     chosen: list[tuple[int, int]] = []
     for _ in range(count):
-        free = [moment for moment in moments if moment not in chosen]
-        chosen.append(min(free, key=lambda moment: (done[moment[1]], moment)))
+        free = [decision for decision in decisions if decision not in chosen]
+        chosen.append(min(free, key=lambda decision: (done[decision[1]], decision)))
         done[chosen[-1][1]] += 1
     return sorted(chosen)
 

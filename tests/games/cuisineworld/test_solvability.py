@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from collab_overcooked.games.cuisineworld.engine.solvability import level_text, report_text, verify_level
+from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import levels, load_level
 
 FACTS = Path(__file__).resolve().parents[4] / "shared" / "spec" / "cuisineworld" / "levels.json"
 
 
 def test_level_12_has_no_fryer():
-    report = verify_level(load_level("level_12"))
+    report = prove_solvability(load_level("level_12"))
     assert report.missing == {"frenchFries": ("fryer",)} and report.unused == ("pan0", "pan1")
     assert not report.ok
     assert report.problems == [
@@ -24,15 +24,15 @@ def test_level_12_has_no_fryer():
 
 
 def test_every_other_level_works():
-    assert [name for name in levels() if not verify_level(load_level(name)).ok] == ["level_12"]
-    assert verify_level(load_level("level_12_fryer")).missing == {}
+    assert [name for name in levels() if not prove_solvability(load_level(name)).ok] == ["level_12"]
+    assert prove_solvability(load_level("level_12_fryer")).missing == {}
 
 
 def test_reports_agree_with_the_recorded_facts():
     if not FACTS.is_file():
         pytest.skip("recorded facts are not here")
     for facts in json.loads(FACTS.read_text())["levels"]:
-        report = verify_level(load_level(facts["id"]), [1.0, 1.5, 2.0, 2.2, 2.5, 3.0])
+        report = prove_solvability(load_level(facts["id"]), [1.0, 1.5, 2.0, 2.2, 2.5, 3.0])
         assert report.locations == len(facts["kitchen"])
         assert list(report.missing) == facts["impossible_orders"]
         assert sorted({name.rstrip("0123456789") for name in report.unused}) == facts["unused_tools"]
@@ -55,13 +55,13 @@ def test_an_order_of_several_dishes_needs_the_tools_of_all():
             },
         }
     )
-    report = verify_level(level)
+    report = prove_solvability(level)
     assert report.missing == {"groundBeef": ("blender",)} and report.unused == ()
     assert "none" in report_text([report])
 
 
 def test_the_table_shows_intervals_lifetimes_and_problems():
-    lines = report_text([verify_level(load_level(name)) for name in ("level_0", "level_12")]).splitlines()
+    lines = report_text([prove_solvability(load_level(name)) for name in ("level_0", "level_12")]).splitlines()
     assert lines[0].split()[-11:] == "alpha 1 alpha 1.5 alpha 2 alpha 2.5 alpha 3 file".split()
     assert lines[2].split() == "level_0 (very simple) 3 5 6 8 9 5".split()
     assert lines[3].split() == "salmonMeatcake 8 12 15 19 23 10".split()

@@ -1,4 +1,4 @@
-"""Certified scenarios: the shipped ones, claims that are wrong or open, and files of all kinds."""
+"""Certified scenarios: the built-in ones, claims that are wrong or open, and files of all kinds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from collab_overcooked.games.rush.engine.generate import values_of
-from collab_overcooked.games.rush.engine.solvability import claim_of, exchanged, prove, report_text, verify_scenario
+from collab_overcooked.games.rush.engine.solvability import claim_of, exchanged, prove, prove_solvability, report_text
 from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario, scenarios
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.registry import load_game
@@ -39,7 +39,7 @@ def changed(**values: Any) -> Scenario:
 
 @pytest.mark.parametrize("name", scenarios())
 def test_shipped_scenarios_keep_what_they_claim(name: str) -> None:
-    report = verify_scenario(load_scenario(name))
+    report = prove_solvability(load_scenario(name))
     assert report.ok and report.claim and len(report.episodes) == 3
     assert all(episode.exchanged is not None for episode in report.episodes)
     assert all(claim_of(episode) == dict(report.claim) for episode in report.episodes)
@@ -48,12 +48,12 @@ def test_shipped_scenarios_keep_what_they_claim(name: str) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_example_scenarios_keep_what_they_claim(path: Path) -> None:
-    report = verify_scenario(load_scenario(path))
+    report = prove_solvability(load_scenario(path))
     assert report.ok and report.claim
 
 
 def test_easy_can_be_done_alone_and_hard_only_together() -> None:
-    easy, hard = (verify_scenario(load_scenario(name)) for name in ("easy", "hard"))
+    easy, hard = (prove_solvability(load_scenario(name)) for name in ("easy", "hard"))
     for episode in easy.episodes:
         assert episode.alone is not None and episode.alone.turns == 8 <= easy.max_turns
     for episode in hard.episodes:
@@ -116,7 +116,7 @@ def test_episodes_that_are_not_equivalent_are_told_apart() -> None:
     assert exchanged(scenario, scenario.episodes[0], load_scenario("easy").episodes[0]) is None
     values = values_of(scenario)
     values["episodes"][1]["pantries"][0]["stock"]["meat"] += 1
-    report = verify_scenario(load_scenario(values))
+    report = prove_solvability(load_scenario(values))
     assert report.episodes[1].exchanged is None and report.episodes[2].exchanged is not None
     assert "episode 1 differs from episode 0 in more than names" in report_text(report)
 
@@ -131,23 +131,23 @@ def test_episodes_that_are_not_equivalent_are_told_apart() -> None:
     ],
 )
 def test_a_claim_is_proved_or_refuted(claim: dict[str, int], problem: str | None) -> None:
-    report = verify_scenario(changed(claim=claim))
+    report = prove_solvability(changed(claim=claim))
     assert report.problems == ((problem,) if problem else ()) and report.ok == (problem is None)
 
 
 def test_a_team_of_one_is_not_also_alone() -> None:
-    report = verify_scenario(changed(agents=1, claim={"team_turns": 3}))
+    report = prove_solvability(changed(agents=1, claim={"team_turns": 3}))
     assert report.ok and report.episodes[0].alone is None
-    assert verify_scenario(changed(agents=1, claim={"alone_turns": 3})).problems == (
+    assert prove_solvability(changed(agents=1, claim={"alone_turns": 3})).problems == (
         "episode 0: the file claims alone_turns 3, but the team is one agent",
     )
 
 
 def test_what_cannot_be_done_is_said() -> None:
-    short = verify_scenario(changed(max_turns=1, claim={"team_turns": 2}))
+    short = prove_solvability(changed(max_turns=1, claim={"team_turns": 2}))
     assert short.problems == ("episode 0: the file claims team_turns 2, but not all orders can be finished in time",)
     nothing = changed(pantries=[{"spaces": 0, "stock": {"meat": 5, "bread": 5}}])
-    report = verify_scenario(nothing)
+    report = prove_solvability(nothing)
     assert report.ok and report.episodes[0].team.finished == 0 and "0 of 2" in report_text(report)
 
 
@@ -156,7 +156,7 @@ def test_an_unknown_claim_is_refused_with_its_line(tmp_path: Path) -> None:
     text += "    pantries: [{spaces: 1}]\n    spicebags: [{spaces: 1}]\n    stoves: [{spaces: 1}]\n"
     (tmp_path / "x.yaml").write_text(text)
     with pytest.raises(LayoutError, match=r"x\.yaml, line 2: unknown claim 'team_turn'; did you mean team_turns"):
-        verify_scenario(load_scenario(tmp_path / "x.yaml"))
+        prove_solvability(load_scenario(tmp_path / "x.yaml"))
 
 
 @pytest.mark.parametrize("budget", [1, 3, 10, 20, 30, 50])
@@ -168,14 +168,14 @@ def test_too_small_a_budget_leaves_open_what_is_not_proved(budget: int) -> None:
         assert proof.finished <= best <= proof.at_most and proof.states <= budget
         assert proof.at_least is None or proof.at_least <= turns <= (proof.turns or turns)
         assert proof.proved == (proof.finished == proof.at_most and proof.at_least in (None, proof.turns))
-    report = verify_scenario(load_scenario("hard"), 3)
-    assert not report.ok and "after 3 states it is not proved what the team can reach" in report.problems[0]
+    report = prove_solvability(load_scenario("hard"), 3)
+    assert not report.ok and "after 3 states the optimum of the team is not proved" in report.problems[0]
 
 
 @pytest.mark.parametrize("budget", [0, -1, True, 1.5])
 def test_a_budget_is_a_positive_number(budget: Any) -> None:
     with pytest.raises(ValueError, match="budget must be an integer of at least 1"):
-        verify_scenario(load_scenario("easy"), budget)
+        prove_solvability(load_scenario("easy"), budget)
 
 
 def test_files_of_other_sizes_are_certified() -> None:
@@ -191,7 +191,7 @@ def test_files_of_other_sizes_are_certified() -> None:
     }
     second = first | {"orders": ["B", "C"], "stoves": [{"spaces": 1}]}
     values = {"name": "x", "agents": 5, "workers": 1, "max_turns": 12, "ingredients": ["rice"], "spices": ["salt"]}
-    report = verify_scenario(load_scenario(values | {"episodes": [first, second]}))
+    report = prove_solvability(load_scenario(values | {"episodes": [first, second]}))
     assert [episode.team.turns for episode in report.episodes] == [7, 3] and report.ok
     assert [episode.alone.finished for episode in report.episodes if episode.alone] == [3, 2]
     assert report.episodes[1].exchanged is None
@@ -200,7 +200,7 @@ def test_files_of_other_sizes_are_certified() -> None:
 def test_the_report_is_fit_for_json() -> None:
     import json
 
-    report = verify_scenario(load_scenario("hard"))
+    report = prove_solvability(load_scenario("hard"))
     data = json.loads(json.dumps(report.to_dict()))
     assert data["ok"] and data["episodes"][0]["team"]["turns"] == 10 and data["claim"]["alone_orders"] == 3
     assert data["episodes"][1]["exchanged"]["pasta"] == "cheese"

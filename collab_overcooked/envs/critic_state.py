@@ -1,0 +1,60 @@
+"""Inputs of centralised critics: the global state of each environment of a batch, as floats with true bounds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from collab_overcooked.envs.api import Game
+from collab_overcooked.io.checks import near_matches
+
+Array = np.ndarray
+STATE_KINDS = ("global", "concat")
+MAX_SYMLOG = float(np.nextafter(np.float32(np.log1p(2.0**31)), np.float32(np.inf)))
+
+
+def symlog(values: Array) -> Array:
+    """Return sign(x) log(1 + |x|), float32: small numbers stay apart, clocks and scores stay small."""
+    wide = values.astype(np.float64)
+    return (np.sign(wide) * np.log1p(np.abs(wide))).astype(np.float32)
+
+
+class CriticState:
+    """Encodes the states of a batch for a centralised critic.
+
+    Neither kind holds the state of the random generator.
+
+    Args:
+        game: Compiled game.
+        kind: ``"global"`` for the arrays of the game's state by ``symlog``, what no agent knows included; ``"concat"``
+            for the observations of all agents by seat, each number scaled to 0..1 by its bounds.
+
+    Attributes:
+        space: Box of one environment's state, float32 (S,).
+
+    Raises:
+        ValueError: For an unknown kind.
+    """
+
+    def __init__(self, game: Game, kind: str = "global") -> None:
+        if not isinstance(kind, str) or kind not in STATE_KINDS:
+            raise ValueError(near_matches("state", kind, STATE_KINDS))
+        self.game, self.kind = game, kind
+        if kind == "global":
+            size = game.state_space.shape[0]
+            self.space = gymnasium.spaces.Box(-MAX_SYMLOG, MAX_SYMLOG, (size,), np.float32)
+            return
+        box = game.single_observation_space
+        self._low = box.low.reshape(-1).astype(np.float32)
+        self._span = np.maximum(box.high.reshape(-1).astype(np.float32) - self._low, 1.0)
+        self.space = gymnasium.spaces.Box(0.0, 1.0, (game.n_agents * self._low.size,), np.float32)
+
+    def of(self, state: Any, out: Any) -> Array:
+        """Return the states of a batch, a fresh float32 array (E, S)."""
+        if self.kind == "global":
+            return symlog(self.game.state_vectors(state))
+        observations = out.observations.reshape(*out.observations.shape[:2], -1).astype(np.float32)
+        scaled: Array = (observations - self._low) / self._span
+        return scaled.reshape(len(scaled), -1)

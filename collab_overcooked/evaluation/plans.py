@@ -52,6 +52,11 @@ class EpisodePlan(Evaluation):
     groups: tuple[JobGroup, ...]
     episodes: int | None = None
 
+    def config(self) -> dict[str, Any]:
+        """Return what must be equal for a run to be continued; ``team`` if one team plays all of it."""
+        teams = self.teams()
+        return super().config() | ({"team": list(teams[0])} if len(teams) == 1 else {})
+
     def make_jobs(self) -> list[Job]:
         """Return all episodes in the order of the record file; both orders of a team's seats have the same seeds."""
         return [

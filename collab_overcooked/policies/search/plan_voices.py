@@ -211,7 +211,7 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
     """Yield a new plan if there are new findings, the critics' changes, the plan itself, and other changes by merit."""
     plan: Plan = node.draft.plan
     running, view = briefing.running, briefing.view
-    if any(critique.tells for critique in node.critiques):
+    if any(critique.findings for critique in node.critiques):
         yield auction(briefing)
     asked = []
     for critique in node.critiques:

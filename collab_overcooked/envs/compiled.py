@@ -379,11 +379,11 @@ class CompiledGame(FullGame):
         checked = {} if options is None else self._read_options(options)
         scene = checked.pop("state", None)
         if scene:
-            trial, quote_value = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
-            self._start(trial, quote_value, which, checked | {"state": scene}, max_cycles or 0)
+            trial, results = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
+            self._start(trial, results, which, checked | {"state": scene}, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
-                quote_value.terminated[i], quote_value.truncated[i] = self._write_scene(trial, i, scene)
-            for array, tried in zip((*state, *out), (*trial, *quote_value), strict=True):
+                results.terminated[i], results.truncated[i] = self._write_scene(trial, i, scene)
+            for array, tried in zip((*state, *out), (*trial, *results), strict=True):
                 array[...] = tried
         else:
             self._start(state, out, which, checked, max_cycles or 0)

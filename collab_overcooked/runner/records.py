@@ -249,9 +249,9 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
     there = read_config(folder)
     for name in [*config, *(key for key in there if key not in config)]:
         if there.get(name) != config.get(name):
-            was, now = _difference(there.get(name), config.get(name))
+            place, was, now = _difference(name, there.get(name), config.get(name))
             raise ValueError(
-                f"{folder}: holds a run with another configuration: {name} was {was}, now {now}; "
+                f"{folder}: holds a run with another configuration: {place} was {was}, now {now}; "
                 "choose another folder or repeat the old command"
             )
 
@@ -339,11 +339,18 @@ class RunFolder:
         return [self.records[key] for key in keys]
 
 
-def _difference(was: Any, now: Any) -> tuple[str, str]:
-    """Return two values for a message; long lists are reduced to their differences."""
-    if isinstance(was, list) and isinstance(now, list) and len(was) + len(now) > 8:
-        return f"{len(was)} entries", f"{len(now)} entries"
-    return f"{was!r:.80}", f"{now!r:.80}"
+def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
+    """Return where two values first differ, and both as a message shows them."""
+    if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
+        name = next(name for name in was if was[name] != now[name])
+        return _difference(f"{place}.{name}", was[name], now[name])
+    if isinstance(was, list) and isinstance(now, list):
+        if len(was) == len(now) and any(isinstance(value, dict) for value in was):
+            k = next(k for k in range(len(was)) if was[k] != now[k])
+            return _difference(f"{place}[{k}]", was[k], now[k])
+        if len(was) + len(now) > 8:
+            return place, f"{len(was)} entries", f"{len(now)} entries"
+    return place, f"{was!r:.80}", f"{now!r:.80}"
 
 
 def read_config(folder: Path) -> dict[str, Any]:

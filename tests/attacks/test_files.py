@@ -191,7 +191,7 @@ TOO_LARGE = [
     ("map", ("places", 1, 0), 10**9, "at most 40 tiles"),
     ("map", ("places", 1, 1), 41.0, "at most 40 tiles"),
     ("kitchen", ("max_wait",), 10**5, "from 1 to 1000"),
-    ("layout", ("grid",), "\n".join(["X" * 60] * 60), "at most 2500 cells"),
+    ("layout", ("grid",), "\n".join(["X" * 60] * 60), "maximum is 2500 cells"),
 ]
 
 

@@ -198,7 +198,7 @@ def test_options_of_logs_mean_nothing_to_records(donors, tmp_path):
 
 @pytest.mark.parametrize(("text", "words"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")])
 def test_logs_of_the_original_are_not_read_without_end(text, words, tmp_path, monkeypatch):
-    monkeypatch.setattr(original_logs, "MOST_CHARACTERS", 1000 if "unpacks" in words else 10**6)
+    monkeypatch.setattr(original_logs, "MAX_CHARACTERS", 1000 if "unpacks" in words else 10**6)
     path = tmp_path / "log.json.gz"
     path.write_bytes(gzip.compress(text.encode()))
     with pytest.raises(ValueError, match=f"log.json.gz: .*{words}"):

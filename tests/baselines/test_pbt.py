@@ -108,7 +108,7 @@ def test_what_the_reader_of_a_population_refuses_is_not_written(tmp_path, here, 
     damage(state)
     path.write_text(json.dumps(state))
     with pytest.raises(ValueError) as error:
-        run_pbt(TWO, short, tmp_path / "read", resume=True, say=lambda words: None)
+        run_pbt(TWO, short, tmp_path / "read", say=lambda words: None)
     assert str(path) in str(error.value) and read in str(error.value)
     monkeypatch.setattr(pbt, "next_generation", lambda *args: state)
     with pytest.raises(ValueError) as error:

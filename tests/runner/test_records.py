@@ -151,9 +151,7 @@ def test_an_episode_that_is_there_twice_must_be_the_same(tmp_path, random_run, r
         assert list(folder.records.values()) == random_records
     other = dump_line(random_records[0] | {"success": not random_records[0]["success"]})
     (tmp_path / "records.jsonl").write_bytes(b"".join([*lines, other]))
-    with pytest.raises(
-        RecordError, match=rf"line {len(lines) + 1}: holds the episode of line 1 once more, but otherwise"
-    ):
+    with pytest.raises(RecordError, match=rf"line {len(lines) + 1}: contradicts line 1 about the same episode"):
         RunFolder(tmp_path, config)
 
 

@@ -41,6 +41,7 @@ class House(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_kernels = (reset_batch,)
     array_classes = (State, Out)
+    step_key = "tick"
     global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -81,7 +81,7 @@ def test_the_papers_level_is_usual():
 def test_the_chef_is_always_asked():
     with pytest.raises(ValueError, match="in the suite initiations agent_0 is asked"):
         plan_evaluation("initiations", ["agent_1=greedy"])
-    assert plan_evaluation("initiations", ["all=greedy"]).team == ("greedy", "greedy")
+    assert plan_evaluation("initiations", ["all=greedy"]).teams() == [("greedy", "greedy")]
 
 
 class Answering(Asking):

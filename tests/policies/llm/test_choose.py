@@ -284,7 +284,7 @@ def test_own_prompts_come_first(play_team, tmp_path):
     (tmp_path / "common" / "choose_rules.j2").write_text("{{ nobody }}")
     with pytest.raises(ValueError, match=r"choose_rules.*nobody"):
         play_team(f"{SPEC},prompts={tmp_path}", lambda request: {"action": 1}, max_cycles=1)
-    with pytest.raises(ValueError, match="is no folder"):
+    with pytest.raises(ValueError, match="is not a folder"):
         play_team(f"{SPEC},prompts={tmp_path}/none", lambda request: {"action": 1}, max_cycles=1)
 
 

@@ -134,7 +134,7 @@ class Walker:
 def test_what_earlier_seats_have_chosen_is_shown(play_team):
     _, client = play_team("llm:m", lambda request: "noop_agent1", mates={0: Walker()}, **OPTIONS)
     said = client.asked[0].turns[-1].content
-    assert said.endswith("-commands of others in this step:\n  agent0: goto storage0\n-action:")
+    assert said.endswith("-commands of other agents in this step:\n  agent0: goto storage0\n-action:")
     _, client = play_team("llm:m", idle, **OPTIONS)
     assert all("commands of others" not in turn.content for request in client.asked for turn in request.turns)
 

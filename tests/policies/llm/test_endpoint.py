@@ -125,7 +125,7 @@ def test_headers_that_come_in_drops_are_timeouts(ask):
 
 def test_one_deadline_holds_for_headers_and_body_together(ask):
     error, _ = ask([Says("x" * 20, wait=0.4, drip=0.002)], timeout=0.6, attempts=1)  # each within 0.6 s, not both
-    assert isinstance(error, EndpointError) and "no whole answer within 0.6 s" in str(error)
+    assert isinstance(error, EndpointError) and "no complete answer within 0.6 s" in str(error)
 
 
 def test_headers_without_end_are_cut_off(ask):

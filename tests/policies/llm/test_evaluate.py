@@ -175,7 +175,7 @@ def test_a_replay_that_lacks_an_answer_says_so(tmp_path, key):
         assert run(*SMALL, "--team", SPEC, *out).exit_code == 0
     other = "all=llm:scripted?agent=choose,memory=1,helper=on"
     done = run(*SMALL, "--team", other, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")
-    assert done.exit_code == 2 and "holds no answer" in done.output
+    assert done.exit_code == 2 and "contains no reply to a request" in done.output
 
 
 def test_cuisineworld_is_dispatched(tmp_path, key):
@@ -264,7 +264,10 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
         ),
         (["--team", SPEC, "--price", "3"], "2.5/10"),
         (["--team", SPEC, "--base-url", "nowhere"], "base-url"),
-        (["--team", SPEC, "--base-url", "http://me:password@127.0.0.1:9/v1"], "no user, password or query"),
+        (
+            ["--team", SPEC, "--base-url", "http://me:password@127.0.0.1:9/v1"],
+            "must not contain user, password or query",
+        ),
         (["--team", SPEC, "--rate", "0", "--base-url", "http://127.0.0.1:9"], "rate must be"),
         (["--team", SPEC, "--replay", "none.jsonl"], "no such file"),
         (["--team", SPEC, "--replay", "x", "--base-url", "http://127.0.0.1:9"], "only one of"),

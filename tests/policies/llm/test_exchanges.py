@@ -152,4 +152,4 @@ def test_a_report_can_be_written_again_without_exchanges_or_settings(run: Path, 
     assert "Language models</h2>" not in (tmp_path / "report.html").read_text()
     (tmp_path / "exchanges.jsonl").write_text("{}\n")
     done = CliRunner().invoke(app, ["report", str(tmp_path)])
-    assert done.exit_code == 2 and "line 1: is no stored exchange" in done.output
+    assert done.exit_code == 2 and "line 1: not a stored exchange" in done.output

@@ -185,7 +185,7 @@ def test_it_plays_beside_a_hosted_model(gguf, prompts, monkeypatch):
 
 def test_files_that_are_no_models_are_refused(tmp_path):
     (tmp_path / "a.gguf").write_bytes(b"nothing")
-    with pytest.raises(ValueError, match="no GGUF"):
+    with pytest.raises(ValueError, match="not a GGUF"):
         LocalServer(tmp_path / "a.gguf")
     (tmp_path / "a.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(OSError, match="cannot be loaded"):

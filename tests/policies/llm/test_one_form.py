@@ -13,7 +13,7 @@ pytest.importorskip("jinja2", reason="needs the extra llm")
 
 FORMS = re.compile(
     r"answer with json|answer in this form|answer with the number|end with a line|write one sentence"
-    r"|in one short sentence|begin your answer|a line each, and nothing else|answer with one line|write one strategy"
+    r"|in one short sentence|begin your answer|one per line, and nothing else|answer with one line|write one strategy"
     r'|"action:"|write one action|answers?\n',
     re.IGNORECASE,
 )

@@ -174,7 +174,7 @@ def test_agents_made_for_a_game_do_not_play_others(play_team):
     with pytest.raises(ValueError, match="'dispatch' plays CuisineWorld-v0, CraftKitchen-v0 only"):
         play_team("llm:m?agent=dispatch", lambda request: "")
     for options in ({"action_level": "primitive"}, {"lexicon": "alien"}):
-        with pytest.raises(ValueError, match="in its own words and not in primitive actions; agent=choose"):
+        with pytest.raises(ValueError, match="without a lexicon and not in primitive actions; agent=choose"):
             play_team("llm:m?agent=partner", lambda request: "", **options)
     with pytest.raises(ValueError, match="in its own words"):
         play_team("llm:m?agent=dispatch", lambda request: "", "CuisineWorld-v0", lexicon="alien")
@@ -320,7 +320,7 @@ def test_a_busy_seat_reads_the_action_that_runs_and_plans_beyond_it(play_team):
     _, client = play_team("llm:m", answer, max_cycles=2)
     (asked,) = questions(client, "Alice", 1)
     running = "pickup(egg,ingredient_dispenser)"
-    assert f"You hold nothing, carrying out {running}." in asked and f"You carry out {running} until" in asked
+    assert f"You hold nothing, carrying out {running}." in asked and f"You will carry out {running} until" in asked
 
 
 # ------------------------------------------------------------------------------------------- neutral examples
@@ -345,6 +345,6 @@ def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, t
 
 
 def test_prompts_say_whether_teammates_see_plans(play_team):
-    for spec, words in (("llm:m", "only when you say something with it"), ("llm:m?talk=off", "do not see your plans")):
+    for spec, words in (("llm:m", "only if you say something with it"), ("llm:m?talk=off", "do not see your plans")):
         _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
         assert all(words in request.turns[0].content for request in client.asked)

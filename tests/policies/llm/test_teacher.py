@@ -36,10 +36,10 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
 def test_what_the_teacher_writes_to_the_group_is_read_by_all(client, env_id):
     records, asked = series(client, "teacher_group:llm:big", env_id)
     (lesson,) = [request for request in asked.asked if request.model == "big"]
-    say = co.make(env_id).game.say if env_id == "AlienRush-v0" else str
+    say = co.make(env_id).game.translate if env_id == "AlienRush-v0" else str
     assert "- turn 1, worker 0: agent_0 NO_ACTION; agent_1 NO_ACTION" in lesson.turns[0].content
     assert say("worker 0") in lesson.turns[0].content
-    assert "completed: 0" in lesson.turns[0].content and "shown" not in lesson.turns[0].content
+    assert "completed: 0" in lesson.turns[0].content and '"shown"' not in lesson.turns[0].content
     rules = co.make(env_id).game.manual().splitlines()[0]
     assert rules in lesson.turns[0].content
     assert records[1]["feedback"] == ["Share the work."] * 2
@@ -98,7 +98,7 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
         logger=RushLogger,
     )
     first, second = (own.turns[0].content for own in asked.asked if own.model == "big")
-    say = env.game.say
+    say = env.game.translate
     for number in (1, 2):
         assert f"Episode {number}" in second and f"How episode {number} ended" in second
     assert "What you told all after episode 1:\nFetch first." in second and "Fetch first." not in first

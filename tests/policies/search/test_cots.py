@@ -173,7 +173,7 @@ def test_talk_costs_only_where_it_is_charged() -> None:
 @pytest.mark.parametrize(
     ("env_id", "options", "words"),
     [
-        ("CollabCapture-v0", {}, "plays games that offer sub-plans"),
+        ("CollabCapture-v0", {}, "plays games with sub-plans"),
         ("Housework-v0", {"action_level": "primitive"}, "action_level=medium"),
         ("Overcooked-v0", {}, "action_level=medium"),
     ],

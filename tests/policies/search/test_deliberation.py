@@ -309,7 +309,7 @@ def test_changes_of_a_plan_are_many_and_the_best_come_first() -> None:
     plan = auction(own)
     found = [each for each in changes(own, Node(-1, 0, "", draft=Draft(plan))) if each != plan]
     assert len({plan_text(each, NAMES) for each in found}) > 20
-    gains = [merit(own.moment, each, own.members) for each in found]
+    gains = [merit(own.view, each, own.members) for each in found]
     assert gains == sorted(gains, reverse=True)
 
 

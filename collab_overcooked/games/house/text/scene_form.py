@@ -161,7 +161,6 @@ def check_scene(compiled: Compiled, scene: Scene) -> None:
         ValueError: Naming the part.
     """
     goals = scene["goals"]
-    _expect(scene["tick"] <= scene["limit"], f"tick must be at most the limit of {scene['limit']}")
     _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
     _check_home(compiled, scene)
     for o, thing in enumerate(scene["things"]):

@@ -136,9 +136,9 @@ def test_cooking_once_too_often_is_told_apart():
 
 def test_teachers_speak_the_language_of_the_game():
     env = collab_overcooked.make("AlienRush-v0", scenario=CAFE)
-    _, second = play("teacher_group", *scripts(env.game.say), env_id="AlienRush-v0")
+    _, second = play("teacher_group", *scripts(env.game.translate), env_id="AlienRush-v0")
     plain = play("teacher_group", *scripts())[1]["feedback"][0]
-    assert second["feedback"][0] == env.game.say(plain) != plain
+    assert second["feedback"][0] == env.game.translate(plain) != plain
 
 
 @pytest.mark.parametrize("teacher", ["teacher_group", "teacher_individual:scripted"])

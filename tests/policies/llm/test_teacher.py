@@ -104,6 +104,6 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
     assert "What you told all after episode 1:\nFetch first." in second and "Fetch first." not in first
     recipe = say("Mac and Cheese")
     assert recipe == "Fuzkiq vrel Brentix" and env.game.lexicon.exchange(recipe) == "Mac and Cheese"
-    for words in ("Recipes:", "Areas at the beginning:", "stock meat", "Orders in the end:", "turn 1 of 2, worker 0"):
+    for words in ("Recipes:", "Areas at the start:", "stock meat", "Orders at the end:", "turn 1 of 2, worker 0"):
         assert say(words) in second
     assert "balance: 0.67" in second and "positive: 1, 0" in second

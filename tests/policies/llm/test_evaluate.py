@@ -58,6 +58,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
     assert "Tokens in" in (tmp_path / "b" / "table.md").read_text()
 
 
+@pytest.mark.slow
 def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     spec = "llm:scripted?agent=choose"
     words = [

@@ -50,6 +50,7 @@ def play_from(start: Any, see: Any) -> Any:
     return run
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", TASKS)
 def test_it_solves_every_task_of_the_paper_in_time(play: Any, task: str) -> None:
     record = play("greedy", task=task)

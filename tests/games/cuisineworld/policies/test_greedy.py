@@ -36,6 +36,7 @@ def test_every_level_has_a_bound() -> None:
     assert set(LEAST) == set(levels())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEAST)
 def test_it_completes_orders_on_every_level_without_a_refused_command(play: Any, level: str) -> None:
     record = play("greedy", level=level, agents=2, alpha=2.0)

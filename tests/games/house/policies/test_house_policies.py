@@ -33,6 +33,7 @@ def errors(record: dict[str, Any]) -> list[Any]:
     return [error for step in record["steps"] for error in step["errors"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["greedy", "planner", "mhp"])
 def test_tables_are_laid_in_time(spec):
     record = played("Housework-v0", spec, task="set_table")

@@ -30,6 +30,7 @@ def score(layout: Any, *team: str, steps: int = STEPS, seed: int = 0, **options:
     return score_record(play_episode(env, make_team(team), seed))["score"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", layouts())
 def test_two_greedy_players_serve_everywhere(layout: str) -> None:
     assert score(layout, "greedy", "greedy") >= 40
@@ -45,6 +46,7 @@ def test_more_players_serve_too(players: int) -> None:
     assert score("asymmetric_advantages", *["greedy"] * players) >= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layout", ["cramped_room", "forced_coordination", "gated_delivery", "locked"])
 def test_greedy_plays_with_directives(layout: str) -> None:
     assert score(layout, "greedy", "greedy", action_level="medium", steps=300) >= 20

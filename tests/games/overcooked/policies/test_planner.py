@@ -22,6 +22,7 @@ def planned(layout: Any, steps: int = 120, width: int = WIDTH, **options: Any) -
     return Search(env.game, width).plan(Simulator(env.game, env.arrays[0], 0).fork(1, 0), steps).score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "layout", ["cramped_room", "forced_coordination", "counter_circuit", "gated_delivery", "locked"]
 )

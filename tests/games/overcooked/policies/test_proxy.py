@@ -24,6 +24,7 @@ def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
             assert f"layout={layout}" in meta["command"]
 
 
+@pytest.mark.slow
 def test_a_proxy_plays_its_layout_beside_another_policy(tmp_path: Path) -> None:
     """The row of the first seat, and of the second, is one of table 2."""
     plan = plan_evaluation(

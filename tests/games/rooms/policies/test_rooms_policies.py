@@ -15,6 +15,7 @@ def play(env_id, team, seed=0, **options):
     return play_episode(make(env_id, **options), make_team(team, make_policy), seed=seed)
 
 
+@pytest.mark.slow
 def test_planners_catch_the_thief_in_three_turns_and_greedy_hunters_too():
     assert play("CollabCapture-v0", ["planner", "planner"])["timesteps"] == 3
     assert play("CollabCapture-v0", ["greedy", "greedy"])["timesteps"] == 3

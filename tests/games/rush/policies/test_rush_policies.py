@@ -19,6 +19,7 @@ from collab_overcooked.registry import load_game
 SCENARIOS = [(name, episode) for name in ("easy", "hard") for episode in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scenario", "episode"), SCENARIOS)
 def test_the_solver_plays_the_certified_optimum(play: Any, scenario: str, episode: int) -> None:
     result = play("solver", scenario=scenario, episode=episode)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from collab_overcooked.games.rooms.engine.compile import compile_map
+from collab_overcooked.games.rooms.engine.compile import compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig
 from collab_overcooked.games.rooms.engine.constants import Goal
 from collab_overcooked.games.rooms.engine.solver import solve
@@ -48,7 +48,7 @@ ROOMS = [  # map, preset, whether from all placements, whether against the worst
 @pytest.mark.parametrize(("name", "preset", "everywhere", "worst"), ROOMS)
 def test_exact_values(benchmark, name: str, preset: str, everywhere: bool, worst: bool) -> None:
     goal, config = (Goal.CAPTURE, CaptureConfig) if name == "nine_rooms" else (Goal.ESCAPE, EscapeConfig)
-    compiled = compile_map(goal, config(map=name, preset=preset))
+    compiled = compile_rooms(goal, config(map=name, preset=preset))
     found = benchmark.pedantic(solve, (compiled, None, everywhere, worst), rounds=5, warmup_rounds=1)
     facts = {"kind": "exact values", "map": name, "preset": preset, "everywhere": everywhere, "worst": worst}
     benchmark.extra_info |= facts | {"states": len(found.keys), "joint_actions": len(found.actions)}

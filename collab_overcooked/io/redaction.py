@@ -18,6 +18,8 @@ from typing import Any
 from collab_overcooked.io.text import map_texts
 
 HIDDEN = "[hidden]"
+PLACEHOLDERS = frozenset("none null empty dummy fake test unused local".split())
+"""Keys that local servers are given because some key is required; records contain these words for other reasons."""
 PART = 12  # letters and digits of a part of a key that is redacted by itself; fewer for short keys
 READ = 4  # times as many characters are searched as are returned
 SHORT = 8  # letters and digits; shorter keys are redacted only where spelled exactly, as they may be ordinary words
@@ -32,6 +34,8 @@ _short: set[str] = set()
 
 def remember(key: str) -> None:
     """Redact a key from now on, in texts and in the logs of client libraries."""
+    if key.lower() in PLACEHOLDERS:
+        return
     if len(_plain(key)) < SHORT:
         _short.update([key] if len(key) >= SHORT // 2 else [])
     for form in _forms(key) if len(_plain(key)) >= SHORT else ():

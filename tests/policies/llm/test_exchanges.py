@@ -91,7 +91,7 @@ def test_settings_of_a_file_belong_to_the_run(run: Path) -> None:
     file.write_text(before.replace("top_p: 0.9", "top_p: 0.8"))
     done = CliRunner().invoke(app, words, env={"TEAM": "x"})
     file.write_text(before)
-    assert done.exit_code == 2 and "another configuration: models was" in done.output
+    assert done.exit_code == 2 and "body.top_p was 0.9, now 0.8" in done.output
 
 
 def test_the_report_shows_endpoint_and_settings(run: Path) -> None:

@@ -99,9 +99,11 @@ def test_words_of_the_game_stay_words():
     redaction.remember(KEYS["like words of the game"])
     for text in ("pickup(boiled_egg, kitchen)", "the key of the kitchen", "boiled_egg; boiled_egg"):
         assert redaction.redact(text) == text
-    redaction.remember("EMPTY")
-    assert redaction.redact("the pot is empty") == "the pot is empty"
-    assert redaction.redact("key EMPTY refused") == "key [hidden] refused"
+    redaction.remember("KNIFE")
+    assert redaction.redact("the knife is sharp") == "the knife is sharp"
+    assert redaction.redact("key KNIFE refused") == "key [hidden] refused"
+    redaction.remember("EMPTY")  # a placeholder
+    assert redaction.redact("key EMPTY refused") == "key EMPTY refused"
 
 
 def answer(text: str) -> dict[str, Any]:

@@ -35,6 +35,7 @@ CHECKED: tuple[str, ...] = (
     "render",
     "reporting",
     "runner",
+    "study",
     "testing",
 )
 PARTS = ("engine", "policies", "questions", "text", "env.py", "record.py")

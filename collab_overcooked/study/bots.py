@@ -1,4 +1,4 @@
-"""Participants that are programs: they read the pages of a study, answer at random, and play through real sockets."""
+"""Bots that take part in a study: they read its pages, answer at random, and play through real sockets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from collab_overcooked.play.messages import KEYS
 
 POLL = 0.5  # seconds between looks into the waiting room
 TAP = 0.2  # seconds between keys in real time
-SPEAKS = 0.1  # share of decisions with words
+SPEAKS = 0.1  # share of decisions with a message
 MAX_PAGE_SECONDS = 600.0  # seconds for one page of a game
 
 
@@ -45,36 +45,38 @@ class PageForm(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note what the page asks for."""
-        own = {name: value or "" for name, value in attrs}
+        """Collect the fields, links and timers of the page."""
+        attributes = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.action = own["action"]
+            self.action = attributes["action"]
         elif tag == "select":
-            self.kinds[own["name"]] = tag
-            places = self.fields.setdefault(own["name"], [])
+            self.kinds[attributes["name"]] = tag
+            places = self.fields.setdefault(attributes["name"], [])
             places.append(str(len(places) + 1))
-        elif tag in ("input", "textarea", "button") and "name" in own:
-            kind = own.get("inputmode", own.get("type", tag))
-            self.kinds.setdefault(own["name"], kind)
-            self.fields.setdefault(own["name"], []).extend([own["value"]] if own.get("value") else [])
-        elif tag == "a" and "button" in own.get("class", "").split():
-            self.links.append(own["href"])
-        self.news = own.get("data-news", self.news)
-        self.left = int(own["data-left"]) if own.get("data-timer") == "least" else self.left
+        elif tag in ("input", "textarea", "button") and "name" in attributes:
+            kind = attributes.get("inputmode", attributes.get("type", tag))
+            self.kinds.setdefault(attributes["name"], kind)
+            self.fields.setdefault(attributes["name"], []).extend(
+                [attributes["value"]] if attributes.get("value") else []
+            )
+        elif tag == "a" and "button" in attributes.get("class", "").split():
+            self.links.append(attributes["href"])
+        self.news = attributes.get("data-news", self.news)
+        self.left = int(attributes["data-left"]) if attributes.get("data-timer") == "least" else self.left
 
 
 @dataclass
 class Bot:
-    """One participant.
+    """A bot that takes part in a study.
 
     Args:
         base: Address of the server.
         entry: Address of the study's first page below it.
-        seed: Of everything that it chooses.
+        seed: Random seed of its choices.
 
     Attributes:
-        pages: Pages that it saw.
-        requests: Seconds of each request.
+        pages: Number of pages it has seen.
+        requests: Duration of each request, in seconds.
         answers: Seconds from each decision to the next message of the server.
         last: Text of its last page.
     """
@@ -95,7 +97,7 @@ class Bot:
         """Take part from the first page to the last.
 
         Raises:
-            ValueError: If a page leads nowhere that it knows.
+            ValueError: If the server answers a request with an error.
             OSError: If the server cannot be reached.
         """
         address, text = await self._get(self.entry)
@@ -118,7 +120,7 @@ class Bot:
                 address, text = await self._get(self._home)
 
     def _fill(self, page: PageForm) -> list[tuple[str, str]]:
-        """Return answers to a page's questions; some that may stay open do."""
+        """Return random answers to the questions of a page."""
         sent = []
         for name, values in page.fields.items():
             kind = page.kinds[name]
@@ -129,7 +131,7 @@ class Bot:
             elif kind == "numeric":
                 sent.append((name, str(self._random.randint(18, 80))))
             elif kind == "textarea":
-                sent.append((name, f"words of bot {self.seed}"))
+                sent.append((name, f"text of bot {self.seed}"))
             else:  # hidden fields, and the first of the buttons
                 sent.append((name, values[0]))
         return sent
@@ -147,13 +149,13 @@ class Bot:
             except urllib.error.HTTPError as error:
                 raise ValueError(f"{request.full_url}: {error.code} {error.read(300).decode()}") from None
 
-        found = await asyncio.to_thread(fetch)
+        page = await asyncio.to_thread(fetch)
         self.requests.append(time.perf_counter() - begun)
         self.pages += 1
-        return found
+        return page
 
     async def _wait(self, news: str) -> tuple[str, str]:
-        """Stay in the waiting room until there is somewhere to go."""
+        """Poll the waiting room until it names the next address."""
         while True:
             _, text = await self._get(news)
             go = json.loads(text)["go"]
@@ -190,7 +192,7 @@ class Bot:
                     tapping.cancel()
 
     def _reply(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Return what is sent for a message of the server, None for nothing."""
+        """Return the reply to a message of the server; None if it needs none."""
         kind = message["type"]
         if kind == "state" and message["state"] == "ready":
             return {"type": "ready"}
@@ -198,8 +200,8 @@ class Bot:
             return None
         if message["kind"] == "voice":
             orders = self._random.sample(message["actions"], min(2, len(message["actions"])))
-            said = {"plan": "; ".join(orders) if self._random.random() < SPEAKS else "", "say": "Hurry!", "last": True}
-            return {"type": "reply", "turn": message["turn"], **said}
+            voice = {"plan": "; ".join(orders) if self._random.random() < SPEAKS else "", "say": "Hurry!", "last": True}
+            return {"type": "reply", "turn": message["turn"], **voice}
         if message["kind"] == "reply":
             return {"type": "reply", "turn": message["turn"], "plan": "", "say": "", "last": True}
         known = message["legal"] or [message["idle"]]
@@ -208,7 +210,7 @@ class Bot:
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
 
     async def _tap(self, socket: Any) -> None:
-        """Press keys in real time."""
+        """Press random keys of a real-time game until it is over."""
         with contextlib.suppress(Exception):  # the game is over
             while True:
                 await socket.send(json.dumps({"type": "tap", "key": self._random.choice(KEYS)}))

@@ -1,4 +1,4 @@
-"""The host's page of a study: who is where, how far it is, and buttons to end, extend and export. Starlette routes."""
+"""The host's page of a study: participants, progress, and buttons to end, extend and export. Starlette routes."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ def dashboard_routes(host: StudyHost, games: Host) -> list[Any]:
     """Return the routes of the host's page, below ``/study/host/TOKEN``.
 
     Args:
-        host: Of the study's people.
-        games: Of its sessions; has the token.
+        host: Host of the study's participants.
+        games: Host of its sessions; holds the token.
     """
     from starlette.routing import Route
 
-    own, address = Dashboard(host, games), "/study/host/{token}"
+    dashboard, address = Dashboard(host, games), "/study/host/{token}"
     return [
-        Route(address, own.page),
-        Route(f"{address}/data", own.data),
-        Route(f"{address}/export", own.export),
-        Route(f"{address}/{{what}}", own.act, methods=["POST"]),
+        Route(address, dashboard.page),
+        Route(f"{address}/data", dashboard.data),
+        Route(f"{address}/export", dashboard.export),
+        Route(f"{address}/{{what}}", dashboard.act, methods=["POST"]),
     ]
 
 
@@ -48,8 +48,8 @@ class Dashboard:
     """Answers requests of the host.
 
     Args:
-        host: Of the study's people.
-        games: Of its sessions; has the token.
+        host: Host of the study's participants.
+        games: Host of its sessions; holds the token.
     """
 
     def __init__(self, host: StudyHost, games: Host) -> None:
@@ -66,14 +66,14 @@ class Dashboard:
         return _response(file.read_text(encoding="utf-8"), "text/html")
 
     async def data(self, request: Any) -> Any:
-        """Send what the page shows."""
+        """Send the data that the page shows."""
         if not self._is_host(request):
             return _response(UNKNOWN, "text/plain", 404)
         facts = overview(self.host) | {"sessions": f"/h/{self.games.token}"}
         return _response(json.dumps(facts), "application/json")
 
     async def act(self, request: Any) -> Any:
-        """End taking part for somebody, or let more people take part."""
+        """End the participation of one person, or admit more participants."""
         body = await request.body()
         fields = {name: values[0] for name, values in parse_qs(body[:MAX_BYTES].decode("utf-8", "replace")).items()}
         what, journal = request.path_params["what"], self.host.journal
@@ -97,7 +97,7 @@ class Dashboard:
         options = ExportOptions(anonymous=request.query_params.get("anonymous") == "yes")
         try:
             data = await asyncio.to_thread(_zipped, self.host.journal.path, options)
-        except ValueError as error:  # nobody has come yet
+        except ValueError as error:  # no participant has joined yet
             return _response(str(error), "text/plain", 409)
         response = _response(data, "application/zip")
         response.headers["Content-Disposition"] = 'attachment; filename="study.zip"'
@@ -118,11 +118,11 @@ def _response(content: str | bytes, kind: str, status: int = 200) -> Any:
     return Response(content, status, media_type=kind)
 
 
-# ------------------------------------------------------------------------------------------- what it shows
+# ------------------------------------------------------------------------------------------- data of the page
 
 
 def overview(host: StudyHost) -> dict[str, Any]:
-    """Return how a study stands, fit for JSON; people are named by their random ids alone."""
+    """Return the progress of a study, JSON-serialisable; participants appear under their random ids only."""
     journal = host.journal
     people = list(journal.people.values())
     times = _times(journal)
@@ -134,12 +134,12 @@ def overview(host: StudyHost) -> dict[str, Any]:
         "margin": host.study.margin,
         "open": not host.refusal(),
         "declined": journal.declined,
-        "ends": dict(Counter(own.end for own in people if own.end)),
-        "idle": sum(not own.end and host.is_idle(own) for own in people),
-        "failed_checks": sum(own.failed_checks for own in people),
+        "ends": dict(Counter(person.end for person in people if person.end)),
+        "idle": sum(not person.end and host.is_idle(person) for person in people),
+        "failed_checks": sum(person.failed_checks for person in people),
         "medians": _medians(journal, times),
         "waiting": host.pools(),
-        "people": [_person(host, own, times.get(own.id, {})) for own in people],
+        "people": [_person(host, person, times.get(person.id, {})) for person in people],
     }
 
 
@@ -163,31 +163,33 @@ def _person(host: StudyHost, person: Participant, times: Mapping[int, float]) ->
 
 
 def step_name(study: Study, step: Step) -> str:
-    """Return what a step is called on the host's page."""
+    """Return the label of a step on the host's page."""
     page = study.blocks[step.block].page
     what = page[0] if page is not None and step.kind == "page" else step.form or "game"
     return f"{what} ({step.condition})" if step.condition else what
 
 
 def _times(journal: Journal) -> dict[str, dict[int, float]]:
-    """Return by person when each step was done; -1 is the consent, and an end without a step counts as the step."""
-    found: dict[str, dict[int, float]] = {}
+    """Return completion times by participant and step; -1 is the consent, an end counts as completion of its step."""
+    done: dict[str, dict[int, float]] = {}
     for event in journal.events:
         if event["event"] in ("joined", "passed", "answered", "ended"):
-            found.setdefault(event["id"], {}).setdefault(event.get("step", -1), event["time"])
-    return found
+            done.setdefault(event["id"], {}).setdefault(event.get("step", -1), event["time"])
+    return done
 
 
 def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
     """Return the median minutes of each step, in the order of the first row, and of the whole study."""
     minutes: dict[str, list[float]] = {}
     for person in journal.people.values():
-        own, steps = times.get(person.id, {}), journal.steps_of(person)
+        done_at, steps = times.get(person.id, {}), journal.steps_of(person)
         for number, step in enumerate(steps[: person.step]):
-            if number in own and number - 1 in own:
-                minutes.setdefault(step_name(journal.study, step), []).append((own[number] - own[number - 1]) / 60)
-        if person.end == "done" and -1 in own:
-            minutes.setdefault("all", []).append((max(own.values()) - own[-1]) / 60)
+            if number in done_at and number - 1 in done_at:
+                minutes.setdefault(step_name(journal.study, step), []).append(
+                    (done_at[number] - done_at[number - 1]) / 60
+                )
+        if person.end == "done" and -1 in done_at:
+            minutes.setdefault("all", []).append((max(done_at.values()) - done_at[-1]) / 60)
     return [_median(name, minutes[name]) for name in _ordered(minutes)]
 
 

@@ -1,11 +1,11 @@
-"""Study files: what people are asked and what they play, in which order, and what they are told at the end."""
+"""Study files: questionnaires, games, their order, and the texts of the last page."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
 from collab_overcooked.study.order import ORDERS, rows_of
-from collab_overcooked.study.words import WORDS, blanks
+from collab_overcooked.study.texts import PAGE_TEXTS, blanks
 
 FOLDER = "studies"
 PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
@@ -34,42 +34,42 @@ KEYS = (
     *("blocks", "forms", "finish", "words"),
 )
 ENDS = {
-    "done": "Everything was done.",
+    "done": "All steps were completed.",
     "declined": "Consent was not given.",
-    "screened": "An answer ruled the person out.",
+    "screened": "An answer excluded the participant.",
     "inattentive": "Too many attention checks failed.",
-    "unmatched": "Nobody else came in time.",
-    "partner_left": "Somebody else of the group left.",
-    "left": "The person left.",
+    "unmatched": "No partner joined in time.",
+    "partner_left": "Another member of the group left.",
+    "left": "The participant left.",
     "stopped": "The host ended it.",
-    "failed": "Something broke.",
+    "failed": "An error occurred.",
 }
-"""How taking part can end."""
+"""Ways in which participation can end, and their descriptions."""
 END_TEXTS = {
     "done": "You have finished. Thank you for taking part.",
-    "declined": "You have not given your consent, so nothing was stored. You may close this page.",
+    "declined": "You did not give your consent, so nothing was stored. You may close this page.",
     "screened": "Thank you for your answers. They show that this study is not for you.",
-    "inattentive": "The study ends here, as some answers show that questions were not read. Thank you for your time.",
-    "unmatched": "Nobody else came in time to play with you. Thank you for waiting.",
+    "inattentive": "Some answers show that questions were not read, so the study ends here. Thank you for your time.",
+    "unmatched": "No partner joined in time to play with you. Thank you for waiting.",
     "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
-    "left": "You have left the study. Thank you for the time that you gave.",
-    "stopped": "The study was ended by those who run it. Thank you for taking part.",
+    "left": "You have left the study. Thank you for your time.",
+    "stopped": "The study was ended by its organisers. Thank you for taking part.",
     "failed": "Something went wrong on our side. You may close this page.",
 }
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One kind of episode that people play.
+    """A kind of episode that participants play.
 
     Attributes:
-        name: In files and tables.
-        label: What participants read.
-        suite: That scores its records.
+        name: Name in files and tables.
+        label: Name shown to participants.
+        suite: Suite that scores its records.
         jobs: Episodes to draw from; seats of people have the policy ``person``.
-        episodes: How many of them each group plays.
-        settings: How it is played.
-        voice: Whether one of the people has no seat and speaks to all.
+        episodes: Number of episodes that each group plays.
+        settings: Settings of play.
+        voice: Whether one participant has no seat and speaks to all seats.
     """
 
     name: str
@@ -81,7 +81,7 @@ class Condition:
     voice: bool = False
 
     def draw(self, seed: int, group: int) -> list[Job]:
-        """Return the episodes of a group: different ones as long as there are any, each with a seed of its own."""
+        """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
         order = np.random.default_rng(derive_seed(seed, "draw", self.name, group)).permutation(len(self.jobs))
         drawn = [self.jobs[order[i % len(order)]] for i in range(self.episodes)]
         return [replace(job, seed=derive_seed(seed, self.name, group, i)) for i, job in enumerate(drawn)]
@@ -95,10 +95,10 @@ class Block:
         page: Title and text of a page.
         form: Name of a questionnaire.
         play: Names of conditions.
-        order: Their order, see ``order.ORDERS``.
+        order: Name of their order, see ``order.ORDERS``.
         after: Name of the questionnaire after each condition; empty for none.
         practice: Whether three short episodes that do not count come before the first condition.
-        seconds: Least time for which a page is shown.
+        seconds: Minimum time for which a page is shown.
     """
 
     page: tuple[str, str] | None = None
@@ -112,13 +112,13 @@ class Block:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that a participant does.
+    """A step of a participant.
 
     Attributes:
         kind: ``"page"``, ``"form"`` or ``"play"``.
         block: Index of the block.
         form: Name of the questionnaire.
-        condition: Which is played, or was before the questionnaire; empty for none.
+        condition: Condition that is played, or was played before the questionnaire; empty for none.
         place: Place of the condition in its block's order, from 0.
     """
 
@@ -131,14 +131,14 @@ class Step:
 
 @dataclass(frozen=True)
 class End:
-    """What somebody is told at the end.
+    """Content of the last page.
 
     Attributes:
-        text: Sentences.
+        text: Text of the page.
         code: Completion code; empty for none.
-        url: Address to go back to; empty for none.
+        url: Address to return to; empty for none.
 
-    In all of them ``{id}``, the panel's id, and ``{name}`` of kept values are filled in.
+    In all of them ``{id}`` is replaced by the panel's id, and ``{name}`` by the kept parameter of that name.
     """
 
     text: str
@@ -148,30 +148,30 @@ class End:
 
 @dataclass(frozen=True)
 class Study:
-    """A whole study.
+    """A study with people, as its file describes it.
 
     Attributes:
-        name: Of its file.
-        title: What participants read first.
-        language: Of its texts, for the page's ``lang``.
-        seed: Of orders, draws and episodes.
-        consent: What participants agree to.
+        name: Name of its file.
+        title: Title shown to participants.
+        language: Language of its texts, for the page's ``lang``.
+        seed: Random seed of orders, draws and episodes.
+        consent: Text of the consent page.
         panel_id: Name of the address parameter that holds the id of a panel; empty for none.
-        keep: Further parameters that are stored beside it.
-        limit: Participants who are to complete the study.
-        margin: How many more may be under way than are still needed.
-        idle: Seconds without a sign of somebody after which the place is given to others.
-        per_network: How many may join from one network at once; as many more in an hour.
-        failed_checks: Failed attention checks that end the study for somebody; None for no such limit.
-        group: People who play together.
-        wait: Seconds that somebody waits for others.
+        keep: Further address parameters that are stored.
+        limit: Number of participants needed.
+        margin: Number of participants that may be under way beyond those still needed.
+        idle: Seconds of inactivity after which a participant's place becomes free.
+        per_network: Number of participants that may join from one network at once, and again per hour.
+        failed_checks: Number of failed attention checks that ends the study for a participant; None for no limit.
+        group: Number of participants who play together.
+        wait: Seconds that a participant waits for others.
         partners: Policy specs by the names that teams use.
-        conditions: By name.
-        blocks: In their order.
+        conditions: Conditions by name.
+        blocks: Blocks in order.
         forms: Questionnaires by name.
-        ends: By how taking part ended, see ``ENDS``.
-        words: Of the pages, see ``words.WORDS``.
-        content: The file's values, by which a study is continued.
+        ends: Last pages by how participation ended, see ``ENDS``.
+        texts: Texts of the pages by name, see ``texts.PAGE_TEXTS``.
+        content: Values of the file, which must be the same when a study is resumed.
     """
 
     name: str
@@ -193,57 +193,57 @@ class Study:
     blocks: tuple[Block, ...]
     forms: Mapping[str, Questionnaire]
     ends: Mapping[str, End]
-    words: Mapping[str, str]
+    texts: Mapping[str, str]
     content: Mapping[str, Any] = field(repr=False)
 
     @cached_property
     def consent_version(self) -> str:
-        """The first digits of the SHA-256 of the consent text."""
+        """First digits of the SHA-256 of the consent text."""
         return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
 
     @cached_property
     def period(self) -> int:
-        """The number of groups after which all orders of all blocks have been dealt out equally often."""
+        """Number of groups after which all orders of all blocks have been used equally often."""
         return math.lcm(1, *(rows_of(block.order, len(block.play)) for block in self.blocks if block.play))
 
     @cached_property
     def has_games(self) -> bool:
-        """Whether anything is played."""
+        """True if the study contains games."""
         return any(block.play for block in self.blocks)
 
     def steps(self, group: int) -> list[Step]:
-        """Return what the people of a group do, one after the other; before a game it is the same for all.
+        """Return the steps of a group in order; before the first game they are the same for all groups.
 
         Args:
-            group: Number that the orders are dealt out by.
+            group: Row of the balanced orders.
         """
-        found: list[Step] = []
+        steps: list[Step] = []
         for i, block in enumerate(self.blocks):
             if block.page is not None:
-                found.append(Step("page", i))
+                steps.append(Step("page", i))
             elif block.form:
-                found.append(Step("form", i, form=block.form))
+                steps.append(Step("form", i, form=block.form))
             for place, k in enumerate(ORDERS[block.order](len(block.play), group, self.seed) if block.play else ()):
                 name = block.play[k]
-                found.append(Step("play", i, condition=name, place=place))
+                steps.append(Step("play", i, condition=name, place=place))
                 if block.after:
-                    found.append(Step("form", i, block.after, name, place))
-        return found
+                    steps.append(Step("form", i, block.after, name, place))
+        return steps
 
 
 # ------------------------------------------------------------------------------------------- reading
 
 
 def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, str] | None = None) -> Study:
-    """Read a study.
+    """Read and validate a study.
 
     Args:
-        source: Shipped name, path of a YAML file, or its values.
-        partners: Other policies for some of its partners, by name.
+        source: Name of a built-in study, path of a YAML file, or its values.
+        partners: Policy specs that override those of partners, by name.
 
     Raises:
-        LayoutError: For a file that cannot work; the message says where and what is allowed.
-        ValueError: For a partner that the study does not have, or a bad policy.
+        LayoutError: If the file is invalid; the message names the place and the allowed values.
+        ValueError: For an unknown partner or an invalid policy spec.
     """
     doc = load_layout(source, FOLDER, "study")
     doc.mapping(only=KEYS)
@@ -252,7 +252,7 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
 
 
 class _Reader:
-    """Reads one file."""
+    """Reader of one study file."""
 
     def __init__(self, doc: Document, partners: Mapping[str, str]) -> None:
         self.doc, self.chosen = doc, partners
@@ -285,37 +285,37 @@ class _Reader:
             blocks=blocks,
             forms=forms,
             ends=self._ends(),
-            words=self._words(),
+            texts=self._page_texts(),
             content=doc.content,
         )
 
-    def _matching(self, pattern: str, wanted: str, *path: Any) -> str:
+    def _matching(self, pattern: str, requirement: str, *path: Any) -> str:
         text = self.doc.text(*path, default="")
         if text and not re.fullmatch(pattern, text):
-            raise self.doc.refuse(wanted, *path)
+            raise self.doc.refuse(requirement, *path)
         return text
 
     def _keep(self) -> tuple[str, ...]:
         path = ("participants", "keep")
         names = self.doc.listed("address parameters", *path, default=[])
-        wanted = "be the name of an address parameter"
-        return tuple(self._matching(_PARAMETER, wanted, *path, i) for i in range(len(names)))
+        requirement = "be the name of an address parameter"
+        return tuple(self._matching(_PARAMETER, requirement, *path, i) for i in range(len(names)))
 
     def _partners(self) -> dict[str, str]:
         doc = self.doc
-        found = {
+        partners = {
             check_name(doc, name, "partners", name): doc.text("partners", name) for name in self._names("partners")
         }
         for name, spec in self.chosen.items():
-            if name not in found:
-                raise ValueError(near_matches("partner of the study", name, found))
-            found[name] = spec
-        for name, spec in found.items():
+            if name not in partners:
+                raise ValueError(near_matches("partner of the study", name, partners))
+            partners[name] = spec
+        for name, spec in partners.items():
             try:
                 check_partner(spec)
             except ValueError as error:
                 raise doc.error(f"partners.{name}: {error}", "partners", name) from None
-        return found
+        return partners
 
     def _names(self, key: str) -> Iterable[str]:
         return self.doc.mapping(key, default={})
@@ -332,8 +332,8 @@ class _Reader:
     def _condition(self, name: str, seed: int, group: int, partners: Mapping[str, str]) -> Condition:
         doc, path = self.doc, ("conditions", name)
         doc.mapping(*path, only=("label", "suite", "team", "options", "set", "limits", "episodes", "play", "voice"))
-        words = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy words", *path, "team")))]
-        team = [self._with_partner(word, partners) for word in words]
+        assignments = [doc.text(*path, "team", i) for i in range(len(doc.listed("seat=policy entries", *path, "team")))]
+        team = [self._with_partner(assignment, partners) for assignment in assignments]
         suite = doc.text(*path, "suite")
         try:
             plan = plan_evaluation(
@@ -363,36 +363,39 @@ class _Reader:
         return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
-        """Return options of a suite, each of a type that it can have."""
+        """Return the options of a suite, checked against their types."""
         doc, kind = self.doc, registry.load_suite(suite).suite_options
-        given = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
-        check_options(given, [own.name for own in fields(kind)], f"option of the suite {suite}")
-        for name, value in given.items():
+        options = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
+        check_options(options, [option.name for option in fields(kind)], f"option of the suite {suite}")
+        for name, value in options.items():
             hint = get_type_hints(kind)[name]
-            kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+            types = get_args(hint) if isinstance(hint, UnionType) else (hint,)
             if isinstance(value, list):
-                items = [get_args(own)[0] for own in kinds if get_origin(own) is tuple]
-                fits = bool(items) and all(_is_of(one, items[0]) for one in value)
+                items = [get_args(type_)[0] for type_ in types if get_origin(type_) is tuple]
+                fits = bool(items) and all(_is_of(item, items[0]) for item in value)
             else:
-                fits = any(_is_of(value, own) for own in kinds)
+                fits = any(_is_of(value, type_) for type_ in types)
             if not fits:
-                words = [getattr(own, "__name__", str(own)) if get_origin(own) is None else str(own) for own in kinds]
-                raise doc.refuse(f"be of type {' or '.join(words)}", *path, name)
-        return given
+                names = [
+                    getattr(type_, "__name__", str(type_)) if get_origin(type_) is None else str(type_)
+                    for type_ in types
+                ]
+                raise doc.refuse(f"be of type {' or '.join(names)}", *path, name)
+        return options
 
-    def _with_partner(self, word: str, partners: Mapping[str, str]) -> str:
-        seat, equals, spec = word.partition("=")
+    def _with_partner(self, assignment: str, partners: Mapping[str, str]) -> str:
+        seat, equals, spec = assignment.partition("=")
         return f"{seat}{equals}{partners.get(spec.strip(), spec)}"
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
-        doc, values = self.doc, dict[str, Any](replay=False)  # it would teach those who play again
+        doc, values = self.doc, dict[str, Any](replay=False)  # a replay would teach participants who play again
         names = PlaySettings.__dataclass_fields__
-        for own in (("play",), (*path, "play")):
-            values |= doc.mapping(*own, only=names, default={})
+        for keys in (("play",), (*path, "play")):
+            values |= doc.mapping(*keys, only=names, default={})
             try:
                 settings = PlaySettings(**values)
             except (ValueError, TypeError) as error:
-                raise doc.error(f"{'.'.join(own)}: {error}", *own) from None
+                raise doc.error(f"{'.'.join(keys)}: {error}", *keys) from None
         return settings
 
     # ------------------------------------------------------------------------------------ blocks and ends
@@ -411,8 +414,8 @@ class _Reader:
 
     def _block(self, path: tuple[Any, ...], conditions: Mapping[str, Any], forms: Mapping[str, Any]) -> Block:
         doc = self.doc
-        given = doc.mapping(*path, only=("page", "form", "play", "order", "after", "practice"))
-        kinds = [kind for kind in ("page", "form", "play") if kind in given]
+        block = doc.mapping(*path, only=("page", "form", "play", "order", "after", "practice"))
+        kinds = [kind for kind in ("page", "form", "play") if kind in block]
         if len(kinds) != 1:
             raise doc.refuse("have one of page, form, play", *path)
         doc.mapping(*path, only=("play", "order", "after", "practice") if kinds == ["play"] else kinds)
@@ -425,10 +428,10 @@ class _Reader:
         if kinds == ["form"]:
             return Block(form=doc.choice(list(forms), *path, "form"))
 
-        def known(doc: Document, name: Any, *place: Any) -> None:
+        def check_condition(doc: Document, name: Any, *place: Any) -> None:
             doc.choice(list(conditions), *place)
 
-        play = doc.names(known, *path, "play")
+        play = doc.names(check_condition, *path, "play")
         after = doc.choice(list(forms), *path, "after", default="")
         order = doc.choice(list(ORDERS), *path, "order", default="balanced")
         return Block(play=play, order=order, after=after, practice=doc.boolean(*path, "practice"))
@@ -436,43 +439,43 @@ class _Reader:
     def _ends(self) -> dict[str, End]:
         doc = self.doc
         doc.mapping("finish", only=ENDS, default={})
-        found = {}
-        for name, usual in END_TEXTS.items():
+        ends = {}
+        for name, default in END_TEXTS.items():
             path = ("finish", name)
             doc.mapping(*path, only=("text", "code", "url"), default={})
             url = doc.text(*path, "url", default="")
             if url and not re.match(r"https?://[^\s/]+(/\S*)?$", url):
                 raise doc.refuse("be an address that starts with https:// or http://", *path, "url")
             code = one_line(doc.text(*path, "code", default=""))
-            text = doc.text(*path, "text", default=usual)
+            text = doc.text(*path, "text", default=default)
             allowed = ("id", *(self.doc.at("participants", "keep") or ()))
             for key, written in (("text", text), ("code", code), ("url", url)):
                 for value in re.findall(r"\{(\w*)\}", written):
                     if value not in allowed:
                         raise doc.error(near_matches(f"value in finish.{name}.{key}", value, allowed), *path, key)
-            found[name] = End(text, code, url)
-        return found
+            ends[name] = End(text, code, url)
+        return ends
 
-    def _words(self) -> dict[str, str]:
+    def _page_texts(self) -> dict[str, str]:
         doc = self.doc
-        doc.mapping("words", only=WORDS, default={})
-        found = {}
-        for name, usual in WORDS.items():
-            found[name] = one_line(doc.text("words", name, default=usual))
-            known = blanks(usual)
-            if set(blanks(found[name])) - set(known) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", found[name])):
-                listed = ", ".join(f"{{{one}}}" for one in known) or "none"
-                raise doc.refuse(f"have no braces but these: {listed}", "words", name)
-        return found
+        doc.mapping("words", only=PAGE_TEXTS, default={})
+        texts = {}
+        for name, default in PAGE_TEXTS.items():
+            texts[name] = one_line(doc.text("words", name, default=default))
+            allowed = blanks(default)
+            if set(blanks(texts[name])) - set(allowed) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name])):
+                listed = ", ".join(f"{{{name_}}}" for name_ in allowed) or "none"
+                raise doc.refuse(f"contain no braces other than: {listed}", "words", name)
+        return texts
 
 
 def default_per_network(limit: int, group: int) -> int:
-    """Return how many may join from one network at once: a quarter of a study, two groups at least."""
+    """Return how many participants may join from one network at once: a quarter of a study, at least two groups."""
     return min(60, max(2 * group, -(-limit // 4)))
 
 
 def _is_of(value: Any, kind: type) -> bool:
-    """Tell whether a value is of a type; integers are numbers, too."""
+    """Return True if a value has a type; integers also count as floats."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     return type(value) is kind or (kind is float and type(value) is int)
@@ -482,19 +485,14 @@ _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 
 def check_partner(spec: str) -> None:
-    """Refuse what is no policy that can play beside people.
+    """Check that a policy spec can play beside people.
 
     Raises:
         ValueError: For an unknown policy, a person, or bad settings of a language agent.
     """
     if kind_of(spec) == kind_of(PERSON):
-        raise ValueError(f"{spec!r} is no partner; seats of people are written as seat={PERSON}")
+        raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
     if is_language(spec):
         from collab_overcooked.policies.llm.settings import parse_settings
 
         parse_settings(spec.partition(":")[2])
-
-
-def language_partners(study: Study) -> Sequence[str]:
-    """Return the names of partners that ask language models."""
-    return [name for name, spec in study.partners.items() if is_language(spec)]

@@ -1,4 +1,4 @@
-"""The check of study files: what is played, how orders are balanced, and what is still to be filled in."""
+"""Validation of study files, and a summary: games, balance of orders, and fields still to be filled in."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.options import NoOptions
+from collab_overcooked.policies.registry import is_language
 from collab_overcooked.runner.teams import team_text
-from collab_overcooked.study.design import FOLDER, KEYS, Study, language_partners, read_study
+from collab_overcooked.study.design import FOLDER, KEYS, Study, read_study
 from collab_overcooked.study.order import rows_of
 
 TO_FILL_IN = "REPLACE"
 
 
 def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
-    """Say of every study what its participants do, how its orders are balanced, and what is to be filled in.
+    """Summarise each study: steps of a participant, balance of orders, and fields to fill in.
 
     Raises:
         LayoutError: If a study cannot be read.
@@ -31,41 +32,41 @@ def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
 
 
 def to_fill_in(value: Any, path: str = "") -> list[str]:
-    """Return the fields of a study file whose text is still to be written, for example ``finish.done.code``."""
+    """Return the fields of a study file that still hold a placeholder, for example ``finish.done.code``."""
     if isinstance(value, str):
         return [path] if TO_FILL_IN in value else []
     entries = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    return [own for key, entry in entries for own in to_fill_in(entry, f"{path}.{key}" if path else str(key))]
+    return [field for key, entry in entries for field in to_fill_in(entry, f"{path}.{key}" if path else str(key))]
 
 
 def check_filled_in(study: Study) -> None:
-    """Refuse a study that people cannot be shown yet.
+    """Check that a study has no placeholders left.
 
     Raises:
-        ValueError: Naming the fields that are still to be filled in.
+        ValueError: If fields still hold a placeholder; the message names them.
     """
     fields = to_fill_in(study.content)
     if fields:
         raise ValueError(
-            f"{study.name}: to fill in before people see it ({TO_FILL_IN} stands there): {', '.join(fields)}. "
-            "Copy the file and write your own text; `study rehearse` runs it as it is"
+            f"{study.name}: fields that still hold the placeholder {TO_FILL_IN}: {', '.join(fields)}. "
+            "Copy the file and write your own text; `study rehearse` runs a study with placeholders"
         )
 
 
 def study_facts(study: Study) -> dict[str, Any]:
-    """Return what there is to know of a study, fit for JSON."""
+    """Return the summary of a study, JSON-serialisable."""
     groups = study.limit // study.group
     rows = [rows_of(block.order, len(block.play)) for block in study.blocks if block.play]
     kinds = Counter(step.kind for step in study.steps(0))
     conditions = {
         name: {
-            "suite": own.suite,
-            "env_id": own.jobs[0].env_id,
-            "team": list(own.jobs[0].team),
-            "tasks": len({job.task for job in own.jobs}),
-            "episodes": own.episodes * len(own.jobs[0].keys),
+            "suite": condition.suite,
+            "env_id": condition.jobs[0].env_id,
+            "team": list(condition.jobs[0].team),
+            "tasks": len({job.task for job in condition.jobs}),
+            "episodes": condition.episodes * len(condition.jobs[0].keys),
         }
-        for name, own in study.conditions.items()
+        for name, condition in study.conditions.items()
     }
     return {
         "name": study.name,
@@ -73,7 +74,7 @@ def study_facts(study: Study) -> dict[str, Any]:
         "group": study.group,
         "steps": dict(kinds),
         "rows": rows,
-        "evenly": all(groups % own == 0 for own in rows),
+        "evenly": all(groups % period == 0 for period in rows),
         "conditions": conditions,
         "language_models": {name: study.partners[name] for name in language_partners(study)},
         "to_fill_in": to_fill_in(study.content),
@@ -84,18 +85,22 @@ def _lines(study: Study, facts: dict[str, Any]) -> list[str]:
     people = f"{study.limit} participants" + (f" in groups of {study.group}" if study.group > 1 else "")
     steps = ", ".join(f"{count} x {kind}" for kind, count in facts["steps"].items())
     lines = [f"{study.name}: {people}; each: {steps}"]
-    for name, own in facts["conditions"].items():
-        played = f"{own['episodes']} of {own['tasks']} tasks" if own["tasks"] > 1 else f"episodes: {own['episodes']}"
-        lines.append(f"  {name}: {own['env_id']}, {team_text(own['team'])}, {played}")
+    for name, condition in facts["conditions"].items():
+        played = (
+            f"{condition['episodes']} of {condition['tasks']} tasks"
+            if condition["tasks"] > 1
+            else f"episodes: {condition['episodes']}"
+        )
+        lines.append(f"  {name}: {condition['env_id']}, {team_text(condition['team'])}, {played}")
     groups = study.limit // study.group
-    for own in facts["rows"]:
-        if own > 1:
-            even = "" if groups % own == 0 else f"; {groups} groups use some of them once more than others"
-            lines.append(f"  order: {own} balanced rows{even}")
+    for period in facts["rows"]:
+        if period > 1:
+            even = "" if groups % period == 0 else f"; with {groups} groups some rows are used once more than others"
+            lines.append(f"  order: {period} balanced rows{even}")
     if facts["language_models"]:
         lines.append("  language models: " + ", ".join(f"{k}={v}" for k, v in facts["language_models"].items()))
     if facts["to_fill_in"]:
-        lines.append(f"  to fill in before people see it ({TO_FILL_IN}): {', '.join(facts['to_fill_in'])}")
+        lines.append(f"  placeholders to fill in ({TO_FILL_IN}): {', '.join(facts['to_fill_in'])}")
     return lines
 
 
@@ -104,5 +109,10 @@ STUDY = DocumentKind(
     FOLDER,
     KEYS,
     check_studies,
-    "Proves that a study with people can be run as it is written, and says what its participants do.",
+    "Checks that a study with people can be run, and summarises the steps of its participants.",
 )
+
+
+def language_partners(study: Study) -> Sequence[str]:
+    """Return the names of partners that are language models."""
+    return [name for name, spec in study.partners.items() if is_language(spec)]

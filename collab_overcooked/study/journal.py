@@ -1,4 +1,4 @@
-"""What happened in a study, written line by line as it happens, and read again when the study goes on."""
+"""Journal of a study: an append-only log of events, from which an interrupted study is resumed."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
 LOST = {
-    PEOPLE: "the participant who was joining starts again, from the page of consent",
+    PEOPLE: "the participant who was joining starts again, from the consent page",
     JOURNAL: "the participant whose step it was does that step again; other participants lose nothing",
 }
-"""What an unfinished last line of each file means for participants."""
+"""Consequence for participants of a partial last line, by file."""
 Note = Callable[[str], None]
 
 _OF_PERSON = {"id": schema.name, "step": integer()}
@@ -60,7 +60,7 @@ _EVENTS = {
     for kind, facts in _FACTS.items()
 }
 check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
-"""Checks who a participant is."""
+"""Checks a line of ``PEOPLE``, the identity of a participant."""
 
 
 def check_answer(value: Any) -> None:
@@ -77,19 +77,19 @@ def check_event(value: Any) -> None:
 
 @dataclass
 class Participant:
-    """Somebody who has given consent.
+    """A person who has given consent.
 
     Attributes:
-        id: Drawn at random; all files but ``PEOPLE`` name a person by it.
-        token: The secret of the person's link.
-        number: Of those who gave consent, from 0.
-        kept: The panel's id and other parameters of the address, by name.
+        id: Random id, the only name in all files except ``PEOPLE``.
+        token: Secret of the participant's link.
+        number: Index in order of consent, from 0.
+        kept: Panel id and other stored address parameters, by name.
         group: Number of the group, None before there is one.
-        row: Of the balanced orders; 0 before there is a group.
-        step: How many steps are done.
-        end: How taking part ended, see ``design.ENDS``; empty until then.
-        opened: The step that has a time limit and was shown last, and when; None before.
-        failed_checks: How many attention checks the answers failed.
+        row: Row of the balanced orders; 0 before there is a group.
+        step: Number of completed steps.
+        end: How participation ended, see ``design.ENDS``; empty until then.
+        opened: Last step with a time limit that was shown, and the time; None before.
+        failed_checks: Number of failed attention checks.
     """
 
     id: str
@@ -105,24 +105,24 @@ class Participant:
 
 
 class Journal:
-    """What happened in a study. Close it after use.
+    """Event log of a study. Close it after use.
 
     Args:
-        path: The folder of the study.
-        study: What is done.
+        path: Folder of the study.
+        study: Design of the study.
 
     Attributes:
         people: Participants by id.
         groups: Ids of the members of each group.
-        rows: Which row of the balanced orders each group plays.
-        events: All entries, in their order.
-        joined: How many gave consent.
-        declined: How many did not.
-        limit: How many are to complete the study.
+        rows: Row of the balanced orders of each group.
+        events: All entries in order.
+        joined: Number of people who gave consent.
+        declined: Number of people who declined.
+        limit: Number of participants needed.
         clock: Returns seconds since 1970.
 
     Raises:
-        RecordError: For a line that cannot be read.
+        RecordError: If a line is invalid.
     """
 
     def __init__(self, path: str | Path, study: Study) -> None:
@@ -143,15 +143,15 @@ class Journal:
 
     @classmethod
     def open(cls, path: str | Path, study: Study, note: Note = print) -> Self:
-        """Open a folder for writing; a study that was stopped there goes on where it was.
+        """Open a folder for writing; a study that was interrupted there is resumed.
 
         Args:
-            path: The folder; made if it does not exist.
-            study: What is done.
-            note: Called with what was repaired, in a sentence.
+            path: Folder; created if it does not exist.
+            study: Design of the study.
+            note: Called with a one-sentence message about each repair.
 
         Raises:
-            ValueError: If the folder holds another study, or a line that cannot be read.
+            ValueError: If the folder holds another study or an invalid line.
             OSError: If it cannot be written to, or another process writes to it.
         """
         path = Path(path)
@@ -167,15 +167,15 @@ class Journal:
             use_config(path, json.loads(json.dumps(content)))
             for name, result in LOST.items():
                 drop_partial_line(path / name, note, result)
-            found = cls(path, study)
+            journal = cls(path, study)
         except BaseException:
             lock.release()
             raise
-        found._lock = lock
-        return found
+        journal._lock = lock
+        return journal
 
     def close(self) -> None:
-        """Let others write to the folder."""
+        """Release the folder's lock."""
         if self._lock is not None:
             self._lock.release()
 
@@ -185,7 +185,7 @@ class Journal:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # ---------------------------------------------------------------------------------------- what happens
+    # ---------------------------------------------------------------------------------------- events
 
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(self.clock(), 3), "event": event, **facts}
@@ -193,14 +193,14 @@ class Journal:
         self._apply(entry, {})
 
     def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
-        """Change what is known by an entry of the journal, a new one or one that is read again."""
+        """Apply an entry of the journal to the state, a new one or one that is read from the file."""
         kind, person = event["event"], self.people.get(event.get("id", ""))
         self.events.append(dict(event))
         if kind == "joined":
             self.joined += 1
-            own = secret.get(event["id"])
-            if own is not None:  # else it is written now, or was forgotten on the person's wish
-                self._add(Participant(own["id"], own["token"], event["number"], own["kept"]))
+            identity = secret.get(event["id"])
+            if identity is not None:  # otherwise it is being written, or was deleted on request
+                self._add(Participant(identity["id"], identity["token"], event["number"], identity["kept"]))
         elif kind == "declined":
             self.declined += 1
         elif kind == "grouped":
@@ -231,73 +231,73 @@ class Journal:
         self.people[person.id] = self._by_token[_digest(person.token)] = person
 
     def join(self, kept: Mapping[str, str]) -> Participant:
-        """Take in somebody who gave consent.
+        """Add a participant who gave consent.
 
         Args:
-            kept: Parameters of the address that the study stores, the panel's id among them.
+            kept: Address parameters that the study stores, including the panel's id.
         """
         person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
-        own = {"id": person.id, "token": person.token, "kept": person.kept}
+        identity = {"id": person.id, "token": person.token, "kept": person.kept}
         path = self.path / PEOPLE
-        os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))  # nobody else reads who is who
-        append_line(path, schema.json_line(own, check_secret))
+        os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))  # readable by the owner only: it holds identities
+        append_line(path, schema.json_line(identity, check_secret))
         self._add(person)
         self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
         return person
 
     def decline(self) -> None:
-        """Count somebody who did not give consent."""
+        """Count a person who declined."""
         self._write("declined")
 
     def form_group(self, members: Sequence[str], row: int | None = None) -> int:
-        """Let people play together from now on; returns the number of their group.
+        """Form a group; returns its number.
 
         Args:
-            members: Their ids.
-            row: Of the balanced orders; the number of the group if None.
+            members: Ids of its members.
+            row: Row of the balanced orders; default: the number of the group.
         """
         number = len(self.groups)
         self._write("grouped", group=number, members=list(members), row=number if row is None else row)
         return number
 
     def extend(self, places: int) -> None:
-        """Let more people take part than the study file says."""
+        """Raise the number of participants needed."""
         self._write("extended", places=places)
 
     def opened(self, person: Participant) -> None:
-        """Note that somebody sees a step with a time limit for the first time; seen again, the time goes on."""
+        """Start the time of a step with a time limit; opening it again does not restart it."""
         if person.opened is None or person.opened[0] != person.step:
             self._write("opened", id=person.id, step=person.step)
 
     def passed(self, person: Participant) -> None:
-        """Note that somebody has read the page, or played the condition, that they were at."""
+        """Record that a participant completed the current page or condition."""
         self._write("passed", id=person.id, step=person.step)
 
     def answered(self, person: Participant, answers: Mapping[str, Any]) -> None:
-        """Keep the answers to the questionnaire that somebody is at."""
+        """Store the answers to the participant's current questionnaire."""
         step = self.step_of(person)
         assert step is not None
         facts = {"form": step.form, "condition": step.condition, "place": step.place, "answers": answers}
         self._write("answered", id=person.id, group=person.group, step=person.step, **facts)
 
     def end(self, person: Participant, how: str) -> None:
-        """Note how taking part ended for somebody; a first end stays."""
+        """Record how participation ended; only the first call counts."""
         if not person.end:
             self._write("ended", id=person.id, how=how, step=person.step)
 
     def forget(self, name: str) -> list[str]:
-        """Delete who somebody is, and the answers that they gave, on their wish; their games name nobody any more.
+        """Delete the identity and the answers of a participant; records of their games become anonymous.
 
         Args:
-            name: Random id, or the panel's id, with which somebody may have come several times.
+            name: Random id, or the panel's id, which may belong to several visits.
 
         Returns:
-            The random ids that are forgotten.
+            The random ids that were deleted.
 
         Raises:
-            ValueError: If nobody has this id.
+            ValueError: If no participant has this id.
         """
-        names = [name] if name in self.people else [own.id for own in self.with_panel_id(name)]
+        names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
         if not names:
             raise ValueError(near_matches("participant", name, self.people))
         people = [line for line in read_lines(self.path / PEOPLE, check_secret) if line["id"] not in names]
@@ -308,35 +308,37 @@ class Journal:
         for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
             write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
         (self.path / PEOPLE).chmod(0o600)
-        for own in names:
-            self._by_token.pop(_digest(self.people.pop(own).token))
+        for participant in names:
+            self._by_token.pop(_digest(self.people.pop(participant).token))
         self.events = events
         return names
 
-    # ---------------------------------------------------------------------------------------- what is known
+    # ---------------------------------------------------------------------------------------- queries
 
     def by_token(self, token: str) -> Participant | None:
-        """Return whose link it is, None if it is nobody's."""
+        """Return the participant of a link's token, or None."""
         return self._by_token.get(_digest(token))
 
     def with_panel_id(self, panel_id: str) -> list[Participant]:
-        """Return who came with an id of a panel, once or several times."""
-        return [own for own in self.people.values() if own.kept.get(self.study.panel_id) == panel_id]
+        """Return the visits of a panel id."""
+        return [
+            participant for participant in self.people.values() if participant.kept.get(self.study.panel_id) == panel_id
+        ]
 
     def steps_of(self, person: Participant) -> list[Step]:
-        """Return all that somebody does; the part behind the first game is known when there is a group."""
+        """Return the steps of a participant; those from the first game on are final once there is a group."""
         if person.row not in self._steps:
             self._steps[person.row] = self.study.steps(person.row)
         return self._steps[person.row]
 
     def step_of(self, person: Participant) -> Step | None:
-        """Return what somebody is to do now, None when everything is done."""
+        """Return the current step of a participant, None when all are completed."""
         steps = self.steps_of(person)
         return steps[person.step] if person.step < len(steps) else None
 
 
 def _digest(token: str) -> bytes:
-    """Return what secrets are looked up by, so that the time it takes tells nothing of them."""
+    """Return the lookup key of a secret, so that timing reveals nothing about it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).digest()
 
 
@@ -344,27 +346,27 @@ def study_of(folder: Path) -> Study:
     """Return the study of a folder.
 
     Raises:
-        ValueError: If it holds none.
+        ValueError: If the folder holds no study.
     """
     config = read_config(folder)
     if "study" not in config:
         raise ValueError(f"{folder}: holds no study")
     try:
-        found = read_study({key: config[key] for key in KEYS if key in config})
+        study = read_study({key: config[key] for key in KEYS if key in config})
     except ValueError as error:
         raise RecordError(f"{folder / CONFIG}: {error}") from None
-    return replace(found, name=str(config["study"]))
+    return replace(study, name=str(config["study"]))
 
 
 def read_lines(path: Path, check: Check) -> list[dict[str, Any]]:
-    """Read a file of JSON objects, one a line, but for a last one that is being written; none if it does not exist.
+    """Read a JSON-lines file, ignoring a partial last line; a missing file is empty.
 
     Args:
         path: The file.
-        check: Raises SchemaError for an object that is not as it should be.
+        check: Raises SchemaError for an invalid object.
 
     Raises:
-        RecordError: For such a line, or one that is no JSON object; the message names it.
+        RecordError: If a line is invalid; the message names it.
     """
     if not path.exists():
         return []

@@ -1,4 +1,4 @@
-"""Balanced orders: which group of people meets the conditions in which order."""
+"""Balanced orders of conditions, one row per group."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from collab_overcooked.runner.episode import derive_seed
 
 
 def latin_square(n: int) -> list[list[int]]:
-    """Return rows in which every condition stands once in each place: each begins one condition later."""
+    """Return a Latin square: every condition occurs once in each place."""
     return [[(row + place) % n for place in range(n)] for row in range(n)]
 
 
 def balanced_square(n: int) -> list[list[int]]:
-    """Return rows in which, besides, every condition follows every other one equally often (Williams, 1949).
+    """Return a Latin square in which every condition follows every other one equally often (Williams, 1949).
 
-    For an even number there are n rows, for an odd one 2n: no n rows do it.
+    It has n rows for even n and 2n rows for odd n, for which no such square with n rows exists.
     """
     first = [place // 2 + 1 if place % 2 else (n - place // 2) % n for place in range(n)]  # 0 1 n-1 2 n-2 ...
-    rows = [[(own + row) % n for own in first] for row in range(n)]
+    rows = [[(value + row) % n for value in first] for row in range(n)]
     return rows if n % 2 == 0 else [*rows, *(row[::-1] for row in rows)]
 
 
@@ -43,11 +43,11 @@ ORDERS: Mapping[str, Callable[[int, int, int], list[int]]] = {
     "fixed": lambda n, group, seed: list(range(n)),
     "between": lambda n, group, seed: [group % n],
 }
-"""Called with the number of conditions, the row of the group and the study's seed; returns what it plays, in order."""
+"""Functions of the number of conditions, the group's row and the study's seed that return the order of conditions."""
 
 
 def rows_of(order: str, n: int) -> int:
-    """Return the number of groups after which an order is balanced; 1 if it is the same for all or drawn."""
+    """Return the number of groups after which an order is balanced; 1 if it is fixed or random."""
     if order == "between":
         return n
     return len({"balanced": balanced_square, "latin": latin_square}[order](n)) if order in ("balanced", "latin") else 1

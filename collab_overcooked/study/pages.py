@@ -1,6 +1,6 @@
-"""The pages of a study as HTML: plain forms that work by keyboard and screen reader, nothing from elsewhere.
+"""HTML pages of a study: plain forms that work with keyboard and screen reader, without external resources.
 
-Texts of study files and of people stand in pages as text only.
+Texts from study files and participants are escaped.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any
 from collab_overcooked.io.text import harmless
 from collab_overcooked.study.design import End, Study
 from collab_overcooked.study.forms import Item, Questionnaire
-from collab_overcooked.study.words import fill
+from collab_overcooked.study.texts import fill
 
-Given = Mapping[str, Sequence[str]]
-"""Values of a page's fields, as they were sent."""
+FieldValues = Mapping[str, Sequence[str]]
+"""Submitted values of a page's fields."""
 
 
 def _text(value: object) -> str:
@@ -23,16 +23,16 @@ def _text(value: object) -> str:
 
 
 def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = None, script: bool = False) -> str:
-    """Return a whole page.
+    """Return a complete page.
 
     Args:
-        study: Names the page's language and title.
+        study: Study that sets language and title.
         title: Heading.
         body: Markup below it.
-        step: Number of this step and of all, from 1.
-        script: Whether the page waits for something.
+        step: Number of this step, from 1, and of all steps.
+        script: Whether the page needs its script.
     """
-    place = fill(study.words["step"], step=step[0], steps=step[1]) if step else ""
+    place = fill(study.texts["step"], step=step[0], steps=step[1]) if step else ""
     return "\n".join(
         [
             "<!DOCTYPE html>",
@@ -52,23 +52,23 @@ def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = 
 
 def prose(text: str) -> str:
     """Return a text as markup: an empty line ends a paragraph, ``- `` begins a list entry, ``# `` a heading."""
-    found, entries = [], []
-    for block in harmless(text).strip().split("\n\n"):
-        lines = [line.strip() for line in block.split("\n") if line.strip()]
+    blocks, entries = [], []
+    for paragraph in harmless(text).strip().split("\n\n"):
+        lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
         plain = []
         for line in lines:
             if line.startswith("- "):
                 entries.append(f"<li>{html.escape(line[2:])}</li>")
             elif line.startswith("# "):
-                found.append(f"<h2>{html.escape(line[2:])}</h2>")
-            elif entries:  # goes on with the entry before
+                blocks.append(f"<h2>{html.escape(line[2:])}</h2>")
+            elif entries:  # continues the previous entry
                 entries[-1] = entries[-1].removesuffix("</li>") + f" {html.escape(line)}</li>"
             else:
                 plain.append(html.escape(line))
-        found += [f"<p>{' '.join(plain)}</p>"] if plain else []
-        found += [f"<ul>{''.join(entries)}</ul>"] if entries else []
+        blocks += [f"<p>{' '.join(plain)}</p>"] if plain else []
+        blocks += [f"<ul>{''.join(entries)}</ul>"] if entries else []
         entries = []
-    return "".join(found)
+    return "".join(blocks)
 
 
 def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
@@ -80,28 +80,28 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
 
 
 def consent_page(study: Study, kept: Mapping[str, str]) -> str:
-    """Return the page that everybody sees first; ``kept`` holds parameters of its address."""
-    off = " disabled" if study.has_games else ""  # the script of the page turns it on
-    notice = f'<noscript><p class="errors">{_text(study.words["script"])}</p></noscript>' if off else ""
+    """Return the consent page; ``kept`` holds parameters of its address."""
+    off = " disabled" if study.has_games else ""  # the page's script enables it
+    notice = f'<noscript><p class="errors">{_text(study.texts["script"])}</p></noscript>' if off else ""
     buttons = (
-        f'<p class="buttons"><button name="agree" value="yes"{off}>{_text(study.words["agree"])}</button>'
-        f'<button class="second" name="agree" value="no">{_text(study.words["decline"])}</button></p>'
+        f'<p class="buttons"><button name="agree" value="yes"{off}>{_text(study.texts["agree"])}</button>'
+        f'<button class="second" name="agree" value="no">{_text(study.texts["decline"])}</button></p>'
     )
     body = notice + prose(study.consent) + _post("/study/consent", kept, buttons)
     return page(study, study.title, body, script=study.has_games)
 
 
 def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int, left: int | None = None) -> str:
-    """Return a page that is read, for ``left`` seconds at least."""
-    button = f'<p class="buttons"><button>{_text(study.words["continue"])}</button></p>'
+    """Return a page of text whose button is enabled after ``left`` seconds."""
+    button = f'<p class="buttons"><button>{_text(study.texts["continue"])}</button></p>'
     timer = _timer(study, "read_first", left, "least") if left else ""
     body = prose(text) + _post(target, {"step": step}, timer + button)
     return page(study, title, body, step=(step + 1, steps), script=bool(timer))
 
 
-def _timer(study: Study, words: str, left: int, kind: str) -> str:
-    """Return a clock that the script of the page counts down: ``least`` holds the button, ``most`` presses it."""
-    text = study.words[words]
+def _timer(study: Study, name: str, left: int, kind: str) -> str:
+    """Return a countdown for the page's script: ``least`` disables the button until then, ``most`` submits the form."""
+    text = study.texts[name]
     return (
         f'<p class="soft" role="timer" data-timer="{kind}" data-left="{left}" data-text="{_text(text)}">'
         f"{_text(fill(text, seconds=left))}</p>"
@@ -114,43 +114,43 @@ def form_page(
     target: str,
     step: int,
     steps: int,
-    given: Given,
+    values: FieldValues,
     complaints: Mapping[str, str],
     left: int | None = None,
 ) -> str:
-    """Return a questionnaire, with what was sent and what is wrong with it; in ``left`` seconds it sends itself."""
+    """Return a questionnaire with submitted values and error messages; it is submitted after ``left`` seconds."""
     errors = ""
     if complaints:
         names = {item.name: item.ask for item in form.items}
         links = "".join(f'<li><a href="#{name}">{_text(names[name])}</a></li>' for name in complaints)
-        errors = f'<div class="errors" role="alert"><p>{_text(study.words["errors"])}</p><ul>{links}</ul></div>'
-    items = "".join(_item(study, item, given.get(item.name, ()), complaints.get(item.name, "")) for item in form.items)
-    button = f'<p class="buttons"><button>{_text(study.words["send"])}</button></p>'
+        errors = f'<div class="errors" role="alert"><p>{_text(study.texts["errors"])}</p><ul>{links}</ul></div>'
+    items = "".join(_item(study, item, values.get(item.name, ()), complaints.get(item.name, "")) for item in form.items)
+    button = f'<p class="buttons"><button>{_text(study.texts["send"])}</button></p>'
     timer = "" if left is None else _timer(study, "time_left", left, "most")
     body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
     return page(study, form.title, body, step=(step + 1, steps), script=bool(timer))
 
 
 def waiting_page(study: Study, token: str, others: int) -> str:
-    """Return the waiting room; its script asks for news."""
-    words = study.words
-    text = _text(fill(words["waiting_text"], others=others))
+    """Return the waiting room; its script polls for news."""
+    texts = study.texts
+    text = _text(fill(texts["waiting_text"], others=others))
     address = _text(f"/study/{token}")
     body = (
-        f'<p>{text}</p><p id="news" role="status" data-news="{address}/news" data-offline="{_text(words["offline"])}">'
-        f'</p><p><a class="button" href="{address}">{_text(words["check"])}</a></p>'
+        f'<p>{text}</p><p id="news" role="status" data-news="{address}/news" data-offline="{_text(texts["offline"])}">'
+        f'</p><p><a class="button" href="{address}">{_text(texts["check"])}</a></p>'
     )
-    return page(study, words["waiting"], body, script=True)
+    return page(study, texts["waiting"], body, script=True)
 
 
 def game_page(study: Study, label: str, address: str, step: int, steps: int) -> str:
     """Return the page before a game."""
-    words = study.words
-    text = _text(fill(words["game_text"], label=label))
+    texts = study.texts
+    text = _text(fill(texts["game_text"], label=label))
     body = (
-        f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(address)}">{_text(words["open_game"])}</a></p>'
+        f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(address)}">{_text(texts["open_game"])}</a></p>'
     )
-    return page(study, words["game"], body, step=(step + 1, steps))
+    return page(study, texts["game"], body, step=(step + 1, steps))
 
 
 def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
@@ -158,70 +158,69 @@ def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
     from urllib.parse import quote
 
     values = {name: kept.get(name, "") for name in study.keep} | {"id": kept.get(study.panel_id, "")}
-    words, body = study.words, prose(fill(end.text, **values))
+    texts, body = study.texts, prose(fill(end.text, **values))
     if end.code:
-        body += f'<p>{_text(words["code"])} <code class="code">{_text(fill(end.code, **values))}</code></p>'
+        body += f'<p>{_text(texts["code"])} <code class="code">{_text(fill(end.code, **values))}</code></p>'
     if end.url:
         url = fill(end.url, **{name: quote(value, safe="") for name, value in values.items()})
-        body += f'<p class="buttons"><a class="button" href="{_text(url)}">{_text(words["back"])}</a></p>'
-    return page(study, words["end"], body)
+        body += f'<p class="buttons"><a class="button" href="{_text(url)}">{_text(texts["back"])}</a></p>'
+    return page(study, texts["end"], body)
 
 
 def message_page(study: Study, text: str) -> str:
-    """Return a page that says why there is nothing to do."""
-    return page(study, study.words["error"], f"<p>{_text(text)}</p>")
+    """Return a page with an error message."""
+    return page(study, study.texts["error"], f"<p>{_text(text)}</p>")
 
 
 # ------------------------------------------------------------------------------------------- questions
 
 
-def _item(study: Study, item: Item, given: Sequence[str], complaint: str) -> str:
-    """Return a question with its field, its complaint beside it."""
-    optional = f' <span class="soft">{_text(study.words["optional"])}</span>' if item.optional else ""
+def _item(study: Study, item: Item, values: Sequence[str], complaint: str) -> str:
+    """Return a question with its field and its error message."""
+    optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
     if item.kind in ("number", "text"):
-        value = _text(given[0]) if given else ""
-        own = f'id="{item.name}" name="{item.name}"{state}'
+        value = _text(values[0]) if values else ""
+        attributes = f'id="{item.name}" name="{item.name}"{state}'
         if item.kind == "text":
-            field = f'<textarea {own} rows="4" maxlength="4000">{value}</textarea>'
+            field = f'<textarea {attributes} rows="4" maxlength="4000">{value}</textarea>'
         else:
-            field = f'<input {own} inputmode="numeric" size="8" maxlength="10" value="{value}">'
+            field = f'<input {attributes} inputmode="numeric" size="8" maxlength="10" value="{value}">'
         label = f'<label for="{item.name}">{_text(item.ask)}{optional}</label>'
         return f'<div class="item">{label}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
     role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
-    inner = f"{legend}{error}{_options(study, item, given)}"
+    inner = f"{legend}{error}{_options(study, item, values)}"
     return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
 
 
-def _options(study: Study, item: Item, given: Sequence[str]) -> str:
+def _options(study: Study, item: Item, values: Sequence[str]) -> str:
     if item.kind == "rank":
-        return _places(study, item, given)
+        return _places(study, item, values)
     kind = "checkbox" if item.kind == "many" else "radio"
     if item.kind != "likert":
-        return (
-            f'<div class="choices">{"".join(_option(kind, item.name, own, own, given) for own in item.options)}</div>'
-        )
-    points = "".join(_option(kind, item.name, str(n), str(n), given) for n in range(1, item.points + 1))
+        options = "".join(_option(kind, item.name, option, option, values) for option in item.options)
+        return f'<div class="choices">{options}</div>'
+    points = "".join(_option(kind, item.name, str(n), str(n), values) for n in range(1, item.points + 1))
     low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
     return f'<div class="scale">{low}<div class="points">{points}</div>{high}</div>'
 
 
-def _places(study: Study, item: Item, given: Sequence[str]) -> str:
+def _places(study: Study, item: Item, values: Sequence[str]) -> str:
     """Return a field for the place of each option, in the order of the options."""
     places, rows = [str(place) for place in range(1, len(item.options) + 1)], ""
     for i, option in enumerate(item.options):
-        chosen = given[i] if i < len(given) else ""
+        chosen = values[i] if i < len(values) else ""
         inner = "".join(f"<option{' selected' if place == chosen else ''}>{place}</option>" for place in ["", *places])
-        label = f"{_text(study.words['place'])}: {_text(option)}"
+        label = f"{_text(study.texts['place'])}: {_text(option)}"
         field = f'<select name="{item.name}" aria-label="{label}">{inner}</select>'
         rows += f"<label>{field}<span>{_text(option)}</span></label>"
     return f'<div class="choices">{rows}</div>'
 
 
-def _option(kind: str, name: str, value: str, label: str, given: Iterable[Any]) -> str:
-    checked = " checked" if value in given else ""
+def _option(kind: str, name: str, value: str, label: str, values: Iterable[Any]) -> str:
+    checked = " checked" if value in values else ""
     return (
         f'<label><input type="{kind}" name="{name}" value="{_text(value)}"{checked}><span>{_text(label)}</span></label>'
     )

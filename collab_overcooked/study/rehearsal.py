@@ -1,4 +1,4 @@
-"""Running a study on a server, with people or, for a rehearsal, with bots through real sockets."""
+"""Server application of a study, and rehearsals with bots that connect through real sockets."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.study.bots import Bot
 from collab_overcooked.study.dashboard import dashboard_routes
-from collab_overcooked.study.design import Study, language_partners
+from collab_overcooked.study.design import Study
+from collab_overcooked.study.documents import language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.server import study_routes
 
 MAX_WAIT = 20.0  # seconds that bots wait for others
-STAND_IN = "greedy"  # plays for language models, which would cost money
+STAND_IN = "greedy"  # replaces language models, which would cost money
 
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a rehearsal brought.
+    """Result of a rehearsal.
 
     Attributes:
-        ends: How many bots ended in which way.
-        errors: What went wrong, in sentences; none of a study that works.
-        episodes: Records written.
-        requests: 50 % and 95 % points of the time of a request, in milliseconds.
-        answers: Likewise, from a decision to the next message.
-        ticks: Likewise, by which the frames of real-time games were late.
-        memory: Most memory of the process, in MiB.
+        ends: Number of bots by how their participation ended.
+        errors: Error messages; empty for a study that works.
+        episodes: Number of records written.
+        requests: Median and 95th percentile of the duration of a request, in milliseconds.
+        answers: Median and 95th percentile of the time from a decision to the next message, in milliseconds.
+        ticks: Median and 95th percentile of the lateness of frames in real-time games, in milliseconds.
+        memory: Peak memory of the process, in MiB.
     """
 
     ends: Mapping[str, int]
@@ -52,7 +53,7 @@ class Rehearsal:
 
 
 def stand_ins(study: Study) -> dict[str, str]:
-    """Return policies that play for the language models of a study."""
+    """Return the policies that replace the language models of a study, by partner."""
     return dict.fromkeys(language_partners(study), STAND_IN)
 
 
@@ -62,13 +63,13 @@ def study_app(
     names: Sequence[str] = LOOPBACK,
     note: Callable[[str], None] = print,
 ) -> tuple[Any, Host, StudyHost]:
-    """Return the application of a study, the host of its games and that of its people.
+    """Return the application of a study, the host of its games and that of its participants.
 
     Args:
-        journal: What happened so far.
-        make: Makes partners; the registry of policies if None.
-        names: Host names under which the server is known.
-        note: Called with what went wrong, in a sentence.
+        journal: Journal of the study.
+        make: Factory of partners; default: the registry of policies.
+        names: Host names of the server.
+        note: Called with a one-sentence message about each problem.
     """
     games = Host(note)
     host = StudyHost(journal, games, make, note)
@@ -77,13 +78,13 @@ def study_app(
 
 
 def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = print) -> Rehearsal:
-    """Let bots take part in a study, through pages and sockets of a server on this machine.
+    """Run a study with bots, through the pages and sockets of a local server.
 
     Args:
-        study: What is rehearsed; its partners must be there.
-        bots: How many.
+        study: Study to rehearse; its partners must be available.
+        bots: Number of bots.
         out: Folder of the results.
-        note: Called with what went wrong, in a sentence.
+        note: Called with a one-sentence message about each problem.
     """
     study = replace(study, wait=min(study.wait, MAX_WAIT), limit=max(study.limit, bots), per_network=bots)
     errors: list[str] = []
@@ -99,39 +100,41 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
         for person in session.people
         if person.here
     ]
-    found = StudyResults.read(out)
-    records = [record for own in found.records.values() for record in own]
+    results = StudyResults.read(out)
+    records = [record for episodes in results.records.values() for record in episodes]
     errors += filter(None, map(first_difference, records))
-    errors += _missing(found)
-    ends = Counter(person.end or "unfinished" for person in found.journal.people.values())
-    requests = _points([own for bot in players for own in bot.requests])
-    answers = _points([own for bot in players for own in bot.answers])
+    errors += _missing(results)
+    ends = Counter(person.end or "unfinished" for person in results.journal.people.values())
+    requests = _points([request for bot in players for request in bot.requests])
+    answers = _points([answer for bot in players for answer in bot.answers])
     return Rehearsal(dict(ends), errors, len(records), requests, answers, _points(host.late), most_memory())
 
 
-def _missing(found: StudyResults) -> list[str]:
-    """Say who was through with everything, but has not played each of their conditions as often as it says."""
-    words = []
-    study = found.journal.study
-    for person in (person for person in found.journal.people.values() if person.end == "done"):
-        for name in dict.fromkeys(own.condition for own in found.journal.steps_of(person) if own.kind == "play"):
+def _missing(results: StudyResults) -> list[str]:
+    """Return messages about participants who finished with a wrong number of records of a condition."""
+    problems = []
+    study = results.journal.study
+    for person in (person for person in results.journal.people.values() if person.end == "done"):
+        for name in dict.fromkeys(step.condition for step in results.journal.steps_of(person) if step.kind == "play"):
             condition = study.conditions[name]
-            wanted = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
-            played = sum(person.id in (own["id"] for own in one["people"].values()) for one in found.records[name])
-            if played != wanted:
-                words.append(f"{person.id} has {played} records of {name}, not {wanted}")
-    return words
+            expected = 0 if condition.settings.tutorial else condition.episodes * len(condition.jobs[0].keys)
+            played = sum(
+                person.id in (player["id"] for player in record["people"].values()) for record in results.records[name]
+            )
+            if played != expected:
+                problems.append(f"{person.id} has {played} records of {name}, not {expected}")
+    return problems
 
 
 def _entry(journal: Journal, number: int) -> str:
-    """Return the address at which a bot begins: its own link if it has taken part before, as with a cookie."""
+    """Return the first address of a bot: its participant link if it has taken part before, as with a cookie."""
     study, name = journal.study, f"bot{number}"
     known = journal.with_panel_id(name) if study.panel_id else []
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
 
 
 async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -> list[Bot]:
-    """Serve the application, and let bots take part in it."""
+    """Serve the application while bots take part in the study."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -146,7 +149,7 @@ async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -
 
 
 def _points(seconds: Collection[float]) -> tuple[float, float]:
-    """Return the 50 % and 95 % points in milliseconds; zeros of nothing."""
+    """Return median and 95th percentile in milliseconds; zeros for no values."""
     if not seconds:
         return 0.0, 0.0
     low, high = np.quantile(list(seconds), [0.5, 0.95])
@@ -154,7 +157,7 @@ def _points(seconds: Collection[float]) -> tuple[float, float]:
 
 
 def most_memory() -> int:
-    """Return the most memory that this process has used, in MiB; 0 where the system does not tell."""
+    """Return the peak memory of this process in MiB; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0
     import resource

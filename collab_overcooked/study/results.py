@@ -1,4 +1,4 @@
-"""Results of a study: samples for tests of significance, and tables with a codebook for other programs."""
+"""Results of a study: samples for significance tests, and tables with a codebook for other programs."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ ID_DIGITS = 4  # bytes of a new id
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions:
-    """What leaves the folder.
+    """Options of an export.
 
     Attributes:
-        form: Of the tables, ``"csv"`` or ``"jsonl"``.
-        anonymous: Whether ids are drawn anew, and times of day are left out.
-        cut_text: Whether what people wrote is left out.
-        panel_ids: Whether the panel's ids are added, which say who somebody is.
-        aborted: Whether the records of episodes that were left are added.
+        form: Format of the tables, ``"csv"`` or ``"jsonl"``.
+        anonymous: Replace ids and omit times of day.
+        cut_text: Omit free-text answers and messages.
+        panel_ids: Include the panel's ids, which identify participants.
+        aborted: Include records of aborted episodes.
 
     Raises:
-        ValueError: For an unknown form, or panel ids in an anonymous export.
+        ValueError: For an unknown format, or panel ids in an anonymous export.
     """
 
     form: str = "csv"
@@ -49,20 +49,20 @@ class ExportOptions:
         if self.form not in ("csv", "jsonl"):
             raise ValueError(near_matches("format", self.form, ("csv", "jsonl")))
         if self.anonymous and self.panel_ids:
-            raise ValueError("--with-panel-ids says who people are; leave it or --anonymous out")
+            raise ValueError("--with-panel-ids identifies participants; omit it or --anonymous")
 
 
 def is_study_folder(path: Path) -> bool:
-    """Tell whether a folder holds a study."""
+    """Return True if a folder holds a study."""
     return (path / JOURNAL).is_file()
 
 
 @dataclass
 class StudyResults:
-    """All that a study has brought so far; it may still be running.
+    """Journal and records of a study, which may still be running.
 
     Attributes:
-        journal: What happened.
+        journal: Journal of the study.
         records: Episodes by condition.
     """
 
@@ -74,15 +74,15 @@ class StudyResults:
         """Read a folder.
 
         Raises:
-            ValueError: If it holds no study, or a damaged file.
+            ValueError: If the folder holds no study or an invalid file.
         """
         if not is_study_folder(folder):
             raise ValueError(f"{folder}: holds no study with participants")
-        found = cls(Journal(folder, study_of(folder)))
-        for name in found.journal.study.conditions:
+        results = cls(Journal(folder, study_of(folder)))
+        for name in results.journal.study.conditions:
             path = folder / CONDITIONS / name / RECORDS
-            found.records[name] = read_records(path) if path.exists() and path.stat().st_size else []
-        return found
+            results.records[name] = read_records(path) if path.exists() and path.stat().st_size else []
+        return results
 
     # ---------------------------------------------------------------------------------------- samples
 
@@ -90,29 +90,33 @@ class StudyResults:
         """Return values by measure, condition and unit: groups for metrics of games, participants for answers.
 
         Args:
-            metrics: Metrics of the games; the scores of their suites and success if none is named.
+            metrics: Metrics of the games; default: the scores of their suites, and success.
         """
-        found: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
+        samples: dict[str, dict[str, dict[tuple[Any, ...], list[float]]]] = {}
         for condition, records in self.records.items():
             for record in records:
                 for name in metrics or dict.fromkeys((score_metric(record), "success")):
                     value = measure(record, [name])[name]
                     if isinstance(value, (int, float)):
-                        own = found.setdefault(name, {}).setdefault(condition, {})
-                        own.setdefault(("group", self._group(record)), []).append(float(value))
+                        by_condition = samples.setdefault(name, {}).setdefault(condition, {})
+                        by_condition.setdefault(("group", self._group(record)), []).append(float(value))
         for row in self.answers():
             value = row["value"]
             if row["condition"] and isinstance(value, (int, float)):
                 name, condition = f"{row['form']}.{row['item']}", str(row["condition"])
-                found.setdefault(name, {}).setdefault(condition, {})["person", row["id"]] = [float(value)]
+                samples.setdefault(name, {}).setdefault(condition, {})["person", row["id"]] = [float(value)]
         order = list(self.journal.study.conditions)
         return {
-            name: {key: {unit: sum(many) / len(many) for unit, many in own[key].items()} for key in order if key in own}
-            for name, own in found.items()
+            name: {
+                key: {unit: sum(many) / len(many) for unit, many in by_condition[key].items()}
+                for key in order
+                if key in by_condition
+            }
+            for name, by_condition in samples.items()
         }
 
     def _group(self, record: Record) -> int | None:
-        ids = [own["id"] for own in record.get("people", {}).values()]
+        ids = [player["id"] for player in record.get("people", {}).values()]
         return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
 
     # ---------------------------------------------------------------------------------------- tables
@@ -128,8 +132,8 @@ class StudyResults:
         for person in self.journal.people.values():
             panel_id = person.kept.get(self.journal.study.panel_id, person.id)
             visits[panel_id] += 1
-            own = times.get(person.id, {})
-            joined, ended = own.get("joined"), own.get("ended")
+            first_times = times.get(person.id, {})
+            joined, ended = first_times.get("joined"), first_times.get("ended")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
             facts |= {"end": person.end, "joined": joined, "minutes": minutes}
@@ -162,19 +166,19 @@ class StudyResults:
             for record in records:
                 names = [name for name in metrics_of(record["env_id"]) if name not in ("success", "steps")]
                 values = measure(record, names)
-                facts: Row = {name: own for name, own in values.items() if isinstance(own, (int, float))}
+                facts: Row = {name: value for name, value in values.items() if isinstance(value, (int, float))}
                 facts["outcome"] = registry.suite_of(record).outcome(record)
-                for agent, own in record.get("people", {}).items():
-                    rows.append(self._episode_row(condition, record, agent, own) | facts)
+                for agent, participant in record.get("people", {}).items():
+                    rows.append(self._episode_row(condition, record, agent, participant) | facts)
         return rows
 
-    def _episode_row(self, condition: str, record: Record, agent: str, own: Mapping[str, Any]) -> Row:
+    def _episode_row(self, condition: str, record: Record, agent: str, participant: Mapping[str, Any]) -> Row:
         group = self._group(record)
         steps = [] if group is None else self.journal.study.steps(self.journal.rows[group])
         played = [step for step in steps if step.kind == "play"]
         place = next((step.place for step in played if step.condition == condition), None)
         return {
-            "id": own["id"],
+            "id": participant["id"],
             "group": group,
             "condition": condition,
             "place": place,
@@ -185,12 +189,12 @@ class StudyResults:
             "team": " ".join(record["team"].values()),
             "success": int(record["success"]),
             "steps": record["timesteps"],
-            "seconds": own.get("seconds"),
-            "decisions": own.get("decisions"),
-            "timeouts": own.get("timeouts"),
-            "disconnects": own.get("disconnects"),
-            "refused": own.get("refused"),
-            "interface": own.get("interface"),
+            "seconds": participant.get("seconds"),
+            "decisions": participant.get("decisions"),
+            "timeouts": participant.get("timeouts"),
+            "disconnects": participant.get("disconnects"),
+            "refused": participant.get("refused"),
+            "interface": participant.get("interface"),
         }
 
     def messages(self) -> list[Row]:
@@ -218,16 +222,16 @@ class StudyResults:
         games = {record["env_id"] for records in self.records.values() for record in records}
         for env_id in sorted(games):
             rows += [
-                {"table": "episodes", "name": own.name, "meaning": own.meaning, "values": own.unit}
-                for own in metrics_of(env_id).values()
-                if own.name not in ("success", "steps")
+                {"table": "episodes", "name": metric.name, "meaning": metric.meaning, "values": metric.unit}
+                for metric in metrics_of(env_id).values()
+                if metric.name not in ("success", "steps")
             ]
         for form in study.forms.values():
             rows += [
                 {"table": "answers", "name": f"{form.name}.{item.name}", "meaning": item.ask, "values": item.meaning()}
                 for item in form.items
             ]
-        rows += [_condition_row(own) for own in study.conditions.values()]
+        rows += [_condition_row(condition) for condition in study.conditions.values()]
         rows += [
             {"table": "participants", "name": f"end={end}", "meaning": text, "values": ""} for end, text in ENDS.items()
         ]
@@ -242,40 +246,40 @@ def _condition_row(condition: Condition) -> Row:
 
 
 COLUMNS = (
-    ("participants", "id", "Random id of a participant; no other column says who somebody is.", ""),
-    ("participants", "number", "Of those who gave consent, from 0.", ""),
-    ("participants", "group", "Number of the group that played together; it chose the order of conditions.", ""),
-    ("participants", "visit", "1, or how many times somebody came with the same id of a panel so far.", ""),
-    ("participants", "steps", "Steps of the study that were done.", ""),
-    ("participants", "failed_checks", "Attention checks that were failed.", ""),
-    ("participants", "end", "How taking part ended; empty while it goes on.", "see end=..."),
+    ("participants", "id", "Random id of a participant; no other column identifies participants.", ""),
+    ("participants", "number", "Index in order of consent, from 0.", ""),
+    ("participants", "group", "Number of the group that played together; it determined the order of conditions.", ""),
+    ("participants", "visit", "Number of this visit of the same panel id, from 1.", ""),
+    ("participants", "steps", "Completed steps of the study.", ""),
+    ("participants", "failed_checks", "Failed attention checks.", ""),
+    ("participants", "end", "How participation ended; empty until then.", "see end=..."),
     ("participants", "joined", "Seconds since 1970; not in anonymous exports.", "s"),
     ("participants", "minutes", "From consent to the end.", "min"),
     ("answers", "form", "Questionnaire.", ""),
-    ("answers", "condition", "Condition that was played before it; empty if it belongs to none.", ""),
+    ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
     ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),
     ("answers", "item", "Question, see FORM.ITEM.", ""),
-    ("answers", "value", "The answer; several are joined by semicolons; empty if left open.", ""),
+    ("answers", "value", "The answer; several are joined with semicolons; empty if left open.", ""),
     ("answers", "minute", "Minutes since consent.", "min"),
     ("episodes", "condition", "Condition, see condition=...", ""),
     ("episodes", "place", "Place of the condition in the group's order, from 0.", ""),
     ("episodes", "agent", "Seat of the participant.", ""),
     ("episodes", "game", "Id of the game.", ""),
     ("episodes", "task", "Name of the task.", ""),
-    ("episodes", "episode", "Number of the record among those of the task in the condition.", ""),
-    ("episodes", "team", "Who sat in the seats, in their order; person stands for people.", ""),
+    ("episodes", "episode", "Index of the record within its task and condition.", ""),
+    ("episodes", "team", "Policies by seat; person stands for a participant.", ""),
     ("episodes", "success", "Whether the game's goal was reached.", "0 or 1"),
     ("episodes", "steps", "Environment steps.", "steps"),
-    ("episodes", "seconds", "Time that the participant took for decisions; 0 in real time.", "s"),
+    ("episodes", "seconds", "Time the participant took for decisions; 0 in real time.", "s"),
     ("episodes", "decisions", "Decisions, or key presses in real time.", ""),
     ("episodes", "timeouts", "Decisions that were not made in time.", ""),
     ("episodes", "disconnects", "Lost connections.", ""),
     ("episodes", "refused", "Actions that the game refused.", ""),
-    ("episodes", "interface", "What was played with.", "browser or terminal"),
-    ("episodes", "outcome", "How the episode ended, in words.", ""),
+    ("episodes", "interface", "Interface that was used.", "browser or terminal"),
+    ("episodes", "outcome", "How the episode ended, as text.", ""),
     ("messages", "timestep", "Step before which the message was sent, from 1.", ""),
     ("messages", "agent", "Seat of the sender; voice for one without a seat.", ""),
-    ("messages", "words", "What was said.", ""),
+    ("messages", "words", "Text of the message.", ""),
     ("messages", "plan", "Plan that was announced with it.", ""),
 )
 
@@ -290,7 +294,7 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     "messages": ("condition", "task", "episode", "timestep", "agent", "words", "plan"),
     "codebook": ("table", "name", "meaning", "values"),
 }
-"""Columns of tables that have no rows; episodes have the metrics of their games besides."""
+"""Columns of tables without rows; episodes have the metrics of their games as further columns."""
 LEFT_OUT = ("joined", "number")  # of anonymous exports
 
 
@@ -301,29 +305,29 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     """Write the tables of a study, its codebook and its records.
 
     Args:
-        folder: Of the study.
-        out: Folder; made if it does not exist.
-        options: What leaves the folder.
+        folder: Folder of the study.
+        out: Output folder; created if it does not exist.
+        options: Options of the export.
 
     Returns:
-        Names of the files, from ``out``.
+        Names of the files, relative to ``out``.
 
     Raises:
-        ValueError: If it holds no study, or a damaged file.
+        ValueError: If the folder holds no study or an invalid file.
     """
-    found = StudyResults.read(folder)
-    rename = _new_ids(found.journal) if options.anonymous else lambda name: name
-    tables = dict(_tables(found, options, rename))
+    results = StudyResults.read(folder)
+    rename = _new_ids(results.journal) if options.anonymous else lambda name: name
+    tables = dict(_tables(results, options, rename))
     out.mkdir(parents=True, exist_ok=True)
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
         write_atomic(out / written[-1], _as_text(name, rows, options).encode())
-    for name, records in _exported_records(found, folder, options):
-        own = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
+    for name, records in _exported_records(results, folder, options):
+        lines = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
         (out / "records").mkdir(exist_ok=True)
         written.append(f"records/{name}.jsonl")
-        write_atomic(out / written[-1], own)
+        write_atomic(out / written[-1], lines)
     return written
 
 
@@ -333,44 +337,46 @@ def _new_ids(journal: Journal) -> Callable[[str], str]:
 
 
 def _tables(
-    found: StudyResults, options: ExportOptions, rename: Callable[[str], str]
+    results: StudyResults, options: ExportOptions, rename: Callable[[str], str]
 ) -> Iterator[tuple[str, list[Row]]]:
     """Yield the name and the rows of each table."""
-    study = found.journal.study
-    people = found.participants()
+    study = results.journal.study
+    people = results.participants()
     if options.panel_ids:
         names = [name for name in (study.panel_id, *study.keep) if name]
-        people = [row | {name: found.journal.people[str(row["id"])].kept.get(name) for name in names} for row in people]
-    answers = found.answers()
+        people = [
+            row | {name: results.journal.people[str(row["id"])].kept.get(name) for name in names} for row in people
+        ]
+    answers = results.answers()
     if options.cut_text:
         free = {(form.name, item.name) for form in study.forms.values() for item in form.items if item.kind == "text"}
         answers = [row for row in answers if (row["form"], row["item"]) not in free]
     left_out = LEFT_OUT if options.anonymous else ()
-    for name, rows in (("participants", people), ("answers", answers), ("episodes", found.episodes())):
+    for name, rows in (("participants", people), ("answers", answers), ("episodes", results.episodes())):
         yield (
             name,
             [{k: rename(str(v)) if k == "id" else v for k, v in row.items() if k not in left_out} for row in rows],
         )
     if not options.cut_text:
-        yield "messages", found.messages()
-    yield "codebook", found.codebook()
+        yield "messages", results.messages()
+    yield "codebook", results.codebook()
 
 
 def _as_text(name: str, rows: Sequence[Row], options: ExportOptions) -> str:
-    """Return a table as text; one without rows has its header, so that programs that read it find their columns."""
+    """Return a table as text; without rows it is the header, so that readers find the columns."""
     if options.form == "csv":
         table: ResultTable = table_of_mappings(rows)
         left_out = LEFT_OUT if options.anonymous else ()
-        return table.csv() if rows else ",".join(own for own in COLUMNS_OF[name] if own not in left_out) + "\n"
+        return table.csv() if rows else ",".join(column for column in COLUMNS_OF[name] if column not in left_out) + "\n"
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def _exported_records(
-    found: StudyResults, folder: Path, options: ExportOptions
+    results: StudyResults, folder: Path, options: ExportOptions
 ) -> Iterator[tuple[str, Sequence[Record]]]:
     from collab_overcooked.play.recording import ABORTED
 
-    for name, records in found.records.items():
+    for name, records in results.records.items():
         yield name, records
         aborted = folder / CONDITIONS / name / ABORTED
         if options.aborted and aborted.exists():
@@ -378,8 +384,11 @@ def _exported_records(
 
 
 def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
-    """Return a record with other ids, and without words if these are to be cut; its actions replay as before."""
-    people = {agent: own | {"id": rename(own["id"])} for agent, own in record.get("people", {}).items()}
+    """Return a record with renamed ids and, if ``cut_text``, without messages; its actions still replay."""
+    people = {
+        agent: participant | {"id": rename(participant["id"])}
+        for agent, participant in record.get("people", {}).items()
+    }
     cleaned = {**record, **({"people": people} if people else {})}
     if cut_text:
         cleaned["steps"] = [

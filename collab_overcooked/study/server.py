@@ -1,4 +1,4 @@
-"""The addresses of a study, mounted on the server of games, whose headers and checks hold for them, too."""
+"""Routes of a study, mounted on the game server, whose headers and checks also apply to them."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from collab_overcooked.study.design import Step
 from collab_overcooked.study.forms import Questionnaire
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Participant
-from collab_overcooked.study.words import fill
+from collab_overcooked.study.texts import fill
 
 MAX_BYTES = 64_000  # of a questionnaire
 MAX_FIELDS = 500
-MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # answers about consent from one network: at once, and for long
+MAX_ANSWERS, ANSWERS_A_SECOND = 60, 0.2  # consent decisions from one network: burst and sustained rate
 COOKIE_SECONDS = 30 * 86_400
-MAX_NETWORKS = 10_000  # that are remembered, and never written down
+MAX_NETWORKS = 10_000  # networks remembered in memory; they are never stored
 MAX_PARAMETER = 100  # characters of a panel's id
 REFERRER = {"Referrer-Policy": "same-origin"}  # under "no-referrer" browsers send forms with the origin "null"
 FILES = {"study.css": "text/css", "study.js": "text/javascript", "host.js": "text/javascript"}
-Given = dict[str, list[str]]
+FieldValues = dict[str, list[str]]
 
 
 def study_routes(host: StudyHost) -> list[Any]:
     """Return the routes of a study.
 
     Args:
-        host: Hosts the games.
+        host: Host of the games.
 
     Raises:
         ValueError: If the extra ``play`` is not installed.
@@ -47,23 +47,23 @@ def study_routes(host: StudyHost) -> list[Any]:
         from starlette.routing import Route
     except ImportError:
         raise ValueError(MISSING) from None
-    own = StudyPages(host)
+    study_pages = StudyPages(host)
     return [
-        Route("/study", own.entry),
-        Route("/study/consent", own.consent, methods=["POST"]),
-        Route("/study/page/{name}", own.file),
-        Route("/study/{token}", own.show),
-        Route("/study/{token}", own.take, methods=["POST"]),
-        Route("/study/{token}/news", own.news),
-        Route("/study/{token}/play", own.play),
+        Route("/study", study_pages.entry),
+        Route("/study/consent", study_pages.consent, methods=["POST"]),
+        Route("/study/page/{name}", study_pages.file),
+        Route("/study/{token}", study_pages.show),
+        Route("/study/{token}", study_pages.take, methods=["POST"]),
+        Route("/study/{token}/news", study_pages.news),
+        Route("/study/{token}/play", study_pages.play),
     ]
 
 
 class StudyPages:
-    """Answers requests of a study's participants.
+    """Request handlers for the participants of a study.
 
     Args:
-        host: Hosts the games.
+        host: Host of the games.
     """
 
     def __init__(self, host: StudyHost) -> None:
@@ -71,14 +71,14 @@ class StudyPages:
         places = self.study.per_network
         self._answers = NetworkRates(ANSWERS_A_SECOND, max(MAX_ANSWERS, places), host)
         self._joins = NetworkRates(places / 3600, places, host)
-        self._drafts: dict[str, Draft] = {}  # what people sent last and was not accepted
+        self._drafts: dict[str, Draft] = {}  # last submissions that were not accepted
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
 
     # ---------------------------------------------------------------------------------------- before consent
 
     async def entry(self, request: Any) -> Any:
-        """Show what participants agree to; nothing is stored yet."""
+        """Show the consent page; nothing is stored yet."""
         kept = self._kept(request.query_params)
         known = self._known(request, kept)
         if known is not None:
@@ -89,14 +89,14 @@ class StudyPages:
         return _page(pages.consent_page(self.study, kept))
 
     async def consent(self, request: Any) -> Any:
-        """Take somebody in, or count a refusal."""
-        given = await _fields(request)
-        if given is None:
-            return self._message(self.study.words["error"], 413)
+        """Add a participant, or count a refusal."""
+        fields = await _fields(request)
+        if fields is None:
+            return self._message(self.study.texts["error"], 413)
         if not self._answers.allow(request):  # else a stranger could fill the disk
-            return self._message(self.study.words["too_many"], 429)
-        kept = self._kept({name: values[0] for name, values in given.items()})
-        if given.get("agree") != ["yes"]:
+            return self._message(self.study.texts["too_many"], 429)
+        kept = self._kept({name: values[0] for name, values in fields.items()})
+        if fields.get("agree") != ["yes"]:
             self.journal.decline()
             return _page(pages.end_page(self.study, self.study.ends["declined"], kept))
         person = self._known(request, kept)
@@ -105,11 +105,11 @@ class StudyPages:
             if refusal:
                 return self._message(refusal, 403)
             if not self._joins.allow(request):  # else a stranger could fill the study
-                return self._message(self.study.words["too_many"], 429)
+                return self._message(self.study.texts["too_many"], 429)
             person = self.journal.join(kept)
-            self.host.heard(person)
-        found = _redirect(f"/study/{person.token}")
-        found.set_cookie(
+            self.host.note_activity(person)
+        response = _redirect(f"/study/{person.token}")
+        response.set_cookie(
             self._cookie,
             person.token,
             max_age=COOKIE_SECONDS,
@@ -118,47 +118,47 @@ class StudyPages:
             httponly=True,
             samesite="lax",
         )
-        return found
+        return response
 
-    def _kept(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
         """Return the parameters that the study stores."""
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
-        return {name: one_line(given[name])[:MAX_PARAMETER] for name in names if given.get(name)}
+        return {name: one_line(parameters[name])[:MAX_PARAMETER] for name in names if parameters.get(name)}
 
     def _known(self, request: Any, kept: Mapping[str, str]) -> Participant | None:
-        """Return who comes again, as the cookie of the first visit proves; a panel's id is no password."""
+        """Return the returning participant, identified by the first visit's cookie; a panel id is no password."""
         name = self.study.panel_id
         person = self.journal.by_token(request.cookies.get(self._cookie, ""))
         is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
         return person if is_same else None
 
     def _repetition(self, kept: Mapping[str, str]) -> str:
-        """Say that somebody with a panel's id was through with the study; empty for others, who begin anew."""
+        """Return the message for a panel id that has already finished the study; empty otherwise."""
         before = self.journal.with_panel_id(kept[self.study.panel_id]) if self.study.panel_id else []
-        return self.study.words["again"] if any(own.end for own in before) else ""
+        return self.study.texts["again"] if any(visit.end for visit in before) else ""
 
     def _refusal(self, kept: Mapping[str, str]) -> str:
-        """Say why somebody cannot take part; empty if nothing is against it."""
+        """Return the message that explains why a person cannot take part; empty if they can."""
         if self.study.panel_id and self.study.panel_id not in kept:
-            return fill(self.study.words["missing_id"], name=self.study.panel_id)
+            return fill(self.study.texts["missing_id"], name=self.study.panel_id)
         refusal = self.host.refusal()
-        return self.study.words[refusal] if refusal else ""
+        return self.study.texts[refusal] if refusal else ""
 
     # ---------------------------------------------------------------------------------------- with a link
 
     def _person(self, request: Any) -> Participant | None:
         person = self.journal.by_token(request.path_params["token"])
         if person is not None and not person.end:
-            self.host.heard(person)
+            self.host.note_activity(person)
         return person
 
     async def show(self, request: Any) -> Any:
-        """Show what a participant is to do now."""
+        """Show the page of a participant's current step."""
         person = self._person(request)
-        return self._message(self.study.words["unknown"], 404) if person is None else _page(self._now(person))
+        return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
-        """Return the page of a participant's step."""
+        """Return the page of a participant's current step."""
         study, step = self.study, self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
@@ -170,9 +170,9 @@ class StudyPages:
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
         if step.kind == "form":
             form, draft = study.forms[step.form], self._drafts.get(person.id)
-            given, complaints = (draft.given, draft.complaints) if draft and draft.step == person.step else ({}, {})
+            values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
             left = self._seconds_left(person, step)
-            return pages.form_page(study, form, target, person.step, steps, given, complaints, left)
+            return pages.form_page(study, form, target, person.step, steps, values, complaints, left)
         page = study.blocks[step.block].page
         if page is not None:
             return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
@@ -182,14 +182,14 @@ class StudyPages:
         return pages.waiting_page(study, person.token, study.group - 1)
 
     def _begin_play(self, person: Participant) -> None:
-        """Give somebody who plays alone a group; let others wait for theirs, even if their page never asks for news."""
+        """Form the group of a single player; register others as waiting, even if their page never polls."""
         if self.study.group == 1:
             self.host.match(person)
         else:
             self.host.news(person)
 
     def _seconds_left(self, person: Participant, step: Step) -> int | None:
-        """Return the rest of a step's time, which began when it was shown first; None for a step without a limit."""
+        """Return the seconds left since a step was first shown; None for a step without a limit."""
         seconds = self.study.blocks[step.block].seconds if step.kind == "page" else self.study.forms[step.form].within
         if not seconds:
             return None
@@ -198,29 +198,29 @@ class StudyPages:
         return max(0, math.ceil(seconds - (self.journal.clock() - person.opened[1])))
 
     async def take(self, request: Any) -> Any:
-        """Take what a participant sends from a page; what was sent twice, or is of an earlier step, changes nothing."""
+        """Accept a submitted page; duplicates and submissions of earlier steps have no effect."""
         person = self._person(request)
         if person is None:
-            return self._message(self.study.words["unknown"], 404)
-        given = await _fields(request)
-        if given is None:
-            return self._message(self.study.words["error"], 413)
+            return self._message(self.study.texts["unknown"], 404)
+        fields = await _fields(request)
+        if fields is None:
+            return self._message(self.study.texts["error"], 413)
         step = self.journal.step_of(person)
-        if step is None or person.end or given.get("step") != [str(person.step)] or step.kind == "play":
+        if step is None or person.end or fields.get("step") != [str(person.step)] or step.kind == "play":
             return _redirect(f"/study/{person.token}")
         left = self._seconds_left(person, step)
         if step.kind == "form":
-            self._answer(person, self.study.forms[step.form], given, late=left == 0)
+            self._answer(person, self.study.forms[step.form], fields, late=left == 0)
         elif not left:
             self.journal.passed(person)
         return _redirect(f"/study/{person.token}")
 
-    def _answer(self, person: Participant, form: Questionnaire, given: Given, late: bool) -> None:
-        """Keep answers, or a draft of them if something is wrong; when the time is over, what is wrong stays open."""
-        answers, complaints = form.read(given, self.study.words)
+    def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
+        """Store answers, or a draft of invalid ones; after the time limit, invalid answers are left open."""
+        answers, complaints = form.read(fields, self.study.texts)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
             names = {item.name for item in form.items}
-            self._drafts[person.id] = Draft(person.step, {k: v for k, v in given.items() if k in names}, complaints)
+            self._drafts[person.id] = Draft(person.step, {k: v for k, v in fields.items() if k in names}, complaints)
             return
         self._drafts.pop(person.id, None)
         self.journal.answered(person, answers | dict.fromkeys(complaints))
@@ -230,27 +230,27 @@ class StudyPages:
             self.host.end(person, "inattentive")
 
     async def news(self, request: Any) -> Any:
-        """Say how things stand in the waiting room."""
+        """Send the status of the waiting room."""
         person = self._person(request)
         if person is None:
-            return _json({"go": "/study", "text": self.study.words["unknown"]}, 404)
+            return _json({"go": "/study", "text": self.study.texts["unknown"]}, 404)
         news = self.host.news(person)
         return _json({"go": news.go, "text": news.text})
 
     async def play(self, request: Any) -> Any:
-        """Lead a participant to the game."""
+        """Redirect a participant to the game."""
         person = self._person(request)
         if person is None:
-            return self._message(self.study.words["unknown"], 404)
+            return self._message(self.study.texts["unknown"], 404)
         return _redirect(self.host.news(person).go or f"/study/{person.token}")
 
     async def file(self, request: Any) -> Any:
-        """Send a file of the pages."""
+        """Send a static file of the pages."""
         from starlette.responses import Response
 
         name = request.path_params["name"]
         if name not in FILES:
-            return self._message(self.study.words["error"], 404)
+            return self._message(self.study.texts["error"], 404)
         text = resources.files("collab_overcooked.study").joinpath("page", name).read_text(encoding="utf-8")
         return Response(text, media_type=FILES[name])
 
@@ -263,23 +263,23 @@ class Draft:
     """Answers that were not accepted.
 
     Attributes:
-        step: Of the participant.
-        given: Values of the page's fields.
-        complaints: What is wrong, by question.
+        step: Step of the participant.
+        values: Values of the page's fields.
+        complaints: Error messages by question.
     """
 
     step: int
-    given: Given
+    values: FieldValues
     complaints: Mapping[str, str]
 
 
 class NetworkRates:
-    """A rate for each network; networks that were heard of long ago are forgotten, and none is written down.
+    """Rate limits by network, kept in memory only; the least recently seen networks are dropped.
 
     Args:
-        a_second: How many requests are allowed for long.
-        burst: How many at once.
-        host: Has the clock.
+        a_second: Sustained rate of requests.
+        burst: Number of requests allowed at once.
+        host: Host that has the clock.
     """
 
     def __init__(self, a_second: float, burst: int, host: StudyHost) -> None:
@@ -296,8 +296,8 @@ class NetworkRates:
         return rate.allows()
 
 
-async def _fields(request: Any) -> Given | None:
-    """Return the fields of a form; None if there is too much."""
+async def _fields(request: Any) -> FieldValues | None:
+    """Return the fields of a form; None if it is too large."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -305,12 +305,12 @@ async def _fields(request: Any) -> Given | None:
             return None
     try:
         return parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=MAX_FIELDS)
-    except ValueError:  # no text, or too many
+    except ValueError:  # not UTF-8, or too many fields
         return None
 
 
 def _network_of(address: str) -> str:
-    """Return what stands for a household: an address, or the first half of one of IPv6."""
+    """Return the network of an address: the address itself for IPv4, its /64 prefix for IPv6."""
     try:
         half = ipaddress.IPv6Address(address)
     except ValueError:

@@ -16,7 +16,7 @@ from collab_overcooked.study import pages
 from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal, study_of
 from collab_overcooked.study.results import ExportOptions, StudyResults, export
-from collab_overcooked.study.words import WORDS, fill
+from collab_overcooked.study.texts import PAGE_TEXTS, fill
 
 pytestmark = pytest.mark.attacks
 
@@ -89,12 +89,12 @@ def test_settings_of_other_types_are_refused(name, value):
 
 @pytest.mark.parametrize("text", ["{step.__class__}", "{0}", "{step!r:>9999999999}", "{step", "{nope}", "{{step}}"])
 def test_words_of_a_study_are_no_programs(text):
-    with pytest.raises(LayoutError, match=r"words\.step must have no braces but these: {step}, {steps}"):
+    with pytest.raises(LayoutError, match=r"words\.step must contain no braces other than: {step}, {steps}"):
         read_study({**QUICK, "words": {"step": text}})
 
 
 def test_what_is_filled_in_is_not_filled_again():
-    assert fill(WORDS["here"], here="{needed}", needed=2, minutes=3).startswith("{needed} of 2 people")
+    assert fill(PAGE_TEXTS["here"], here="{needed}", needed=2, minutes=3).startswith("{needed} of 2 people")
     assert fill("{a}{b}", a="{b}", b="{a}") == "{b}{a}"
 
 

@@ -64,7 +64,7 @@ def test_the_host_ends_extends_and_exports(client: Any, tmp_path: Path) -> None:
     address = f"/study/host/{client.games.token}"
     one, other = join(client, "a"), join(client, "b")
     client.post(f"{address}/end", data={"id": one.id})
-    assert one.end == "stopped" and "ended by those who run it" in client.get(f"/study/{one.token}").text
+    assert one.end == "stopped" and "ended by its organisers" in client.get(f"/study/{one.token}").text
     assert client.post(f"{address}/extend", data={"places": "3"}).json()["limit"] == 7
     for what, fields in (
         ("end", {"id": "x"}),

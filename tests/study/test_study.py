@@ -27,7 +27,7 @@ from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
 from collab_overcooked.study.results import StudyResults
-from collab_overcooked.study.words import WORDS
+from collab_overcooked.study.texts import PAGE_TEXTS
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("participants", "group"), 2, "has 1 seats of people (person), but participants.group is 2"),
         (("participants", "id"), "my id", "must be the name of an address parameter"),
         (("partners", "mate"), "gredy", "did you mean greedy"),
-        (("partners", "mate"), "person", "is no partner"),
+        (("partners", "mate"), "person", "cannot be a partner"),
         (("play", "show"), "film", "unknown show 'film'"),
         (("play", "colour"), 1, "unknown key 'colour'; known: "),
         (("conditions", "helped", "suite"), "rusch", "did you mean rush"),
@@ -125,11 +125,11 @@ def test_the_shipped_protocols_are_the_papers() -> None:
         (("participants", "idle"), 5, "participants.idle must be"),
         (("forms", "liked", "items", 1, "name"), "fun", "is the name of two questions"),
         (("forms", "liked", "items", 1, "name"), "no name", "must be a name of at most 40 letters"),
-        (("forms", "before", "items", 0, "number"), [9, 1], "the least and the largest number"),
+        (("forms", "before", "items", 0, "number"), [9, 1], "the smallest and the largest number"),
         (("finish", "done", "url"), "javascript:alert(1)", "must be an address that starts with https://"),
         (("finish", "done", "url"), "https://a.org/{token}", "unknown value in finish.done.url 'token'"),
         (("finish", "dune"), {}, "did you mean done"),
-        (("words",), {"send": "Senden {0}"}, "must have no braces but these: none"),
+        (("words",), {"send": "Senden {0}"}, "must contain no braces other than: none"),
     ],
 )
 def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complaint: str) -> None:
@@ -167,9 +167,9 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
         (Item("a", "number", "?", span=(-3, 9)), ["-3"], -3),
         (Item("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
         (Item("a", "choice", "?", options=("x", "y")), ["y"], "y"),
-        (Item("a", "choice", "?", options=("x", "y")), ["z"], "choose among"),
+        (Item("a", "choice", "?", options=("x", "y")), ["z"], "choose one of"),
         (Item("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
-        (Item("a", "many", "?", options=("x", "y")), ["y", "y"], "choose among"),
+        (Item("a", "many", "?", options=("x", "y")), ["y", "y"], "choose one of"),
         (Item("a", "many", "?", options=("x", "y"), optional=True), [], []),
         (Item("a", "text", "?"), ["  so\x1b[31m so "], "so[31m so"),
         (Item("a", "text", "?"), ["x" * 4001], "at most 4000"),
@@ -177,7 +177,7 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
 )
 def test_answers_are_read_strictly(item: Item, given: list[str], answer: Any) -> None:
     try:
-        found: Any = item.read(given, WORDS)
+        found: Any = item.read(given, PAGE_TEXTS)
     except ValueError as error:
         found = str(error)
         assert isinstance(answer, str) and answer in found
@@ -232,10 +232,10 @@ RANKING = Item("best", "rank", "Which?", options=("a", "b", "c"))
 def test_rankings_are_the_options_in_their_order(given: list[str], answer: Any) -> None:
     if answer is None:
         with pytest.raises(ValueError, match="answer this question"):
-            RANKING.read(given, WORDS)
-        assert replace(RANKING, optional=True).read(given, WORDS) is None
+            RANKING.read(given, PAGE_TEXTS)
+        assert replace(RANKING, optional=True).read(given, PAGE_TEXTS) is None
     else:
-        assert RANKING.read(given, WORDS) == answer
+        assert RANKING.read(given, PAGE_TEXTS) == answer
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_rankings_are_the_options_in_their_order(given: list[str], answer: Any) 
 )
 def test_rankings_give_each_place_once(given: list[str]) -> None:
     with pytest.raises(ValueError, match="each place from 1 to 3 once"):
-        RANKING.read(given, WORDS)
+        RANKING.read(given, PAGE_TEXTS)
 
 
 def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
@@ -506,7 +506,7 @@ def test_ids_of_panels_are_no_passwords(client: Any, study: Study) -> None:
     client.cookies.clear()
     client.host.end(one, "done")
     again = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
-    assert again.status_code == 403 and "taken part already" in again.text and "XYZ" not in again.text
+    assert again.status_code == 403 and "already taken part" in again.text and "XYZ" not in again.text
 
 
 def test_cookies_are_sent_by_encrypted_connections_alone_where_there_are_any(client: Any) -> None:
@@ -701,7 +701,7 @@ def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path
     plain = export("plain")
     assert all(own in plain for own in ids) and "bot0" not in plain
     anonymous = export("anonymous", "--anonymous", "--cut-text")
-    assert not any(own in anonymous for own in ids) and "words of bot" not in anonymous and "bot0" not in anonymous
+    assert not any(own in anonymous for own in ids) and "text of bot" not in anonymous and "bot0" not in anonymous
     assert "bot0" in export("named", "--with-panel-ids", "--format", "jsonl")
     both = ["study", "export", str(folder), "--out", str(tmp_path / "x"), "--anonymous", "--with-panel-ids"]
     assert CliRunner().invoke(app, both).exit_code == 2

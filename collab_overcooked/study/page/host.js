@@ -48,9 +48,9 @@ function show(study) {
   const facts = {
     Completed: `${study.completed} of ${study.limit}`,
     "Under way": study.under_way,
-    "Places left for now": Math.max(0, study.limit + study.margin - study.completed - study.under_way),
-    "Idle, places given to others": study.idle,
-    "How taking part ended": ends || "nobody's has",
+    "Free places": Math.max(0, study.limit + study.margin - study.completed - study.under_way),
+    "Idle, place released": study.idle,
+    "Ended": ends || "none",
     Declined: study.declined,
     "Failed attention checks": study.failed_checks,
     "New participants": study.open ? "can join" : "cannot join now",
@@ -59,7 +59,7 @@ function show(study) {
   const heads = ["Participant", "Group", "Condition", "Step", "At", "Connection", "Minutes", "Checks failed", "End", "Action"];
   fill($("people"), heads, study.people.map((own) => row([own.id, own.group, own.condition, `${own.step} of ${own.steps}`, own.doing, CONNECTIONS[own.connection] ?? "", own.minutes, own.failed_checks || "", own.end.replace("_", " "), endButton(own)])));
   const pools = study.waiting.map((pool) => make("li", `${pool.group === null ? "For a group" : `Group ${pool.group}`}: ${pool.here} of ${pool.needed} are here, the first one for ${pool.seconds} s`));
-  $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "Nobody waits.")]));
+  $("waiting").replaceChildren(...(pools.length ? pools : [make("li", "No participants are waiting.")]));
   $("medians").hidden = !study.medians.length;
   fill($("medians"), ["Step", "People", "Minutes"], study.medians.map((own) => row([own.step === "all" ? "Whole study" : own.step, own.people, own.minutes])));
   if (focused) document.querySelector(`button[aria-label="${CSS.escape(focused)}"]`)?.focus();  // the buttons are new ones

@@ -22,7 +22,7 @@ for (const timer of document.querySelectorAll("[data-timer]")) {
   show();
 }
 
-// The waiting room: asks for news until there is a game, or nobody came.
+// The waiting room: polls for news until there is a game or the wait is over.
 const news = document.getElementById("news");
 const EVERY = 2000; // milliseconds
 let shown = "";

@@ -1,11 +1,11 @@
-"""The words of a study's pages; a study file can replace each of them, for example in another language."""
+"""Texts of a study's pages; a study file can replace each of them, for example to translate them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 
-WORDS: Mapping[str, str] = {
+PAGE_TEXTS: Mapping[str, str] = {
     "agree": "I agree and want to take part",
     "decline": "I do not agree",
     "continue": "Continue",
@@ -14,50 +14,47 @@ WORDS: Mapping[str, str] = {
     "optional": "(optional)",
     "errors": "Some answers are missing or not allowed:",
     "empty": "Please answer this question.",
-    "choose": "Please choose among the answers shown.",
+    "choose": "Please choose one of the answers shown.",
     "number": "Please give an integer from {low} to {high}.",
-    "rank": "Please give each place from 1 to {most} once.",
+    "rank": "Please use each place from 1 to {most} once.",
     "place": "Place",
     "time_left": "Time left: {seconds} s",
-    "read_first": "You can go on in {seconds} s.",
+    "read_first": "You can continue in {seconds} s.",
     "script": (
         "This study contains games that need JavaScript. Please turn it on, or use another browser, and load this page "
         "again."
     ),
     "long": "Please write at most {most} characters.",
     "waiting": "Waiting for others",
-    "waiting_text": "You will play with {others} more. Please keep this page open; the game begins by itself.",
+    "waiting_text": "You will play with {others} more. Please keep this page open; the game starts automatically.",
     "here": "{here} of {needed} people are here. Time left: at most {minutes} min.",
-    "starting": "Everybody is here. The game begins.",
+    "starting": "Everyone is here. The game is starting.",
     "open_game": "Open the game",
     "check": "Check again",
     "game": "The game",
     "game_text": "Next you play: {label}. When the game is over, follow the link at its end.",
-    "offline": "The connection is lost. Trying again.",
+    "offline": "Connection lost. Reconnecting ...",
     "code": "Your completion code:",
     "back": "Go back to the panel",
     "end": "The end",
     "full": "The study has all the participants that it needs. Thank you for your interest.",
-    "full_now": "All places of the study are taken at the moment. Please try again later; some may become free.",
-    "again": (
-        "Somebody with this id has taken part already. To see the last page again, open it in the browser that you "
-        "used then."
-    ),
-    "too_many": "Too many people have just come from your network. Please wait a minute, and try again.",
-    "unknown": "This link belongs to no participant.",
-    "missing_id": "The address lacks your id ({name}). Please come again by the link of the panel.",
+    "full_now": "All places of the study are currently taken. Please try again later; some may become free.",
+    "again": ("This id has already taken part. To see the last page again, open it in the browser that you used then."),
+    "too_many": "Too many people have just joined from your network. Please wait a minute and try again.",
+    "unknown": "This link does not belong to any participant.",
+    "missing_id": "The address lacks your id ({name}). Please use the link that the panel gave you.",
     "error": "Sorry",
 }
-"""Words by name; those in braces are filled in."""
+"""Texts by name; names in braces are replaced by values."""
 
 _BLANK = re.compile(r"\{(\w+)\}")
 
 
 def blanks(text: str) -> list[str]:
-    """Return the names of a text's blanks, ``["step", "steps"]`` for ``"Step {step} of {steps}"``."""
+    """Return the placeholders of a text, ``["step", "steps"]`` for ``"Step {step} of {steps}"``."""
     return _BLANK.findall(text)
 
 
 def fill(text: str, **values: object) -> str:
-    """Fill in the blanks of a text; no other braces mean anything, as texts may come from anybody."""
+    """Replace the placeholders of a text; other braces have no meaning, as texts may come from users."""
     return _BLANK.sub(lambda match: str(values[match[1]]), text)

@@ -16,13 +16,18 @@ from collab_overcooked.runner.teams import team_text
 Record = Mapping[str, Any]
 Accounts = Sequence[Mapping[str, Any]]
 TITLE = "Cost and latency"
-NOTE = "Calls, tokens, waiting time and dollars: means per episode, all seats of the model together. p95: of latency."
+REASONING = "Reasoning"  # column of models that report such tokens
+NOTE = (
+    "Calls, tokens, waiting time and dollars: means per episode, all seats of the model together. Reasoning: part of "
+    "the tokens out, priced like them. p95: of latency."
+)
 _COLUMNS = (
     Column("Model"),
     Column("Episodes", "number"),
     Column("Calls", "number", 1),
     Column("Tokens in", "number", 0),
     Column("Tokens out", "number", 0),
+    Column(REASONING, "number", 0),
     Column("Waiting s", "number", 1),
     Column("Latency s", "number", 2),
     Column("p95 s", "number", 2),
@@ -42,10 +47,14 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
         for model, accounts in by_model.items():
             key = model, variant_of(record).title, team_text(record["team"].values())
             groups.setdefault(key, []).append(accounts)
-    rows = (
+    if not groups:
+        return None
+    rows = [
         (name, *_cells(episodes)) for name, episodes in zip(_distinct_names(list(groups)), groups.values(), strict=True)
-    )
-    return Scorecard("costs", TITLE, (ResultTable(_COLUMNS, tuple(rows)),), notes=(NOTE,)) if groups else None
+    ]
+    chosen = [i for i, column in enumerate(_COLUMNS) if column.name != REASONING or any(row[i] for row in rows)]
+    table = ResultTable(tuple(_COLUMNS[i] for i in chosen), tuple(tuple(row[i] for i in chosen) for row in rows))
+    return Scorecard("costs", TITLE, (table,), notes=(NOTE,))
 
 
 def _distinct_names(groups: Sequence[tuple[str, str, str]]) -> list[str]:
@@ -64,9 +73,12 @@ def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
     for account in accounts:
         trouble.update(account["trouble"])
     totals = [sum(account[name] for account in accounts) for name in ("calls", "prompt_tokens", "completion_tokens")]
+    thoughts = sum(account.get("reasoning_tokens", 0) for account in accounts)
     return (
         len(episodes),
-        *(total / len(episodes) for total in (*totals, sum(latencies))),
+        *(total / len(episodes) for total in totals),
+        thoughts / len(episodes) if thoughts else None,
+        sum(latencies) / len(episodes),
         float(np.mean(latencies)) if latencies else None,
         float(np.quantile(latencies, 0.95)) if latencies else None,
         sum(dollars) / len(episodes) if dollars else None,

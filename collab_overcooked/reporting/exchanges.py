@@ -8,8 +8,10 @@ from typing import Any
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.redaction import redact
-from collab_overcooked.policies.llm.client import Reply
-from collab_overcooked.policies.llm.store import read_exchanges
+from collab_overcooked.policies.llm.client import EndpointConfig, Reply
+from collab_overcooked.policies.llm.connection import is_provided
+from collab_overcooked.policies.llm.endpoint import OPENAI
+from collab_overcooked.policies.llm.store import PICTURES, read_exchanges
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.runner.records import CONFIG, read_config
 
@@ -52,7 +54,13 @@ def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> 
     left = MAX_CHARACTERS
     for link in dict.fromkeys(link for link in links if link in kept):
         request, reply = kept[link]
-        parts = [*request["turns"], ["reasoning", reply.reasoning], ["answer", reply.text or f"({reply.finish})"]]
+        pictures = [["picture", f"{PICTURES}/{digest}.png"] for digest in request.get("pictures", ())]
+        parts = [
+            *request["turns"],
+            *pictures,
+            ["reasoning", reply.reasoning],
+            ["answer", reply.text or f"({reply.finish})"],
+        ]
         left -= sum(len(text) for text in {text for _, text in parts} - set(numbers))
         if left < 0:
             break
@@ -96,6 +104,10 @@ def _settings(settings: Mapping[str, Any], default_endpoint: str) -> Sequence[st
     }
     endpoint_settings = {key: value for key, value in reach.items() if key not in ("base_url", "local")}
     others = {**model_settings, **settings.get("body", {}), **settings.get("switches", {}), **endpoint_settings}
+    if is_provided(
+        settings.get("model", ""), EndpointConfig(**{k: reach.get(k, "") for k in ("base_url", "local", "api")})
+    ):
+        default_endpoint = "of the provider" if default_endpoint == OPENAI else default_endpoint
     parts = [f"endpoint {reach.get('base_url') or reach.get('local') or default_endpoint}"]
     parts += [f"{name.replace('_', ' ')} {_value(value)}" for name, value in others.items() if value not in ({}, [])]
     return parts + ([f"price {price['prompt']:g}/{price['completion']:g} dollars per million tokens"] if price else [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from collab_overcooked.policies.llm.coela import CoelaAgent
 from collab_overcooked.policies.llm.connection import KIND, Connection, default_connection
 from collab_overcooked.policies.llm.cots_agent import CotsAgent, plan_settings
 from collab_overcooked.policies.llm.discussion import DiscussionAgent
+from collab_overcooked.policies.llm.images import BOTH, INSTEAD, PICTURE, TEXT, Picture, without_text
 from collab_overcooked.policies.llm.partner import PartnerAgent
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.questions import answer_question
@@ -103,7 +104,7 @@ class LanguagePolicy:
     def __init__(self, settings: AgentSettings, connection: Connection) -> None:
         self.name = f"llm:{settings.model}"
         self.settings, self.connection = settings, connection
-        connection.check(settings.reach)
+        connection.check(settings.reach, settings.model)
         if settings.price is not None:
             connection.own_prices[settings.model, settings.reach] = settings.price
         self.shared = Shared(connection.usage_meter())
@@ -134,27 +135,40 @@ class LanguagePolicy:
         session = ModelSession(self.settings, client, self.shared.usage, prompts, seat, info, seed)
         self._seat, self._kind, self._session = seat, kind, session
         self._speaks = kind != CHOOSE and not (kind == PARTNER and not values["talk"])
-        self._thinks = bool(values.get("analysis"))
+        self._thinks, self._sees = bool(values.get("analysis")), str(values.get("see", TEXT))
+        if self._sees != TEXT and (isinstance(info.game, TranslatedGame) or values.get("alone")):
+            revealed = "partners, which alone=on hides" if values.get("alone") else "items, which a lexicon renames"
+            raise ValueError(f"policy 'llm': see={self._sees} is not possible: pictures show {revealed}")
         self._agent = self._make_agent(session, values)
 
     def act(self, seen: Seen) -> Decision:
         """Decide; wait if the budget is used up or there is no usable reply."""
         with self.shared.turn:
-            return self._current().act(seen)
+            return self._current().act(self._look(seen))
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer, or stay silent."""
         with self.shared.turn:
-            return self._current().reply(seen)
+            return self._current().reply(self._look(seen))
 
     @property
     def apart(self) -> bool:
         """True if it may be asked concurrently: it opens no conversations, and there is no budget."""
         return not self._speaks and not self.shared.usage.budget.to_dict()
 
+    def _look(self, seen: Seen) -> Seen:
+        """Show the seat's picture to the model, and return what it reads."""
+        if self._sees == TEXT:
+            return seen
+        self._session.pictures = (Picture(seen.view.picture),)
+        return replace(seen, view=without_text(seen.view)) if self._sees == PICTURE else seen
+
     def answer(self, question: Question) -> Choice:
         """Answer a question with a letter."""
         self._current()
+        if self._sees != TEXT and question.picture is not None:
+            self._session.pictures = (Picture(question.picture()),)
+            question = question if self._sees == BOTH else replace(question, state=INSTEAD)
         with self.shared.turn:
             return answer_question(self._session, question, self._thinks)
 

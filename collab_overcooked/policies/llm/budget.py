@@ -113,6 +113,7 @@ class Usage:
         prompt_tokens: Number of prompt tokens.
         completion_tokens: Number of completion tokens.
         cached_tokens: Number of cached prompt tokens.
+        reasoning_tokens: Number of completion tokens that are reasoning.
         latencies: Seconds of each request.
         dollars: Cost; None without prices.
         trouble: Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``.
@@ -122,6 +123,7 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
     latencies: list[float] = field(default_factory=list)
     dollars: float | None = None
     trouble: dict[str, int] = field(default_factory=dict)
@@ -142,6 +144,7 @@ class Usage:
         self.prompt_tokens += reply.prompt_tokens
         self.completion_tokens += reply.completion_tokens
         self.cached_tokens += reply.cached_tokens
+        self.reasoning_tokens += reply.reasoning_tokens
         self.latencies.append(reply.seconds)
         if price is not None:
             self.dollars = round((self.dollars or 0.0) + price.of(reply), 9)
@@ -208,6 +211,7 @@ class UsageMeter:
             "calls": usage.calls,
             "prompt_tokens": usage.prompt_tokens,
             "completion_tokens": usage.completion_tokens,
+            **({"reasoning_tokens": usage.reasoning_tokens} if usage.reasoning_tokens else {}),
             "seconds": round(usage.seconds, 3),
             "latencies": list(usage.latencies),
             "dollars": usage.dollars,

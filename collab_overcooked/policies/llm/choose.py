@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -12,9 +12,11 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.images import WAYS
 from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
+from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_act
 
 
 class ChooseAgent(Silent):
@@ -48,23 +50,27 @@ class ChooseAgent(Silent):
         values: dict[str, Any] = {"intention": "", "seen": seen, "actions": texts, "refused": refused}
         for part in self.modules.values():
             values |= part.values(seen)
-        schema = self._schema(len(texts))
+        schema, tools = self._schema(len(texts)), self._tools(texts)
+        read = partial(read_act, tools=tools, texts=texts) if tools else partial(read_choice, texts=texts)
 
         def ask(rejected: str, objection: str) -> int:
             chat = self.question("choose", rejected=rejected, objection=objection, **values)
-            return self.session.ask(chat, partial(read_choice, texts=texts), schema)
+            return self.session.ask(chat, read, schema, tools)
 
         number = decide_checked(ask, texts.__getitem__, self.modules["check"], int(self.on["check"]), seen)
         return seen.legal_actions[texts[number]]
 
     def _schema(self, count: int) -> dict[str, Any] | None:
-        if not self.session.settings.json:
+        if not self.session.settings.json or self.on["channel"] == TOOLS:
             return None
         schema = choice_schema(count)
         fields = [name for name, switch in (("partner", "predict"), ("analysis", "analysis")) if self.on[switch]]
         schema["properties"] = {**{name: {"type": "string"} for name in fields}, **schema["properties"]}
         schema["required"] = list(schema["properties"])
         return schema
+
+    def _tools(self, texts: Sequence[str]) -> list[dict[str, Any]]:
+        return [act_tool(texts, "Choose the one action that you take now.")] if self.on["channel"] == TOOLS else []
 
     def _facts(self, seen: Seen) -> dict[str, Any]:
         return {
@@ -73,11 +79,13 @@ class ChooseAgent(Silent):
             "seat": seen.seat,
             "task": self.session.info.task,
             "manual": seen.manual if self.on["manual"] else "",
+            "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
             "helper": self.on["helper"],
             "analysis": self.on["analysis"],
             "predict": self.on["predict"],
             "json": self.session.settings.json,
+            "tools": self.on["channel"] == TOOLS,
         }
 
 

@@ -9,7 +9,10 @@ from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
+from collab_overcooked.policies.llm.images import Picture
+
 MAX_TOKENS = 10**7  # of one request or reply; larger counts reported by an endpoint are mistakes
+_LATER = ("body", "reach", "tools", "pictures")  # fields that leave keys of requests without them as they were
 _CANONICAL: Mapping[str, Any] = {"sort_keys": True, "ensure_ascii": True, "separators": (",", ":")}
 
 
@@ -30,12 +33,19 @@ class EndpointConfig:
         local: GGUF file that is served in this process instead.
         headers: Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no
             secret is written anywhere.
+        api: One of ``transports.APIS``; empty to choose by the model's name, see ``connection.Router``.
     """
 
     base_url: str = ""
     key_variable: str = ""
     local: str = ""
     headers: tuple[tuple[str, str], ...] = ()
+    api: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields, without an empty ``api``."""
+        values = asdict(self)
+        return values if self.api else {name: value for name, value in values.items() if name != "api"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Request:
         sample: Distinguishes equal requests with independent samples; its hash is sent as the sampling seed.
         body: Further fields of the request's body, such as ``top_p``.
         reach: Endpoint of the model; None for the default.
+        tools: Tools of which the reply must call some: ``name``, ``description`` and ``parameters``, a JSON schema.
+        pictures: Pictures, which belong to the first message of the user.
         position: Episode, seat and count of the request; not part of the request itself.
     """
 
@@ -62,6 +74,8 @@ class Request:
     sample: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
     reach: EndpointConfig | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
+    pictures: tuple[Picture, ...] = ()
     position: str = ""
 
     @cached_property
@@ -70,10 +84,11 @@ class Request:
         return hashlib.sha256(json.dumps(self.to_dict(), **_CANONICAL).encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the request, without default values of ``body`` and ``reach``."""
+        """Return the request, without default values of later fields; pictures by their digests."""
         values = {field_.name: getattr(self, field_.name) for field_ in fields(self) if field_.name != "position"}
-        values["reach"] = None if self.reach is None else asdict(self.reach)
-        return {name: value for name, value in values.items() if value or name not in ("body", "reach")}
+        values["reach"] = None if self.reach is None else self.reach.to_dict()
+        values["pictures"] = [picture.digest for picture in self.pictures]
+        return {name: value for name, value in values.items() if value or name not in _LATER}
 
     @property
     def link(self) -> str:
@@ -96,7 +111,7 @@ class Reply:
     """Reply of a model.
 
     Attributes:
-        text: Text of the reply; may be empty.
+        text: Text of the reply; may be empty. Calls of tools are written as JSON, see ``tools.calls_text``.
         finish: ``"stop"``; ``"length"`` if truncated; ``"refused"`` if the model or a filter declined; ``"rejected"``
             if the endpoint did not accept the request, for example because it is too long.
         prompt_tokens: Number of prompt tokens, as counted by the endpoint.
@@ -106,6 +121,7 @@ class Reply:
         detail: Reason of a refusal or rejection.
         reasoning: Reasoning text, if the endpoint sends it separately.
         cached_tokens: Number of cached prompt tokens.
+        reasoning_tokens: Number of completion tokens that are reasoning, which may not be in ``reasoning``.
     """
 
     text: str
@@ -117,6 +133,7 @@ class Reply:
     detail: str = ""
     reasoning: str = ""
     cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
     @property
     def tokens(self) -> int:

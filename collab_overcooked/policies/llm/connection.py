@@ -6,18 +6,20 @@ import hashlib
 import os
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.io.redaction import remember
+from collab_overcooked.policies.llm.batch import BatchClient
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, EndpointConfig, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, RetryPolicy, check_address
 from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.transports import CHAT, PROVIDERS
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
 KIND = "llm"  # prefix of the specs of language policies
@@ -35,6 +37,7 @@ class Connection:
         facts: Configuration that must be equal to resume an evaluation, as JSON values.
         stopped: When set, the client sends no further requests.
         router: Router of endpoints; None for a replay.
+        batch: Client that stands in for the endpoints if requests are sent as a batch.
         spending: Client that counts the cost of the run; None for a replay.
         own_prices: Prices in settings of models, by model and endpoint.
     """
@@ -46,6 +49,7 @@ class Connection:
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
     router: Router | None = None
+    batch: BatchClient | None = None
     spending: SpendingClient | None = None
     own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
 
@@ -53,15 +57,15 @@ class Connection:
         """Return a new meter for a team."""
         return UsageMeter(self.budget, self.prices)
 
-    def check(self, reach: EndpointConfig | None) -> None:
+    def check(self, reach: EndpointConfig | None, model: str = "") -> None:
         """Check that a model is reachable, without sending a request.
 
         Raises:
             ValueError: If its endpoint has no key, or its file cannot be served.
             OSError: If its file cannot be read.
         """
-        if self.router is not None:
-            self.router.client_for(reach)
+        if self.router is not None and self.batch is None:
+            self.router.client_for(reach, model)
 
     def stop(self) -> None:
         """Send no further requests, so that episodes in other threads end."""
@@ -110,10 +114,12 @@ class Router:
 
     def complete(self, request: Request) -> Reply:
         """Send a request to the model's endpoint."""
-        return self.client_for(request.reach).complete(request)
+        return self.client_for(request.reach, request.model).complete(request)
 
-    def client_for(self, reach: EndpointConfig | None) -> Endpoint:
+    def client_for(self, reach: EndpointConfig | None, model: str = "") -> Endpoint:
         """Return the endpoint of a model, opened if necessary.
+
+        A model without an address whose name has a provider's prefix (``anthropic/claude-...``) is the provider's.
 
         Raises:
             ValueError: If a key or an extra is missing.
@@ -121,6 +127,8 @@ class Router:
         """
         with self._lock:
             reach_ = self.default if reach is None else self._filled(reach)
+            if is_provided(model, reach_):
+                reach_ = replace(reach_, api=PROVIDERS)
             if reach_ not in self._endpoints:
                 self._endpoints[reach_] = self._open(reach_)
             return self._endpoints[reach_]
@@ -131,10 +139,12 @@ class Router:
             return reach
         default = self.default
         key = reach.key_variable or default.key_variable
-        return EndpointConfig(default.base_url, key, default.local, (*default.headers, *reach.headers))
+        return EndpointConfig(default.base_url, key, default.local, (*default.headers, *reach.headers), reach.api)
 
     def _open(self, reach: EndpointConfig) -> Endpoint:
         url, key, patience = reach.base_url or None, reach.key_variable or KEY_VARIABLE, self._patience or RetryPolicy()
+        if reach.api == PROVIDERS:  # which have variables of their own
+            key = reach.key_variable
         if reach.local:
             if reach.local not in self._servers:
                 self._servers[reach.local] = LocalServer(reach.local, self._threads)
@@ -142,7 +152,14 @@ class Router:
             patience = self._patience or RetryPolicy(timeout=LOCAL_TIMEOUT)
         headers = {name: _value_of(name, text) for name, text in reach.headers}
         return Endpoint(
-            url, key, patience, self._rate, self._stopped, headers=headers, notify=lambda message: self.notify(message)
+            url,
+            key,
+            patience,
+            self._rate,
+            self._stopped,
+            headers=headers,
+            notify=lambda message: self.notify(message),
+            api=reach.api or CHAT,
         )
 
     def close(self) -> None:
@@ -151,6 +168,11 @@ class Router:
             endpoint.close()
         for server in self._servers.values():
             server.close()
+
+
+def is_provided(model: str, reach: EndpointConfig) -> bool:
+    """Return whether a model is reached through its provider, as its name says, and not at an endpoint."""
+    return "/" in model and not (reach.api or reach.base_url or reach.local or os.environ.get("OPENAI_BASE_URL"))
 
 
 def _value_of(name: str, text: str) -> str:
@@ -188,7 +210,7 @@ def connect(
     local: str | Path | None = None,
     local_threads: int | None = None,
     store: str | Path | None = None,
-    replay: str | Path | None = None,
+    replay: str | Path | BatchClient | None = None,
     budget: str = "",
     price: str = "",
     rate: float | None = None,
@@ -204,7 +226,7 @@ def connect(
         local: GGUF file that is served in this process, instead of an endpoint.
         local_threads: CPU threads of the model; all cores if None.
         store: File of exchanges; requests in it are not sent again.
-        replay: File of exchanges that answers all requests, without any endpoint.
+        replay: File of exchanges, or client of a batch, that answers all requests without any endpoint.
         budget: Budget of an episode, see ``budget.parse_budget``.
         price: Prices, see ``budget.parse_prices``.
         rate: Maximum requests per minute.
@@ -214,33 +236,40 @@ def connect(
         keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
 
     Raises:
-        ValueError: For options that exclude each other, a bad number, or a missing extra or key.
+        ValueError: For options that exclude each other, a bad number or batch, or a missing extra or key.
         OSError: If a file cannot be read.
     """
-    for name, number in (("rate", rate), ("timeout", timeout), ("local-threads", local_threads)):
-        if number is not None and not 0 < number < float("inf"):
-            raise ValueError(f"{name} must be a number above 0, not {number!r}")
-    sources = {"base-url": base_url, "local": local, "replay": replay}
-    chosen = [name for name, value in sources.items() if value is not None]
-    if len(chosen) > 1 or (replay is not None and store is not None):
-        raise ValueError(f"give only one of {', '.join([*chosen, *(['store'] if replay and store else [])])}")
+    _check_numbers({"rate": rate, "timeout": timeout, "local-threads": local_threads})
+    batch = replay if isinstance(replay, BatchClient) else None  # runs of batches can be continued by the endpoint
+    sources = {"base-url": None if batch else base_url, "local": local, "replay": replay}
+    sources |= {} if replay is batch else {"store": store}
+    if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
+        raise ValueError(f"give only one of {', '.join(chosen)}")
     limits, prices = parse_budget(budget), parse_prices(price)
     facts: dict[str, Any] = {"budget": limits.to_dict(), "prices": {m: vars(p) for m, p in prices.items()}}
-    if replay is not None:
-        if not Path(replay).is_file():
-            raise ValueError(f"{replay}: no such file of exchanges")
-        return Connection(_keeping(ReplayClient(Store(replay)), replay, keep), limits, prices, (), facts)
+    if not isinstance(replay, BatchClient | None):
+        return Connection(_keeping(_replay_client(Path(replay)), replay, keep), limits, prices, (), facts)
     kept = None if store is None else Store(store)  # rejects a damaged file before anything is started
     stopped = threading.Event()
-    patience = None if timeout is None else RetryPolicy(timeout=timeout)
-    router = Router(
-        EndpointConfig(base_url or "", key_variable or "", str(local or "")), patience, rate, local_threads, stopped
-    )
+    default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))
+    router = Router(default, RetryPolicy(timeout=timeout) if timeout else None, rate, local_threads, stopped)
     facts |= {"endpoint": _where(router)}
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = {}
-    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
+    spending = SpendingClient(batch or router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
-    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, batch, spending, model_prices)
+
+
+def _replay_client(path: Path) -> ReplayClient:
+    if not path.is_file():
+        raise ValueError(f"{path}: no such file of exchanges")
+    return ReplayClient(Store(path))
+
+
+def _check_numbers(numbers: Mapping[str, float | None]) -> None:
+    for name, number in numbers.items():
+        if number is not None and not 0 < number < float("inf"):
+            raise ValueError(f"{name} must be a number above 0, not {number!r}")
 
 
 def _keeping(client: Client, store: str | Path | None, keep: str | Path | None) -> Client:

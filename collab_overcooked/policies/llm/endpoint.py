@@ -1,7 +1,4 @@
-"""OpenAI-compatible endpoints: retries, backoff, rate limit, and detection of the supported dialect.
-
-Only plain chat completions are used, without streaming and without tool calls, so that small servers suffice.
-"""
+"""Endpoints of language models: retries, backoff, rate limit, and detection of the supported dialect."""
 
 from __future__ import annotations
 
@@ -10,23 +7,36 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from email.utils import mktime_tz, parsedate_tz
-from functools import partial
 from json import JSONDecodeError
 from typing import Any
 from urllib.parse import urlsplit
 
-from collab_overcooked.io.redaction import READ, redact, remember
-from collab_overcooked.io.text import harmless
-from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, EndpointError, Reply, Request
+from collab_overcooked.io.redaction import redact, remember
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+from collab_overcooked.policies.llm.dialects import (
+    TOO_STRICT,
+    Dialect,
+    MalformedAnswer,
+    is_about_system_role,
+    sanitize,
+)
+from collab_overcooked.policies.llm.transports import (
+    CHAT,
+    PROVIDERS,
+    RESPONSES,
+    ChatTransport,
+    ResponsesTransport,
+    Transport,
+)
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
-MAX_ANSWER = 50_000  # maximum characters of a reply
-MAX_BODY = 10_000_000  # bytes of a reply; a hundredth of it if compressed
 SILENCE = 30.0  # seconds without a reply before the first notice; doubled for each further one
 AGAIN = (408, 409, 425, 429, 500, 502, 503, 504, 529)  # status codes of temporary errors
 _BROKEN = (
@@ -38,13 +48,12 @@ _BROKEN = (
     TimeoutError,
 )  # errors of unexpected bodies
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # permanent errors
+_TOO_LONG = re.compile(  # error messages about the length of a request, which say nothing about the model
+    r"context.{0,20}(?:length|size|window)|too (?:long|large|many tokens)|maximum.{0,20}tokens|status 413",
+    re.IGNORECASE,
+)
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
-TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
 MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
-
-
-class MalformedAnswer(ValueError):
-    """Reply that is not a chat completion; the message names the field."""
 
 
 @dataclass(frozen=True)
@@ -99,72 +108,6 @@ class RateLimit:
             self._free = max(self._free, self._clock() + seconds)
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Request features that an endpoint supports for one model, detected from its error messages.
-
-    Attributes:
-        structure: ``"schema"``, ``"object"`` (any JSON) or ``"text"``.
-        limit: Name of the parameter for the maximum reply length.
-        temperature: Whether a temperature is supported.
-        seed: Whether a seed is supported.
-        system: Whether the system role is supported; otherwise its content is prepended to the first user message.
-    """
-
-    structure: str = "schema"
-    limit: str = "max_tokens"
-    temperature: bool = True
-    seed: bool = True
-    system: bool = True
-
-    def after(self, complaint: str, structured: bool) -> Dialect | None:
-        """Return a simpler dialect in response to an error message; None if there is none."""
-        complaint_text = complaint.lower()
-        if "max_tokens" in complaint_text and self.limit == "max_tokens" and "max_completion_tokens" in complaint_text:
-            return replace(self, limit="max_completion_tokens")
-        if "temperature" in complaint_text and self.temperature:
-            return replace(self, temperature=False)
-        if "seed" in complaint_text and self.seed:
-            return replace(self, seed=False)
-        if _is_about_system_role(complaint_text) and self.system:
-            return replace(self, system=False)
-        about_form = any(
-            word in complaint_text for word in ("response_format", "schema", "json", "grammar", "structured")
-        )
-        if structured and self.structure != "text" and about_form:
-            return replace(self, structure="object" if self.structure == "schema" else "text")
-        return None
-
-    def turns(self, request: Request) -> Sequence[ChatMessage]:
-        """Return the chat, without a system role if unsupported."""
-        first, *others = request.turns
-        if self.system or first.role != "system":
-            return request.turns
-        content = f"{first.content}\n\n{others[0].content}" if others else first.content
-        return ChatMessage("user", content), *others[1:]
-
-    def arguments(self, request: Request) -> dict[str, Any]:
-        """Return a request in this dialect."""
-        arguments: dict[str, Any] = {
-            "model": request.model,
-            "messages": [{"role": turn.role, "content": turn.content} for turn in self.turns(request)],
-        }
-        if request.max_tokens:
-            arguments[self.limit] = request.max_tokens
-        if self.temperature:
-            arguments["temperature"] = request.temperature
-        if self.seed:
-            arguments["seed"] = request.seed
-        if request.schema is not None and self.structure == "schema":
-            form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
-            arguments["response_format"] = {"type": "json_schema", "json_schema": form}
-        elif request.schema is not None and self.structure == "object":
-            arguments["response_format"] = {"type": "json_object"}
-        if request.body:
-            arguments["extra_body"] = dict(request.body)
-        return arguments
-
-
 class Endpoint:
     """Client of a server over HTTP. Thread-safe.
 
@@ -177,9 +120,10 @@ class Endpoint:
         sleep: Function that waits for a number of seconds; by default it returns early when ``stopped`` is set.
         notify: Called with a message while a request waits.
         headers: Further headers of every request, which are never displayed.
+        api: One of ``transports.APIS``.
 
     Raises:
-        ValueError: If the extra ``llm`` is not installed, or no key is set for OpenAI's endpoint.
+        ValueError: If the extra ``llm`` or ``providers`` is not installed, or no key is set for OpenAI's endpoint.
     """
 
     def __init__(
@@ -192,47 +136,39 @@ class Endpoint:
         sleep: Callable[[float], object] | None = None,
         headers: Mapping[str, str] | None = None,
         notify: Callable[[str], None] = lambda message: None,
+        api: str = CHAT,
     ) -> None:
         try:
             import openai
         except ImportError:
             raise ValueError("language models need the extra llm: pip install 'collab-overcooked[llm]'") from None
-        url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+        url = "" if api == PROVIDERS else os.environ.get("OPENAI_BASE_URL") or OPENAI
+        url = check_address(base_url or url) if base_url or url else ""
         key = os.environ.get(key_variable, "")
         if not key and url == OPENAI:
             raise ValueError(f"set the environment variable {key_variable}, or pass --base-url of another endpoint")
-        self.address = check_address(url)
         self.patience = patience or RetryPolicy()
         headers = dict(headers or {})
         self._openai: Any = openai
         secrets = [value for name, value in headers.items() if _SECRET_HEADER.search(name)]
         for secret in filter(None, (key, *secrets)):
             remember(secret)
-        self._client = self._connect(url, key, headers)
+        self._transport = _open_transport(api, url, key, headers, self.patience.timeout)
+        self.address = self._transport.address
         self._stopped = stopped or threading.Event()
         self._sleep = sleep or self._stopped.wait
         self._rate = RateLimit(per_minute, sleep=self._sleep)
         self._lock = threading.Lock()
         self._dialects: dict[str, Dialect] = {}
         self._notify = notify
+        self._silences: dict[str, float] = {}  # model -> seconds of the last notice since its last reply
+        self._waiting: Counter[str] = Counter()  # requests in flight by model
         self._answered: set[str] = set()  # models that have replied at least once
         self._lost: dict[str, str] = {}  # model that never replied -> reason why it is no longer used
 
-    def _connect(self, url: str, key: str, headers: Mapping[str, str]) -> Any:
-        timeout = self.patience.timeout
-        web = self._openai.DefaultHttpxClient(base_url=url, event_hooks={"response": [partial(_hasten, timeout)]})
-        return self._openai.OpenAI(
-            base_url=url,
-            api_key=key or "none",
-            timeout=timeout,
-            max_retries=0,
-            http_client=web,
-            default_headers={"Accept-Encoding": "identity", **headers},  # compressed bodies have an unknown size
-        )
-
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        self._transport.close()
 
     def complete(self, request: Request) -> Reply:
         """Send a request with retries.
@@ -252,7 +188,7 @@ class Endpoint:
                 return replace(reply, attempts=attempt + reply.attempts - 1)
             except self._openai.APIStatusError as error:
                 trouble = self._describe_error(error)
-                if error.status_code in TOO_STRICT or (dialect.system and _is_about_system_role(trouble)):
+                if error.status_code in TOO_STRICT or (dialect.system and is_about_system_role(trouble)):
                     if self._simplified(request, dialect, trouble):
                         attempt -= 1  # the number of dialects is bounded
                         continue
@@ -294,25 +230,10 @@ class Endpoint:
 
     def _reply(self, request: Request, dialect: Dialect) -> Reply:
         begin = time.perf_counter()
-        answer = self._answer_in_time(request, dialect.arguments(request))
-        seconds = round(time.perf_counter() - begin, 3)
-        choice = self._choice_of(answer)
-        text = self._harmless(_text_of(choice.message), MAX_ANSWER)
-        refusal = getattr(choice.message, "refusal", None) or ""
-        refused = bool(refusal) or choice.finish_reason == "content_filter"
-        usage = getattr(answer, "usage", None)
-        return Reply(
-            text="" if refused else text,
-            finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
-            prompt_tokens=_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
-            completion_tokens=_count(usage, "completion_tokens", len(text)),
-            seconds=seconds,
-            detail=self._harmless(str(refusal), 500),
-            reasoning=self._harmless(_thoughts_of(choice.message), MAX_ANSWER),
-            cached_tokens=_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
-        )
+        answer = self._answer_in_time(request, dialect)
+        return self._transport.parse(answer, request, round(time.perf_counter() - begin, 3))
 
-    def _answer_in_time(self, request: Request, arguments: Mapping[str, Any]) -> Any:
+    def _answer_in_time(self, request: Request, dialect: Dialect) -> Any:
         """Return the endpoint's reply, with notices while waiting.
 
         Raises:
@@ -323,42 +244,43 @@ class Endpoint:
 
         def ask() -> None:
             try:
-                reply.set_result(self._client.chat.completions.create(**arguments))
+                reply.set_result(self._transport.send(request, dialect))
             except Exception as error:  # raised again in the waiting thread
                 reply.set_exception(error)
 
         threading.Thread(target=ask, daemon=True).start()
         begin, silence, timeout = time.monotonic(), SILENCE, self.patience.timeout
-        while not reply.done():
-            waited = time.monotonic() - begin
-            if waited >= timeout:
-                raise TimeoutError(f"no complete answer within {timeout:g} s")
-            if waited >= silence:
-                self._notify(f"{self._name(request)}: no answer for {waited:.0f} s; waiting")
-                silence *= 2
-            wait([reply], min(silence, timeout) - waited)
+        with self._waiting_for(request.model):
+            while not reply.done():
+                waited = time.monotonic() - begin
+                if waited >= timeout:
+                    raise TimeoutError(f"no complete answer within {timeout:g} s")
+                if waited >= silence:
+                    self._notify_silence(request, silence)
+                    silence *= 2
+                wait([reply], min(silence, timeout) - waited)
         return reply.result()
 
-    def _choice_of(self, answer: Any) -> Any:
-        """Return the first choice of an answer.
+    @contextmanager
+    def _waiting_for(self, model: str) -> Iterator[None]:
+        """Count the requests that wait for a model; its silence ends when none is left."""
+        with self._lock:
+            self._waiting[model] += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting[model] -= 1
+                if not self._waiting[model]:
+                    self._silences.pop(model, None)
 
-        Raises:
-            ValueError: For anything but a chat completion.
-            MalformedAnswer: If there is no choice with a message.
-        """
-        if isinstance(answer, str):  # a page from a proxy
-            raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
-        choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
-        if error and not choices:
-            message = error.get("message", error) if isinstance(error, dict) else error
-            raise ValueError(f"an error instead of an answer: {message}")
-        if not choices:
-            raise MalformedAnswer("an answer without choices")
-        if not isinstance(choices, list):
-            raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
-        if not hasattr(getattr(choices[0], "message", None), "content"):
-            raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
-        return choices[0]
+    def _notify_silence(self, request: Request, seconds: float) -> None:
+        """Notify that a model is silent, once for all requests that wait for it."""
+        with self._lock:
+            if self._silences.get(request.model, 0.0) >= seconds:
+                return
+            self._silences[request.model] = seconds
+            self._notify(f"{self._name(request)}: no answer for {seconds:g} s; waiting")  # inside, to keep their order
 
     def _dialect(self, model: str) -> Dialect:
         return self._dialects.get(model, Dialect())
@@ -374,8 +296,8 @@ class Endpoint:
             return simpler is not None
 
     def _turned_down(self, request: Request, trouble: str, attempts: int) -> Reply:
-        """Return a rejected reply, for example to a request that is too long; raise an error for unconfirmed models."""
-        if request.model not in self._answered:
+        """Return a rejected reply; raise an error for models that never replied, unless the request is too long."""
+        if request.model not in self._answered and not _TOO_LONG.search(trouble):
             raise self._give_up(request, trouble)
         return Reply("", "rejected", attempts=attempts, detail=trouble)
 
@@ -394,67 +316,16 @@ class Endpoint:
             cause = cause.__cause__  # holds the operating system's message: refused, unknown host
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
         because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # the text received instead of JSON
-        text = self._harmless(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
+        text = sanitize(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
         return f"status {status}: {text}" if status else text
 
-    def _harmless(self, text: str, limit: int) -> str:
-        """Return a sanitized text; it is truncated last, so that no partial key remains."""
-        return redact(harmless(text[: READ * READ * limit]), limit)
 
+def _open_transport(api: str, url: str, key: str, headers: Mapping[str, str], timeout: float) -> Transport:
+    if api == PROVIDERS:
+        from collab_overcooked.policies.llm.providers import ProvidersTransport
 
-def _is_about_system_role(complaint: str) -> bool:
-    """Return whether an error message is about the system role; its wording depends on the chat template."""
-    complaint_text = complaint.lower()
-    return "system" in complaint_text and (
-        "role" in complaint_text or "instruction" in complaint_text.partition("system")[2]
-    )
-
-
-def _hasten(seconds: float, response: Any) -> None:
-    """Limit time and size of a complete body: the client's own timeout restarts with every byte."""
-    stream, end = response.stream, time.monotonic() + seconds
-    packed = response.headers.get("content-encoding", "identity") != "identity"
-    kind: Any = type(stream)  # defined in different packages by versions of the client
-
-    class InTime(kind):
-        def __init__(self) -> None:
-            """Skip the parent's initialisation; all state is in the closure."""
-
-        def __iter__(self) -> Iterator[bytes]:
-            left = MAX_BODY // 100 if packed else MAX_BODY
-            for piece in stream:
-                left -= len(piece)
-                if left < 0:
-                    raise ValueError("the answer is too long")
-                if time.monotonic() > end:
-                    raise TimeoutError("the answer takes too long")
-                yield piece
-
-        def close(self) -> None:
-            stream.close()
-
-    response.stream = InTime()
-
-
-def _text_of(message: Any) -> str:
-    """Return the text of a message, which some endpoints send as a list of parts, including reasoning.
-
-    Raises:
-        MalformedAnswer: If its content is something else.
-    """
-    content = message.content
-    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
-        content = [part.get("text") for part in content if part.get("type") == "text"]
-        content = "".join(content) if all(isinstance(text, str) for text in content) else content
-    if not isinstance(content, (str, type(None))):
-        raise MalformedAnswer(f"choices[0].message.content must be a text, not {content!r:.80}")
-    return content or ""
-
-
-def _thoughts_of(message: Any) -> str:
-    """Return the reasoning text of a response; the field name differs between providers."""
-    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
-    return next((text for text in texts if isinstance(text, str)), "")
+        return ProvidersTransport(url, key, headers, timeout)
+    return (ResponsesTransport if api == RESPONSES else ChatTransport)(url, key, headers, timeout)
 
 
 def _retry_after(error: Any) -> float:
@@ -468,14 +339,6 @@ def _retry_after(error: Any) -> float:
         return max(0.0, mktime_tz(date) - time.time()) if date else 0.0
     except (ValueError, OverflowError):
         return 0.0
-
-
-def _count(usage: Any, name: str, characters: int) -> int:
-    """Return a token count; without a valid one, estimate four characters per token."""
-    value = getattr(usage, name, None)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
-        return value
-    return -(-characters // 4)
 
 
 def check_address(url: str) -> str:

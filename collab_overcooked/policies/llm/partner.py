@@ -6,7 +6,7 @@ teammates answer in the same form; refused actions are returned with the game's 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
+from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_parts, talk_tools
 
 
 class PartnerInstructions(Protocol):
@@ -34,6 +35,9 @@ class PartnerInstructions(Protocol):
     def running(self, seen: Seen) -> str:
         """Return the seat's running action, empty if there is none."""
 
+    def requests(self) -> Sequence[str]:
+        """Return the actions that the seat may ask its teammates for; empty if it does not know these."""
+
 
 class PartnerAgent:
     """Agent with instructions, planning, communication, error handling, memory and reflection, each with a switch."""
@@ -48,6 +52,7 @@ class PartnerAgent:
             "talk": values["talk"],
             "helper": values["helper"],
             "json": session.settings.json,
+            "tools": values["channel"] == TOOLS,
         }
 
     # ------------------------------------------------------------------------------------ instructions
@@ -97,13 +102,17 @@ class PartnerAgent:
         for part in self.modules.values():
             values |= part.values(seen)
         needed = [] if replying else ["plan"]  # an empty reply is silence
-        schema = fields_schema(self.names) if self.session.settings.json else None
+        tools = self._tools(seen) if self.on["channel"] == TOOLS else []
+        schema = fields_schema(self.names) if self.session.settings.json and not tools else None
+        read: Callable[[str], dict[str, str]] = partial(read_fields, names=self.names, needed=needed)
+        if tools:
+            read = partial(read_parts, tools=tools, needs_plan=not replying)
 
         def ask(rejected: str, objection: str) -> dict[str, str]:
             chat = self.question(
                 "plan", example=self.instructions.example(seen), rejected=rejected, objection=objection, **values
             )
-            return self.session.ask(chat, partial(read_fields, names=self.names, needed=needed), schema)
+            return self.session.ask(chat, read, schema, tools)
 
         parts = decide_checked(ask, lambda parts: parts["plan"], self.modules["check"], int(self.on["check"]), seen)
         say, last = read_say(parts.get("say", ""))
@@ -111,6 +120,13 @@ class PartnerAgent:
         if plan:
             self._decided.append((seen.timestep, plan))
         return plan, say, last
+
+    def _tools(self, seen: Seen) -> list[dict[str, Any]]:
+        """Return the tools: actions that are legal now, or later if the seat is busy; messages and requests."""
+        later = bool(self.instructions.running(seen))
+        act = "Take an action; call it several times for a plan, which is carried out in this order."
+        texts = seen.view.vocabulary if later else list(seen.legal_actions)
+        return [act_tool(texts, act), *(talk_tools(self.instructions.requests()) if self.on["talk"] else ())]
 
     def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Return messages with names instead of seats, and with plan and requests separated."""

@@ -10,6 +10,7 @@ from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import ChatMessage, Client, Request, UnusableReply
+from collab_overcooked.policies.llm.images import Picture
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import AgentSettings
 
@@ -45,6 +46,7 @@ class ModelSession:
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._tokens: int | None = None
         self._links: list[str] = []
+        self.pictures: tuple[Picture, ...] = ()  # of the current decision, in all of its requests
         usage.open(seat, settings.model, settings.price)
 
     def take_cost(self) -> dict[str, Any]:
@@ -53,13 +55,20 @@ class ModelSession:
         self._tokens, self._links = None, []
         return cost
 
-    def ask(self, turns: Sequence[ChatMessage], read: Callable[[str], T], schema: Mapping[str, Any] | None = None) -> T:
+    def ask(
+        self,
+        turns: Sequence[ChatMessage],
+        read: Callable[[str], T],
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Mapping[str, Any]] = (),
+    ) -> T:
         """Send a request until its answer is readable, with at most ``settings.repairs`` repetitions.
 
         Args:
             turns: The chat; adjacent messages of one role are merged, as some models require alternating roles.
             read: Parser of the answer; raises Unreadable with a message for the model.
             schema: JSON schema of the answer, enforced if the endpoint supports it.
+            tools: Tools of which the answer must call some.
 
         Returns:
             Result of ``read``.
@@ -70,7 +79,7 @@ class ModelSession:
         """
         chat = _joined(turns)
         for _ in range(self.settings.repairs + 1):
-            text, finish = self._complete(chat, schema)
+            text, finish = self._complete(chat, schema, tuple(tools))
             if finish == "rejected":  # repeating the request would not help
                 break
             try:
@@ -81,7 +90,9 @@ class ModelSession:
                 chat = _joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
         raise UnusableReply
 
-    def _complete(self, chat: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None) -> tuple[str, str]:
+    def _complete(
+        self, chat: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None, tools: tuple[Mapping[str, Any], ...]
+    ) -> tuple[str, str]:
         self.usage.check()
         settings = self.settings
         count = f"{self.seat}/{self._asked[chat]}"
@@ -97,6 +108,8 @@ class ModelSession:
             sample=sample,
             body=settings.body,
             reach=settings.reach,
+            tools=tools,
+            pictures=self.pictures,
             position=f"{self.seed}/{count}",
         )
         reply = self.client.complete(request)

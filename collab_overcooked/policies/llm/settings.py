@@ -13,6 +13,9 @@ from collab_overcooked.io.redaction import HIDDEN, redact_values
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import EndpointConfig
 from collab_overcooked.policies.llm.endpoint import check_address
+from collab_overcooked.policies.llm.images import SEES
+from collab_overcooked.policies.llm.tools import CHANNELS, TEXT
+from collab_overcooked.policies.llm.transports import APIS
 from collab_overcooked.policies.search.deliberation import FALLBACKS, MODES, PROFILES
 
 CHOOSE, PARTNER, DISPATCH, COTS = "choose", "partner", "dispatch", "cots"
@@ -69,6 +72,10 @@ class Switch:
 
 
 SWITCHES: Mapping[str, Switch] = {
+    "channel": Switch({CHOOSE: TEXT, PARTNER: TEXT}, "word",
+                      "Answers as text, or as calls of tools (act; for partner also say and request).", CHANNELS),
+    "see": Switch({CHOOSE: TEXT, PARTNER: TEXT, COELA: TEXT, ROCO: TEXT, CAPO: TEXT}, "word",
+                  "The state as text, as the seat's picture (PNG), or both.", SEES),
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "Number of the agent's last actions in the prompt."),
     "messages": Switch({PARTNER: 6, COELA: 3, ROCO: 6, CAPO: 6}, "count",
@@ -156,14 +163,21 @@ _PLAIN: Mapping[str, str] = {
     "top_p": "Nucleus sampling, above 0 to 1.",
     "effort": "Reasoning effort, such as low or high, if the model supports it.",
     "base_url": "Endpoint of this model. Default: that of --base-url.",
+    "api": "API of the model: chat or responses (OpenAI's), or providers (the extra of this name). Default: providers "
+    "for names such as anthropic/claude-sonnet-4-5 without a base_url, else chat.",
     "key_variable": "Environment variable with the key of this model's endpoint.",
     "local": "GGUF file of this model, served in this process.",
     "price": "Dollars per million prompt and completion tokens: 2.5/10.",
     "body": "In a YAML file: further fields of the request.",
     "headers": "In a YAML file: further HTTP headers; a value such as $NAME is read from the environment.",
 }
-_REACH = ("base_url", "key_variable", "local", "headers")
+_REACH = ("base_url", "key_variable", "local", "headers", "api")
 _TEXTS = ("preset", "prompts", "effort", "base_url", "key_variable", "local")
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "agent": (AUTO, *KINDS),
+    "answer": (AUTO, "schema", "text"),
+    "api": APIS,
+}
 _NUMBERS: Mapping[str, tuple[type, float, float]] = {
     "temperature": (float, 0, 2),
     "tokens": (int, 0, 1_000_000),
@@ -344,10 +358,9 @@ def _plain(name: str, value: Any) -> Any:
         return mapping if name == "body" else tuple((key, str(text)) for key, text in mapping.items())
     if name == "price":
         return _price(value)
-    if name in ("agent", "answer"):
-        allowed = (AUTO, *KINDS) if name == "agent" else (AUTO, "schema", "text")
-        if value not in allowed:
-            raise OptionError(name, f"policy 'llm': {near_matches(name, value, allowed)}")
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            raise OptionError(name, f"policy 'llm': {near_matches(name, value, _CHOICES[name])}")
         return value
     kind, low, high = _NUMBERS[name]
     try:

@@ -49,8 +49,9 @@ class SpendingClient:
         """Return a summary of the spending in one line."""
         usage = self.usage
         money = "" if usage.dollars is None else f", {usage.dollars:.4f} dollars"
+        thought = f" ({usage.reasoning_tokens} of them reasoning)" if usage.reasoning_tokens else ""
         cached = f" ({usage.cached_tokens} of them cached)" if usage.cached_tokens else ""
         return (
             f"language models: {usage.calls} questions asked, {usage.prompt_tokens} tokens in{cached}, "
-            f"{usage.completion_tokens} out{money}"
+            f"{usage.completion_tokens} out{thought}{money}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
@@ -13,12 +14,16 @@ from collab_overcooked.io import schema
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
+from collab_overcooked.policies.llm.images import Picture
 
 SCHEMA = "collab-overcooked-exchange/1"
+PICTURES = "pictures"  # folder beside a store, with a file for each picture of its requests
 _ANY_TEXT = partial(schema.text, longest=schema.MAX_NUMBER)
 _REPLY = {
     **dict.fromkeys(("text", "detail", "reasoning"), _ANY_TEXT),
-    **dict.fromkeys(("prompt_tokens", "completion_tokens", "cached_tokens"), schema.integer(0, MAX_TOKENS)),
+    **dict.fromkeys(
+        ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"), schema.integer(0, MAX_TOKENS)
+    ),
     "attempts": schema.integer(),
     "finish": schema.one_of("stop", "length", "refused", "rejected"),
     "seconds": schema.number(0),
@@ -97,6 +102,8 @@ class Store:
         line = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": asdict(reply)}
         data = schema.json_line(line, _EXCHANGE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        for picture in request.pictures:
+            _keep_picture(self.path.parent / PICTURES, picture)
         with self._lock, FileLock(self.path, wait=True):
             self._read()
             if key in self._replies and not again:
@@ -108,6 +115,16 @@ class Store:
             self._end, self._lines = self._end + len(data), self._lines + 1
             self._replies[key] = reply
             return reply
+
+
+def _keep_picture(folder: Path, picture: Picture) -> None:
+    """Write a picture that is not there yet, complete or not at all."""
+    path = folder / f"{picture.digest}.png"
+    if not path.exists():
+        folder.mkdir(exist_ok=True)
+        part = folder / f"{picture.digest}.{os.getpid()}-{threading.get_ident()}"
+        part.write_bytes(picture.png)
+        part.replace(path)
 
 
 def _without_keys(request: Request) -> dict[str, Any]:
@@ -165,6 +182,16 @@ def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[s
             if link == own_link or "moment" not in entry:
                 exchanges[link] = (entry["request"], reply)
     return exchanges
+
+
+def read_all_exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply]]:
+    """Yield requests and replies of a file in its order.
+
+    Raises:
+        ValueError: If a line cannot be read.
+    """
+    for entry, reply, _ in _exchanges(path):
+        yield entry["request"], reply
 
 
 class RecordingClient:

@@ -15,6 +15,7 @@ import numpy as np
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.images import WAYS
 from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -44,6 +45,7 @@ class TeamAgent:
             "seat": seen.seat,
             "task": self.session.info.task,
             "manual": seen.manual if self.on["manual"] else "",
+            "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
             "helper": self.on["helper"],
             "json": self.json,

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
@@ -14,7 +15,8 @@ pytest.importorskip("openai", reason="needs the extra llm")
 
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Request
 from collab_overcooked.policies.llm.connection import connect
-from collab_overcooked.policies.llm.endpoint import Dialect, Endpoint, RateLimit, RetryPolicy, check_address
+from collab_overcooked.policies.llm.dialects import Dialect
+from collab_overcooked.policies.llm.endpoint import Endpoint, RateLimit, RetryPolicy, check_address
 
 QUESTION = Request("m", (ChatMessage("system", "rules"), ChatMessage("user", "now?")), max_tokens=20)
 FORM = {"type": "object", "properties": {"action": {"type": "integer"}}, "required": ["action"]}
@@ -481,14 +483,56 @@ def test_addresses_without_anybody_say_what_the_system_says(url, words):
     endpoint.close()
 
 
-def test_long_silence_is_told(monkeypatch):
+def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
     monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
     told: list[str] = []
-    with serving([Says("yes", wait=0.3)]) as server:
-        endpoint = Endpoint(server.url, notify=told.append)
+    third = threading.Event()
+
+    def notify(words):
+        told.append(words)
+        if len(told) == 3:
+            third.set()
+
+    with serving(lambda asked: Says("yes", wait=third.wait)) as server:
+        endpoint = Endpoint(server.url, notify=notify)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
-    assert 2 <= len(told) <= 3 and all("waiting" in words for words in told)  # after 0.05, 0.1 and 0.2 s
+    for seconds, words in zip((0.05, 0.1, 0.2), told[:3], strict=True):
+        assert f"no answer for {seconds:g} s; waiting" in words
+
+
+def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
+    """Sixteen requests wait for one model; it answers at the second notice, or a later one, once all have arrived."""
+    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
+    told: list[str] = []
+    second = threading.Event()
+
+    def notify(words):
+        told.append(words)
+        if len(told) >= 2 and len(server.asked) == 16:
+            second.set()
+
+    with serving(lambda asked: Says("yes", wait=second.wait)) as server:
+        endpoint = Endpoint(server.url, notify=notify)
+        with ThreadPoolExecutor(16) as pool:
+            assert [reply.text for reply in pool.map(endpoint.complete, [QUESTION] * 16)] == ["yes"] * 16
+        endpoint.close()
+    assert ["0.05 s" in words for words in told[:2]] == [True, False]
+    assert len({words for words in told}) == len(told), "each notice once, not for each request"
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [
+        ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.", 400),
+        ("the request exceeds the available context size, try increasing it", 400),
+        ("prompt is too long: 210000 tokens > 200000 maximum", 400),
+        ("Request Entity Too Large", 413),
+    ],
+)
+def test_a_first_question_that_is_too_long_has_no_answer_and_ends_nothing(ask, words, status):
+    reply, server = ask([Says(words, status)])
+    assert (reply.finish, reply.text) == ("rejected", "") and words in reply.detail and len(server.asked) == 1
 
 
 @pytest.mark.parametrize(
@@ -521,6 +565,6 @@ def test_models_without_a_system_role_are_told_all_by_the_user(words, status):
 
 
 def test_bodies_without_end_are_cut_off(ask, monkeypatch):
-    monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.MAX_BODY", 1000)
+    monkeypatch.setattr("collab_overcooked.policies.llm.transports.MAX_BODY", 1000)
     error, _ = ask([Says("x" * 2000)])
     assert isinstance(error, EndpointError) and "the answer is too long" in str(error)

@@ -145,6 +145,13 @@ def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> N
     assert not (tmp_path / "a").exists()
 
 
+def test_a_dry_run_refuses_what_the_run_refuses(tmp_path: Path) -> None:
+    words = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--team", "all=llm:m?rounds=2"]
+    for more in (["--dry-run"], ["--base-url", "http://127.0.0.1:9/v1"]):
+        done = CliRunner().invoke(app, [*words, *more, "--out", str(tmp_path / "a")])
+        assert done.exit_code == 2 and "the agent 'partner' has no switch 'rounds'" in done.output, done.output
+
+
 def test_a_dry_run_without_models_is_refused() -> None:
     done = CliRunner().invoke(app, ["evaluate", "rush", "--team", "all=greedy", "--dry-run"])
     assert done.exit_code == 2 and "option --dry-run is for teams with llm policies" in done.output

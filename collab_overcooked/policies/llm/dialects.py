@@ -1,0 +1,203 @@
+"""What is sent to and read from OpenAI-compatible endpoints: features that they lack, and chat completions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from collab_overcooked.io.redaction import READ, redact
+from collab_overcooked.io.text import harmless
+from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Reply, Request
+from collab_overcooked.policies.llm.tools import calls_text
+
+MAX_ANSWER = 50_000  # maximum characters of a reply
+TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
+
+
+class MalformedAnswer(ValueError):
+    """Reply that is not a chat completion; the message names the field."""
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """Request features that an endpoint supports for one model, detected from its error messages.
+
+    Attributes:
+        structure: ``"schema"``, ``"object"`` (any JSON) or ``"text"``.
+        limit: Name of the parameter for the maximum reply length.
+        temperature: Whether a temperature is supported.
+        seed: Whether a seed is supported.
+        system: Whether the system role is supported; otherwise its content is prepended to the first user message.
+        required: Whether calls of tools can be required.
+    """
+
+    structure: str = "schema"
+    limit: str = "max_tokens"
+    temperature: bool = True
+    seed: bool = True
+    system: bool = True
+    required: bool = True
+
+    def after(self, complaint: str, structured: bool) -> Dialect | None:
+        """Return a simpler dialect in response to an error message; None if there is none."""
+        complaint_text = complaint.lower()
+        if "max_tokens" in complaint_text and self.limit == "max_tokens" and "max_completion_tokens" in complaint_text:
+            return replace(self, limit="max_completion_tokens")
+        if "temperature" in complaint_text and self.temperature:
+            return replace(self, temperature=False)
+        if "seed" in complaint_text and self.seed:
+            return replace(self, seed=False)
+        if is_about_system_role(complaint_text) and self.system:
+            return replace(self, system=False)
+        if "tool_choice" in complaint_text and self.required:
+            return replace(self, required=False)
+        about_form = any(
+            word in complaint_text for word in ("response_format", "schema", "json", "grammar", "structured")
+        )
+        if structured and self.structure != "text" and about_form:
+            return replace(self, structure="object" if self.structure == "schema" else "text")
+        return None
+
+    def turns(self, request: Request) -> Sequence[ChatMessage]:
+        """Return the chat, without a system role if unsupported."""
+        first, *others = request.turns
+        if self.system or first.role != "system":
+            return request.turns
+        content = f"{first.content}\n\n{others[0].content}" if others else first.content
+        return ChatMessage("user", content), *others[1:]
+
+    def messages(self, request: Request, kind: str = "", url: Callable[[str], Any] = str) -> list[dict[str, Any]]:
+        """Return the chat as JSON values, with pictures in the first message of the user.
+
+        Args:
+            request: The request.
+            kind: Prefix of the types of its parts.
+            url: Function from the URL of a picture to its value in a part.
+        """
+        messages = [{"role": turn.role, "content": turn.content} for turn in self.turns(request)]
+        if request.pictures:
+            first = next(message for message in messages if message["role"] == "user")
+            pictures = [
+                {"type": f"{kind}image{'' if kind else '_url'}", "image_url": url(p.url)} for p in request.pictures
+            ]
+            first["content"] = [{"type": f"{kind}text", "text": first["content"]}, *pictures]  # type: ignore[assignment]
+        return messages
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """Return a request in this dialect."""
+        messages = self.messages(request, url=lambda url: {"url": url})
+        arguments: dict[str, Any] = {"model": request.model, "messages": messages}
+        if request.max_tokens:
+            arguments[self.limit] = request.max_tokens
+        if self.temperature:
+            arguments["temperature"] = request.temperature
+        if self.seed:
+            arguments["seed"] = request.seed
+        if request.schema is not None and self.structure == "schema":
+            form = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+            arguments["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif request.schema is not None and self.structure == "object":
+            arguments["response_format"] = {"type": "json_object"}
+        if request.tools:
+            arguments["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
+            arguments |= {"tool_choice": "required"} if self.required else {}
+        if request.body:
+            arguments["extra_body"] = dict(request.body)
+        return arguments
+
+
+def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
+    """Return the reply in a chat completion.
+
+    Raises:
+        ValueError: For anything but a chat completion.
+        MalformedAnswer: If there is no choice with a message.
+    """
+    choice = _choice_of(answer)
+    calls = _calls_of(choice.message) if request.tools else []
+    text = sanitize(calls_text(calls) if calls else _text_of(choice.message), MAX_ANSWER)
+    refusal = getattr(choice.message, "refusal", None) or ""
+    refused = bool(refusal) or choice.finish_reason == "content_filter"
+    usage = getattr(answer, "usage", None)
+    return Reply(
+        text="" if refused else text,
+        finish="refused" if refused else "length" if choice.finish_reason == "length" else "stop",
+        prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
+        completion_tokens=token_count(usage, "completion_tokens", len(text)),
+        seconds=seconds,
+        detail=sanitize(str(refusal), 500),
+        reasoning=sanitize(_thoughts_of(choice.message), MAX_ANSWER),
+        cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
+        reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0),
+    )
+
+
+def _choice_of(answer: Any) -> Any:
+    """Return the first choice of an answer.
+
+    Raises:
+        ValueError: For anything but a chat completion.
+        MalformedAnswer: If there is no choice with a message.
+    """
+    if isinstance(answer, str):  # a page from a proxy
+        raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
+    choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
+    if error and not choices:
+        message = error.get("message", error) if isinstance(error, dict) else error
+        raise ValueError(f"an error instead of an answer: {message}")
+    if not choices:
+        raise MalformedAnswer("an answer without choices")
+    if not isinstance(choices, list):
+        raise MalformedAnswer(f"choices must be a list, not {type(choices).__name__}")
+    if not hasattr(getattr(choices[0], "message", None), "content"):
+        raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
+    return choices[0]
+
+
+def is_about_system_role(complaint: str) -> bool:
+    """Return whether an error message is about the system role; its wording depends on the chat template."""
+    complaint_text = complaint.lower()
+    return "system" in complaint_text and (
+        "role" in complaint_text or "instruction" in complaint_text.partition("system")[2]
+    )
+
+
+def _text_of(message: Any) -> str:
+    """Return the text of a message, which some endpoints send as a list of parts, including reasoning.
+
+    Raises:
+        MalformedAnswer: If its content is something else.
+    """
+    content = message.content
+    if isinstance(content, list) and all(isinstance(part, dict) for part in content):
+        content = [part.get("text") for part in content if part.get("type") == "text"]
+        content = "".join(content) if all(isinstance(text, str) for text in content) else content
+    if not isinstance(content, (str, type(None))):
+        raise MalformedAnswer(f"choices[0].message.content must be a text, not {content!r:.80}")
+    return content or ""
+
+
+def _calls_of(message: Any) -> list[tuple[str, str]]:
+    """Return name and arguments of the calls of tools in a message."""
+    functions = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
+    return [(str(function.name), str(function.arguments)) for function in functions if function is not None]
+
+
+def _thoughts_of(message: Any) -> str:
+    """Return the reasoning text of a response; the field name differs between providers."""
+    texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def token_count(usage: Any, name: str, characters: int) -> int:
+    """Return a token count; without a valid one, estimate four characters per token."""
+    value = getattr(usage, name, None)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_TOKENS:
+        return value
+    return -(-characters // 4)
+
+
+def sanitize(text: str, limit: int) -> str:
+    """Return a sanitized text; it is truncated last, so that no partial key remains."""
+    return redact(harmless(text[: READ * READ * limit]), limit)

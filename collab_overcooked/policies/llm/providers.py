@@ -1,0 +1,78 @@
+"""Models of all other providers (Anthropic, Gemini, Bedrock, Ollama, ...) through the library LiteLLM.
+
+LiteLLM takes requests and returns replies in the form of OpenAI's Chat Completions, and its errors are OpenAI's:
+retries, dialects and parsing are those of any endpoint.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from collab_overcooked.io.redaction import remember
+from collab_overcooked.policies.llm.client import Reply, Request
+from collab_overcooked.policies.llm.dialects import Dialect, parse_completion
+
+CACHED = ("anthropic", "bedrock", "openrouter")  # providers that cache a prompt up to a marker in it
+_KEY = re.compile(r"_API_KEY$|^AWS_.*(?:KEY|TOKEN)$")
+_LOCAL = {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "true"}
+
+
+class ProvidersTransport:
+    """Any provider that LiteLLM knows; the prefix of the model's name says which, ``anthropic/claude-...``.
+
+    Args:
+        url: Address, if it is not the provider's own; empty for that.
+        key: Key; empty for the one in the provider's own environment variable, such as ANTHROPIC_API_KEY.
+        headers: Further headers of every request.
+        timeout: Seconds per request.
+
+    Raises:
+        ValueError: If the extra ``providers`` is not installed.
+    """
+
+    def __init__(self, url: str, key: str, headers: Mapping[str, str], timeout: float) -> None:
+        for name, value in _LOCAL.items():  # without them the library loads files from elsewhere
+            os.environ.setdefault(name, value)
+        try:
+            import litellm
+        except ImportError:
+            raise ValueError(
+                "models of other providers need the extra providers: pip install 'collab-overcooked[providers]'; a "
+                "model with a slash in its name at an OpenAI-compatible endpoint needs --base-url"
+            ) from None
+        litellm.suppress_debug_info = True
+        litellm.telemetry = False
+        for name, value in os.environ.items():
+            if _KEY.search(name):
+                remember(value)
+        self.address = url or "provider"
+        self._litellm: Any = litellm
+        self._fixed: dict[str, Any] = {
+            "timeout": timeout,
+            "num_retries": 0,
+            "max_retries": 0,
+            "extra_headers": dict(headers) or None,
+        }
+        self._fixed |= {"api_base": url or None, "api_key": key or None}
+
+    def send(self, request: Request, dialect: Dialect) -> Any:
+        """Send a request; its rules, which come first and stay equal, are marked for the provider's cache."""
+        arguments = dialect.arguments(request)
+        provider = request.model.partition("/")[0]
+        first = arguments["messages"][0]
+        if provider in CACHED and first["role"] == "system":
+            part = {"type": "text", "text": first["content"], "cache_control": {"type": "ephemeral"}}
+            arguments["messages"][0] = {"role": "system", "content": [part]}
+        if provider == "bedrock" and self._fixed["api_base"]:
+            arguments["aws_bedrock_runtime_endpoint"] = self._fixed["api_base"]
+        return self._litellm.completion(**{**arguments, **self._fixed, **arguments.pop("extra_body", {})})
+
+    def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
+        """Return the reply in a chat completion."""
+        return parse_completion(answer, request, seconds)
+
+    def close(self) -> None:
+        """Do nothing: the library keeps its connections."""

@@ -1,0 +1,71 @@
+"""OpenAI's Responses API: the arguments of a request, and the reply in a response."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from collab_overcooked.policies.llm.client import Reply, Request
+from collab_overcooked.policies.llm.dialects import MAX_ANSWER, Dialect, MalformedAnswer, sanitize, token_count
+from collab_overcooked.policies.llm.tools import calls_text
+
+
+def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
+    """Return a request as arguments of ``responses.create``; the API has no seed."""
+    arguments: dict[str, Any] = {
+        "model": request.model,
+        "input": dialect.messages(request, "input_"),
+        "store": False,
+    }
+    if request.max_tokens:
+        arguments["max_output_tokens"] = request.max_tokens
+    if dialect.temperature:
+        arguments["temperature"] = request.temperature
+    if request.schema is not None and dialect.structure != "text":
+        form = {"type": "json_schema", "name": "answer", "strict": True, "schema": dict(request.schema)}
+        arguments["text"] = {"format": form if dialect.structure == "schema" else {"type": "json_object"}}
+    if request.tools:
+        arguments["tools"] = [{"type": "function", "strict": True, **tool} for tool in request.tools]
+        arguments |= {"tool_choice": "required"} if dialect.required else {}
+    body = dict(request.body)
+    if effort := body.pop("reasoning_effort", None):
+        arguments["reasoning"] = {"effort": effort}
+    return arguments | ({"extra_body": body} if body else {})
+
+
+def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
+    """Return the reply in a response.
+
+    Raises:
+        ValueError: For anything but a response.
+        MalformedAnswer: If it has no list of output items.
+    """
+    if isinstance(answer, str):  # a page from a proxy
+        raise ValueError(f"no response but a text: {' '.join(answer[:MAX_ANSWER].split())}")
+    if error := getattr(answer, "error", None):
+        raise ValueError(f"an error instead of an answer: {getattr(error, 'message', error)}")
+    if not isinstance(getattr(answer, "output", None), list):
+        raise MalformedAnswer("an answer without a list of output items")
+    by_type: dict[str, list[Any]] = {}
+    for item in answer.output:
+        by_type.setdefault(str(getattr(item, "type", "")), []).append(item)
+        for part in getattr(item, "content", None) or ():
+            by_type.setdefault(str(getattr(part, "type", "")), []).append(part)
+    calls = [(str(call.name), str(call.arguments)) for call in by_type.get("function_call", ())]
+    said = "".join(str(part.text) for part in by_type.get("output_text", ()))
+    refusal = "".join(str(part.refusal) for part in by_type.get("refusal", ()))
+    cut = getattr(getattr(answer, "incomplete_details", None), "reason", "") or ""
+    refused = bool(refusal) or cut == "content_filter"
+    text = sanitize(calls_text(calls) if calls else said, MAX_ANSWER)
+    usage = getattr(answer, "usage", None)
+    thoughts = [part.text for item in by_type.get("reasoning", ()) for part in getattr(item, "summary", None) or ()]
+    return Reply(
+        text="" if refused else text,
+        finish="refused" if refused else "length" if cut == "max_output_tokens" else "stop",
+        prompt_tokens=token_count(usage, "input_tokens", sum(len(turn.content) for turn in request.turns)),
+        completion_tokens=token_count(usage, "output_tokens", len(text)),
+        seconds=seconds,
+        detail=sanitize(refusal, 500),
+        reasoning=sanitize("\n".join(map(str, thoughts)), MAX_ANSWER),
+        cached_tokens=token_count(getattr(usage, "input_tokens_details", None), "cached_tokens", 0),
+        reasoning_tokens=token_count(getattr(usage, "output_tokens_details", None), "reasoning_tokens", 0),
+    )

@@ -109,13 +109,16 @@ class QuestionJob(Job):
         return [self._record(team, choice)]
 
     def _as_text(self, team: Team) -> Choice:
-        checked_env(self.item)
+        env = checked_env(self.item)
         item, policy = self.item, team.policies[self.item.seat]
         source, game = source_of(item.scene.env_id), self.load_game()
         if not isinstance(policy, AnswersQuestions):
-            raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answers {PLAY}")
+            raise ValueError(f"policy {policy.name!r} cannot answer questions; use --answer-by {PLAY}")
         policy.reset(item.seat, EnvInfo(game.id, game, self.task, team.names), policy_seed(self.seed, item.seat))
-        return policy.answer(Question(source.rules(item), source.describe(item), item.question, item.choices))
+        view = env.game.seen(env.arrays[0], 0, item.seat)
+        return policy.answer(
+            Question(source.rules(item), source.describe(item), item.question, item.choices, lambda: view.picture)
+        )
 
     def _by_playing(self, team: Team) -> Choice:
         """Play on from the scene until the seat's actions match a choice or rule out all of them."""

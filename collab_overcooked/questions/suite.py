@@ -58,6 +58,7 @@ class QuestionOptions:
         f"{WORDS}: choose a letter; {PLAY}: play on from the scene (not for facts); "
         f"{AUTO}: {WORDS} for language models, {PLAY} for other policies.",
         allowed=(AUTO, *WAYS),
+        flag="--answer-by",
     )
     samples: int = option(1, "Answers per item.")
 
@@ -213,7 +214,7 @@ def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
     """
     policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
     if way == WORDS and kind_of(spec) != LANGUAGE:
-        raise ValueError(f"answers: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
+        raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")
     reasons: dict[tuple[str, str, str], str] = {}
     chosen = []
     for item in items:

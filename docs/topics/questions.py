@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 
+import collab_overcooked
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.questions.items import KINDS, LETTERS, PARTS, read_questions
-from collab_overcooked.questions.scoring import letter_accuracies
+from collab_overcooked.questions.scoring import cards, letter_accuracies
 
-from .writing import code, table
+from .writing import code, read_json, table, write_json
+
+RESULT_FILE = "questions.json"
+POLICIES = ("random", "greedy", "planner")
+COLUMNS = ("n", "Accuracy", "Chance", "Above chance", "No choice")
+GAMES = ("Overcooked-v0", "CollabCapture-v0", "CollabEscape-v0")
 
 
 def question_set() -> str:
@@ -43,4 +52,30 @@ def question_constants() -> str:
     return table(heads, rows, range(2, len(heads)))
 
 
-FACTS: tuple[Callable[[], str], ...] = (question_set, question_constants)
+def question_accuracies() -> str:
+    """Show how policies that answer by playing do on the built-in items."""
+    kept = read_json(RESULT_FILE)
+    rows = [(code(row["game"]), code(row["policy"]), *(row[name] for name in COLUMNS)) for row in kept["results"]]
+    heads = ("game", "policy", *(name.lower() for name in COLUMNS))
+    return f"Set `{kept['set']}`, version {kept['version']}.\n\n" + table(heads, rows, range(2, len(heads)))
+
+
+def measure() -> None:
+    """Let policies answer all built-in items that can be answered by playing, and keep their accuracies."""
+    results = []
+    for game in GAMES:
+        for policy in POLICIES:
+            plan = plan_evaluation("questions", [policy], games=game, answers="play")
+            with tempfile.TemporaryDirectory() as folder:
+                (card,) = cards(evaluate(plan, folder, workers=1))
+            assert card.data is not None
+            cells = {}
+            for column, cell in zip(card.data.columns, card.data.rows[0], strict=True):
+                value, interval = column.text(cell)
+                cells[column.name] = f"{value} ({interval})" if interval else value
+            results.append({"game": game, "policy": policy} | {name: cells[name] for name in COLUMNS})
+    name = read_questions().name
+    write_json(RESULT_FILE, {"version": collab_overcooked.__version__, "set": name, "results": results})
+
+
+FACTS: tuple[Callable[[], str], ...] = (question_set, question_constants, question_accuracies)

@@ -116,7 +116,7 @@ def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
 
 def test_a_language_model_can_play_as_well(tmp_path, key):
     with serving(lambda asked: Says('{"action": 1}')) as server:
-        options = ["--team", "llm:scripted", *OWN, "--kinds", "own", "--answers", "play", "--base-url", server.url]
+        options = ["--team", "llm:scripted", *OWN, "--kinds", "own", "--answer-by", "play", "--base-url", server.url]
         done = run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     assert {record["answer"]["way"] for record in read_records(tmp_path / "a")} == {"play"}
@@ -189,7 +189,7 @@ def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
         (["--team", "plannner"], "did you mean planner"),
         (["--team", "random", "--kinds", "onw"], "did you mean own"),
         (["--team", "random", "--kinds", "fact"], "questions about facts cannot be answered by playing"),
-        (["--team", "random", "--answers", "words"], "way of random"),
+        (["--team", "random", "--answer-by", "words"], "way of random"),
         (["--team", "random", "--items", "collabcapture-p1"], "unknown items"),
         (["--team", "random", "--set", "layout=locked"], "is set by each item's scene"),
         (["--team", "random", "--file", "absent.jsonl"], "cannot be read"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,17 @@ import numpy as np
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
 from collab_overcooked.games.overcooked.engine.compile import compile_layouts
 from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
-from collab_overcooked.games.overcooked.engine.constants import HAND_END, WAIT, Action, Clock, Param, Player, Reason
+from collab_overcooked.games.overcooked.engine.constants import (
+    HAND_END,
+    WAIT,
+    Action,
+    Clock,
+    Event,
+    EventColumn,
+    Param,
+    Player,
+    Reason,
+)
 from collab_overcooked.games.overcooked.engine.generate import generate, read_wishes
 from collab_overcooked.games.overcooked.engine.observation_layout import check_view
 from collab_overcooked.games.overcooked.engine.rules import can_interact
@@ -63,7 +74,8 @@ class Overcooked(CompiledGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = OvercookedConfig.read(values, options)
-        check_view(config.obs, config.axes, config.view_radius)
+        config = _with_size(config)
+        check_view(config.obs, config.axes, config.view_radius, config.size)
         self.kwargs = config.to_dict()
         pool = load_pool(config.layout, config.generator, config.players)
         if len(pool) > 1 and not config.gate_reset:
@@ -193,6 +205,16 @@ class Overcooked(CompiledGame):
     def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self._scene_names, self.compiled.tables, state, i, derived)
 
+    @property
+    def event_names(self) -> tuple[str, ...]:
+        """Names of the events that ``event_counts`` counts, as in ``events``."""
+        return tuple(event.name.lower() for event in Event)
+
+    def event_counts(self, out: Out) -> np.ndarray:
+        """Return how often each event happened to each player in the last step, (B, N, events)."""
+        counts: np.ndarray = out.events[..., EventColumn.CODE, None] >> np.arange(len(Event)) & 1
+        return counts
+
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.
 
@@ -209,6 +231,19 @@ class Overcooked(CompiledGame):
         return picture(self.layouts[self._index(scene["layout"])], scene, self.display_names)
 
 
+def _with_size(config: OvercookedConfig) -> OvercookedConfig:
+    """Return the config with the size of pictures of generated layouts, so that all pools of like wishes have it."""
+    whole_maps = not config.obs.startswith("features") and config.view_radius is None
+    if config.size is not None or not whole_maps or not _is_procedural(config.layout):
+        return config
+    wishes = read_wishes(config.generator)
+    return replace(config, size=[wishes.width[1], wishes.height[1]])
+
+
+def _is_procedural(source: Any) -> bool:
+    return isinstance(source, str) and source == PROCEDURAL
+
+
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:
     """Read one layout or several, or generate them.
 
@@ -216,7 +251,7 @@ def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: 
         LayoutError: If one of them cannot work.
         ValueError: If the list is empty, or for wishes that the generator cannot fulfil.
     """
-    if isinstance(source, str) and source == PROCEDURAL:
+    if _is_procedural(source):
         return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")

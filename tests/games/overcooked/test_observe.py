@@ -117,6 +117,40 @@ def test_pool_of_layouts_of_different_size_shows_each_in_its_corner() -> None:
         assert seen.sum() == wanted.sum()
 
 
+@pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("name", ("cramped_room", "locked", "bistro"))
+def test_size_pads_pictures_with_walls_and_changes_nothing_else(name: str, axes: str) -> None:
+    plain, padded = make(name, axes=axes), make(name, axes=axes, size=[14, 11])
+    height, width = plain.game.compiled.tables.terrain.shape[1:]
+    for (scene, own), (other, larger) in zip(moments(plain), moments(padded), strict=True):
+        assert scene == other
+        back = [1 + AXES[axes].index(axis) for axis in range(3)]
+        own, larger = own.transpose(0, *back), larger.transpose(0, *back)
+        assert larger.shape[1:3] == (14, 11)
+        assert (larger[:, :width, :height] == own).all()
+        outside = larger.astype(int)
+        outside[:, :width, :height] = 0
+        if scene["limit"] - scene["timestep"] >= 40:  # a channel says of every cell that little time is left
+            assert outside.sum() == len(own) * (14 * 11 - width * height) * (name == "locked"), "it has walls itself"
+
+
+def test_pictures_of_procedural_pools_have_the_size_that_was_wished_for() -> None:
+    """However few layouts are drawn, so that a held-out pool fits; the option says the size of other layouts."""
+    wishes = {"count": 2, "width": [5, 11], "height": [4, 8]}
+    shapes = set()
+    for seed in (0, 1):
+        env = collab_overcooked.make("Overcooked-v0", layout="procedural", generator=wishes | {"seed": seed})
+        assert env.game.kwargs["size"] == [11, 8]
+        shapes.add(env.observation_space("agent_0").shape)
+        assert env.reset(seed=0)[0]["agent_0"].shape in shapes
+    assert shapes == {(11, 8, 26)}
+    classic = collab_overcooked.make("Overcooked-v0", layout="cramped_room", size="11x8")
+    assert {classic.observation_space("agent_0").shape} == shapes
+    assert collab_overcooked.make(
+        "Overcooked-v0", layout="procedural", obs="features", generator=wishes
+    ).observation_space("agent_0").shape == (96,)
+
+
 @pytest.mark.parametrize("obs", ("lossless", "features_counters"))
 def test_batch_shows_what_single_environments_show(obs: str) -> None:
     batch = collab_overcooked.make_vec("Overcooked-v0", num_envs=3, obs=obs, max_cycles=30)
@@ -155,6 +189,12 @@ def test_masks_allow_interacts_that_change_something() -> None:
         ({"view_radius": 0}, "view_radius"),
         ({"obs": "features", "view_radius": 2}, "view_radius is for pictures"),
         ({"obs": "features", "axes": "chw"}, "axes is for pictures"),
+        ({"obs": "features", "size": [9, 6]}, "size is for pictures"),
+        ({"view_radius": 2, "size": [9, 6]}, "size is for whole maps"),
+        ({"size": [9, 3]}, "size 9 x 3 is too small for layouts of 5 x 4"),
+        ({"size": "9"}, 'size must be columns and rows, .9, 6. or "9x6", not .9.'),
+        ({"size": [9, 0]}, "size must be an integer from 1 to 1000, not 0"),
+        ({"size": "9xb"}, "size must be an integer"),
         ({"obs": "jaxmarl", "axes": "chw"}, "hwc"),
         ({"obs": "jaxmarl", "players": 3}, "2 players"),
         ({"obs": "jaxmarl", "layout": "locked"}, "no channel for walls"),

@@ -132,6 +132,38 @@ def test_two_layouts_of_one_name_are_refused(tmp_path: Path) -> None:
         plan_evaluation("overcooked", ["all=greedy"], layouts=f"cramped_room,{file}")
 
 
+def test_folders_and_procedural_layouts_are_played(tmp_path: Path) -> None:
+    folder = tmp_path / "held_out"
+    folder.mkdir()
+    for name in ("b", "a"):
+        (folder / f"{name}.yaml").write_text(f"extends: cramped_room\nname: {name}\n")
+    (folder / "notes.txt").write_text("no layout")
+    plan = plan_evaluation(
+        "overcooked",
+        ["all=greedy"],
+        layouts=f"{folder},cramped_room,procedural",
+        episodes=2,
+        horizon=HORIZON,
+        options={"generator": {"seed": 9, "count": 3}},
+    )
+    assert [job.task for job in plan.jobs[::2]] == ["a", "b", "cramped_room", "procedural"]
+    records = evaluate(plan, tmp_path / "out", workers=1, note=lambda _: None)
+    drawn = records[-1]["env_kwargs"]
+    assert drawn["layout"] == "procedural" and drawn["generator"] == {"seed": 9, "count": 3}
+    assert "generator" not in plan.jobs[0].env_kwargs
+    cards = SUITE.score(records, None)
+    tasks = [[row[0] for row in card.tables[0].rows] for card in cards]
+    assert [[name.split(" ")[0] for name in names] for names in tasks] == [["a", "b", "cramped_room"], ["procedural"]]
+    assert "generator" in cards[1].title
+
+
+def test_layouts_that_are_no_layouts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"has no file that ends in \.yaml, \.yml, \.layout"):
+        plan_evaluation("overcooked", ["all=greedy"], layouts=str(tmp_path))
+    with pytest.raises(ValueError, match="needs 'procedural' among --layouts, these are cramped_room"):
+        plan_evaluation("overcooked", ["all=greedy"], layouts="cramped_room", options={"generator": {"seed": 1}})
+
+
 def test_published_numbers_are_the_printed_ones() -> None:
     theirs = scoring.published()
     assert theirs.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]

@@ -72,6 +72,13 @@ class Instructions:
         mate = (self._seat + 1) % self._game.n_agents
         return {"plan": "; ".join(actions(self._seat)), "request": next(iter(actions(mate)), "wait(1)")}
 
+    def requests(self) -> list[str]:
+        """Return the actions of all teammates if the seat knows them, as its rules say; else nothing."""
+        if not self._game.kitchen.agents[self._seat].knows_recipes:
+            return []
+        mates = (seat for seat in range(self._game.n_agents) if seat != self._seat)
+        return list(dict.fromkeys(text for seat in mates for text in vocabulary(self._game.compiled, seat)))
+
     def running(self, seen: Seen) -> str:
         """Return the action that the seat carries out already, empty if there is none."""
         return str(seen.scene["agents"][seen.seat]["action"] or seen.running)

@@ -38,6 +38,7 @@ class GreedyPolicy(Silent):
 
     name = "greedy"
     needs_simulator = True
+    batched = True
 
     def __init__(self, options: GreedyOptions | None = None) -> None:
         self._options = options or GreedyOptions()

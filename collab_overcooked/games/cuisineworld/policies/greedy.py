@@ -100,6 +100,7 @@ class GreedyPolicy(Silent):
 
     name = "greedy"
     needs_simulator = True
+    batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Forget the last episode.

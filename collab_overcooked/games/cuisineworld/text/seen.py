@@ -13,6 +13,7 @@ class KitchenView(SeatView):
 
     public_refusals = True
     public_choices = True  # commands are carried out one after the other
+    public_actions = True
 
     @property
     def rules(self) -> str:

@@ -72,7 +72,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
     frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
     view = config.obs, config.axes, config.view_radius, int(times.max()), int(frames[:, Frame.GATE_LIMIT].max())
-    seen = compile_view(symbols, terrain, floor, neighbours, n_players, *view)
+    seen = compile_view(symbols, terrain, floor, neighbours, n_players, *view, config.size)
     objects = number_objects(layouts, terrain)
     levels = parse_action_levels(config.action_level, n_players, PRIMITIVE)
     tables = Tables(

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from collab_overcooked.games.overcooked.engine.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.engine.observation_layout import AXES, ENCODINGS
+from collab_overcooked.io.checks import parse_integer, quote_value
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
 MAX_RADIUS = 100
+MAX_SIDE = 1_000  # cells of a padded picture in each direction
 HORIZON = 400  # steps of an episode, the common choice in the literature
 Source = str | Path | Mapping[str, Any]
+
+
+def _check_size(name: str, value: Any, about: Mapping[str, Any]) -> list[int]:
+    """Return columns and rows."""
+    numbers = value.lower().split("x") if isinstance(value, str) else value
+    if not isinstance(numbers, (list, tuple)) or len(numbers) != 2:
+        raise ValueError(f'{name} must be columns and rows, [9, 6] or "9x6", not {quote_value(value)}')
+    return [
+        parse_integer(name, int(n) if isinstance(n, str) and n.isdecimal() else n, 1, most=MAX_SIDE) for n in numbers
+    ]
 
 
 @dataclass(frozen=True)
 class OvercookedConfig(Config):
     """Options of Overcooked."""
 
-    presentation: ClassVar = {"obs": OBS_REASON, "axes": "Order of the axes of that array."}
+    presentation: ClassVar = {
+        "obs": OBS_REASON,
+        "axes": "Order of the axes of that array.",
+        "size": "Padding of that array.",
+    }
 
     layout: Source | Sequence[Source] = unchecked(
         "cramped_room",
@@ -69,6 +85,15 @@ class OvercookedConfig(Config):
     )
     view_radius: int | None = integer(
         None, "Cells that a player sees in each direction. Default: all.", least=1, most=MAX_RADIUS
+    )
+    size: Sequence[int] | None = field(
+        default=None,
+        metadata={
+            "meaning": 'Columns and rows of pictures, ``[9, 6]`` or ``"9x6"``: smaller layouts are padded with walls'
+            ' at the right and the bottom. Default: the largest layout of the pool; for ``"procedural"`` the largest'
+            " that ``generator`` allows.",
+            "check": _check_size,
+        },
     )
     action_level: str | Mapping[str, str] = unchecked(
         PRIMITIVE,

@@ -5,7 +5,7 @@ Only numbers that never change during a game are worked out here; ``observe.py``
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -76,18 +76,20 @@ class Seen(NamedTuple):
     space: gymnasium.spaces.Box[Any]
 
 
-def check_view(obs: Any, axes: Any, view_radius: Any) -> None:
+def check_view(obs: Any, axes: Any, view_radius: Any, size: Any = None) -> None:
     """Reject incompatible options.
 
     Raises:
         ValueError: For a choice that an encoding does not have.
     """
     if obs.startswith("features"):
-        for name, value in (("axes", axes), ("view_radius", view_radius)):
+        for name, value in (("axes", axes), ("view_radius", view_radius), ("size", size)):
             if value is not None:
                 raise ValueError(f"{name} is for pictures; obs {obs!r} is a row of numbers")
     if obs == "jaxmarl" and axes not in (None, "hwc"):
         raise ValueError(f"obs 'jaxmarl' has the axes of that port, 'hwc', not {axes!r}")
+    if view_radius is not None and size is not None:
+        raise ValueError(f"size is for whole maps; with view_radius={view_radius} a picture has the size of the window")
 
 
 def _fill_view(
@@ -115,6 +117,7 @@ def compile_view(
     view_radius: int | None = None,
     cook_time: int = MAX_NUMBER,
     gate_limit: int = MAX_NUMBER,
+    size: Sequence[int] | None = None,
 ) -> Seen:
     """Lay out the observations of a pool.
 
@@ -129,9 +132,10 @@ def compile_view(
         view_radius: Cells that a player sees in each direction, all if None.
         cook_time: Longest cooking time of a soup in the pool.
         gate_limit: Highest count of an open gate in the pool.
+        size: Columns and rows of a picture, those of ``terrain`` if None.
 
     Raises:
-        ValueError: If the encoding cannot show what is on a map, or as many players.
+        ValueError: If ``size`` is smaller than a map, the encoding cannot show what is on a map, or as many players.
     """
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
@@ -144,22 +148,51 @@ def compile_view(
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(bounds.min, bounds.max, (length,), np.int8)
         return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, space)
     _refuse_unknown(symbols, n_players, obs)
+    terrain = _pad(terrain, size)
     order = AXES[axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     own = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + own
     shape = _fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
-    table = GATED if encoding == Encoding.GATES else PLAIN
+    template = _template(
+        terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, own, view_radius or 0, order
+    )
+    none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
+    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:own])
+    return Seen(view, holders, template, *none, space)
+
+
+def _template(
+    terrain: Array, table: Mapping[Terrain, int], channels: int, own: int, margin: int, order: Sequence[int]
+) -> Array:
+    """Return the maps as pictures show them before anything moves, uint8 (K, L).
+
+    Args:
+        terrain: int32 (K, H, W).
+        table: Channel of each terrain, after those of the players.
+        channels: Number of channels.
+        own: Number of channels after those of the players.
+        margin: Empty cells around a map.
+        order: Order of x, y and channel in memory.
+    """
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in table.items():
         if channel < own:
-            template[..., PLAYER_CHANNELS * n_players + channel] = terrain == kind
-    margin = (view_radius or 0, view_radius or 0)
-    template = np.pad(template, ((0, 0), margin, margin, (0, 0)))
+            template[..., channels - own + channel] = terrain == kind
+    margins = (margin, margin)
+    template = np.pad(template, ((0, 0), margins, margins, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))
-    none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
-    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:own])
-    return Seen(view, holders, np.ascontiguousarray(template).reshape(len(terrain), -1), *none, space)
+    return np.ascontiguousarray(template).reshape(len(terrain), -1)
+
+
+def _pad(terrain: Array, size: Sequence[int] | None) -> Array:
+    """Return maps with walls at the right and the bottom, (K, rows, columns)."""
+    height, width = terrain.shape[1:]
+    columns, rows = size or (width, height)
+    if columns < width or rows < height:
+        raise ValueError(f"size {columns} x {rows} is too small for layouts of {width} x {height}")
+    margins = ((0, 0), (0, rows - height), (0, columns - width))
+    return np.pad(terrain, margins, constant_values=int(Terrain.WALL))
 
 
 def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gymnasium.spaces.Box[Any]:

@@ -24,6 +24,8 @@ class ProxyPolicy(Silent):
         kind: One of ``STAND_INS``.
     """
 
+    batched = True
+
     def __init__(self, kind: str) -> None:
         self.name, self.kind = f"proxy:{kind}", kind
         self._by_layout: dict[str, TrainedPolicy] = {}

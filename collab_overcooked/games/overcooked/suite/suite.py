@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
+from pathlib import Path
 from statistics import fmean
 from typing import Any, ClassVar
 
@@ -18,6 +19,8 @@ from collab_overcooked.evaluation.episode_suite import EpisodeSuite, count_colum
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.overcooked.engine.spec import layouts, load_kitchen
+from collab_overcooked.games.overcooked.env import PROCEDURAL
+from collab_overcooked.games.overcooked.suite.documents import LAYOUT
 from collab_overcooked.games.overcooked.suite.scoring import (
     AXES,
     HORIZON,
@@ -51,25 +54,36 @@ LAYOUT_NOTES = {
 class LayoutOptions:
     """What users can choose beyond team, seed and options of the environment."""
 
-    layouts: str | None = option(None, "Layouts or files; all built-in ones if not given.", metavar=NAMES)
+    layouts: str | None = option(
+        None, "Layouts, files, folders of files, or procedural; all built-in ones if not given.", metavar=NAMES
+    )
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     horizon: int = option(HORIZON, "Steps of an episode.")
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
-    """Read layouts such as ``"all"``, ``"cramped_room,locked"`` or ``"my.layout"``.
+    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``.
 
     Raises:
-        ValueError: If a layout is unknown.
+        ValueError: If a layout is unknown, or a folder has no files of layouts.
     """
     chosen: dict[str, None] = {}
-    for word in (text or "all").split(","):
-        names = ordered_layouts() if word.strip() == "all" else [word.strip()]
+    for word in map(str.strip, (text or "all").split(",")):
+        if word not in layouts() and Path(word).is_dir():
+            names = sorted(str(path) for path in Path(word).iterdir() if path.name.endswith(LAYOUT.endings))
+            if not names:
+                raise ValueError(f"layouts: folder {word!r} has no file that ends in {', '.join(LAYOUT.endings)}")
+        else:
+            names = ordered_layouts() if word == "all" else [word]
         for name in names:
-            if name not in layouts() and not name.endswith((".yaml", ".yml", ".layout")):
-                raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all'])}")
+            if name not in (*layouts(), PROCEDURAL) and not name.endswith(LAYOUT.endings):
+                raise ValueError(f"layouts: {near_matches('layout', name, [*layouts(), 'all', PROCEDURAL])}")
             chosen[name] = None
     return tuple(chosen)
+
+
+def _setting_name(layout: str) -> str:
+    return layout if layout == PROCEDURAL else load_kitchen(layout).name
 
 
 def ordered_layouts() -> list[str]:
@@ -123,18 +137,21 @@ class OvercookedSuite(EpisodeSuite):
     def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         """Return layouts, both ways to seat a team."""
         chosen = parse_layouts(own.layouts)
-        check_names("layouts", chosen, lambda layout: load_kitchen(layout).name)
+        check_names("layouts", chosen, _setting_name)
         length = {"max_cycles": parse_integer("horizon", own.horizon, 1), **options}
+        if PROCEDURAL not in chosen and options.get("generator") is not None:
+            raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:
-            seats = load_checked(OVERCOOKED, **{"layout": layout, **length}).n_agents  # refuses bad option values
+            played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
+            seats = load_checked(OVERCOOKED, **{"layout": layout, **played}).n_agents  # refuses bad option values
             try:
                 specs = parse_seats(team, seats)
             except ValueError as error:
                 raise ValueError(f"{error} (layout {layout} has {seats} seats)") from None
-            for task, seated in both_orders(load_kitchen(layout).name, specs):
+            for task, seated in both_orders(_setting_name(layout), specs):
                 level = default_level(seated)
                 kwargs = {} if level == PRIMITIVE else {"action_level": level}
-                kwargs |= {**options, "layout": layout, "max_cycles": length["max_cycles"]}
+                kwargs |= {name: played[name] for name in length if played[name] == length[name]} | {"layout": layout}
                 yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
     def shipped(self) -> list[str]:

@@ -11,6 +11,8 @@ from collab_overcooked.games.overcooked.text.text import MENU
 class LayoutView(SeatView):
     """Knowledge of one player."""
 
+    public_actions = True
+
     @cached_property
     def surroundings(self) -> str:
         """The moment in words, without the list of directives."""

@@ -23,6 +23,7 @@ class GreedyPolicy(Silent):
 
     name = "greedy"
     needs_simulator = False
+    batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Store the layout of the game.

@@ -55,6 +55,11 @@ class MetricSet:
     progress: Callable[[Record], float] | None = None
 
 
+def episode_return(rewards: Sequence[Sequence[float]]) -> float:
+    """Return the sum of an episode's rewards, the mean over seats, from the rewards of each step by seat."""
+    return float(np.sum(rewards, axis=0).mean())
+
+
 def measure_any_game(record: Record) -> dict[str, Any]:
     """Compute the metrics of every game from a record."""
     steps, decisions = record["steps"], record.get("decisions", {}).values()
@@ -62,7 +67,7 @@ def measure_any_game(record: Record) -> dict[str, Any]:
     return {
         "success": float(record["success"]),
         "steps": record["timesteps"],
-        "return": float(np.sum([step["rewards"] for step in steps], axis=0).mean()),
+        "return": episode_return([step["rewards"] for step in steps]),
         "messages": sum(len(step["messages"]) for step in steps),
         "tokens": sum(tokens or 0 for step in steps for tokens in step["tokens"]),
         "decision_ms": 1000.0 * sum(seconds for _, seconds in decisions) / count if count else None,

@@ -1,0 +1,169 @@
+"""The commands ``partners``: pools of partners, and scores of agents beside partners that they have never met."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from collab_overcooked.cli.app import ERR, OUT, app, say
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.io.options import NAMES, read_names
+
+partners_app = typer.Typer(no_args_is_help=True)
+app.add_typer(partners_app, name="partners", help="Evaluate agents beside partners that they have never met.")
+
+PoolArg = Annotated[str, typer.Argument(metavar="POOL", help="Built-in pool or path of a YAML file.")]
+
+
+@partners_app.command("list")
+def list_pools() -> None:
+    """List the built-in pools with their environments, families and numbers of partners."""
+    from collab_overcooked.evaluation.partner_pool import pool_names, pool_table, read_partner_pool
+
+    OUT.print(pool_table([read_partner_pool(name) for name in pool_names()]).markdown())
+
+
+@partners_app.command("show")
+def show_pool(pool: PoolArg) -> None:
+    """Show the partners of a pool: policy, family, split, seat, best response and lower bound."""
+    from collab_overcooked.evaluation.partner_pool import partner_table, read_partner_pool
+
+    read = read_partner_pool(pool)
+    OUT.print(f"{read.name}: {read.title or read.env_id}; {read.episodes} games per partner and seat, seed {read.seed}")
+    OUT.print(partner_table(read).markdown())
+
+
+@partners_app.command("check")
+def check_pools(
+    pools: Annotated[list[str], typer.Argument(metavar="POOL...", help="Built-in pools or paths of YAML files.")],
+) -> None:
+    """Check pools: fields, environment, unique names, policy files, their digests, and that every partner can play."""
+    from collab_overcooked.evaluation.partner_pool import check_players, read_partner_pool
+
+    for source in pools:
+        pool = read_partner_pool(source)
+        check_players(pool)
+        families = ", ".join(dict.fromkeys(partner.family for partner in pool.partners))
+        OUT.print(f"{pool.name}: {len(pool.partners)} partners of {families}; SHA-256 {pool.digest[:16]}")
+
+
+PoolOpt = Annotated[str, typer.Option(help="Built-in pool or path of a YAML file.")]
+EgoOpt = Annotated[
+    list[str], typer.Option(help="Policies or METHOD=FILE with wildcards, one file per training seed.", metavar=NAMES)
+]
+GamesOpt = Annotated[int | None, typer.Option(help="Games per partner and seat. Default: the pool's.", min=1)]
+FamiliesOpt = Annotated[str | None, typer.Option(help="Families of partners, comma-separated. Default: all.")]
+WorkersOpt = Annotated[str | None, typer.Option(help="Number of worker processes, or ray[:ADDRESS]. Default: 1.")]
+
+
+@contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """Show cells done, cells in all and the time left, on terminals."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("partners and seats"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=ERR, transient=True, disable=not ERR.is_terminal) as bar:
+        task = bar.add_task("")
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@partners_app.command("play", cls=MultiValueCommand)
+def play_partner(
+    pool: PoolArg,
+    partner: Annotated[str, typer.Argument(help="Name of the partner, as printed by 'partners show'.")],
+    ego: Annotated[str, typer.Option(help="Policy in the seat beside it.")] = "greedy",
+    games: Annotated[int, typer.Option(help="Games per seat.", min=1)] = 1,
+) -> None:
+    """Play games beside one partner and print their returns; 'play' seats people at the same table."""
+    from collab_overcooked.evaluation.partner_pool import read_partner_pool
+    from collab_overcooked.evaluation.partner_scores import plan_cells, read_egos
+
+    read = read_partner_pool(pool)
+    chosen = read.partner(partner)
+    for cell in plan_cells(read, read_egos([f"ego={ego}"]), [chosen], games, among=False):
+        returns = cell.run()[0]["returns"]
+        best = f", best known {chosen.best.value:g} by {chosen.best.by}" if chosen.best else ""
+        OUT.print(f"{ego} as agent_{cell.line['seat']} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
+
+
+@partners_app.command("score", cls=MultiValueCommand)
+def score_egos(
+    pool: PoolOpt,
+    ego: EgoOpt,
+    out: Annotated[Path, typer.Option(help="Results folder; the same command resumes it, other egos are added.")],
+    games: GamesOpt = None,
+    split: Annotated[str, typer.Option(help="Partners of this split: test or train.")] = "test",
+    families: FamiliesOpt = None,
+    workers: WorkersOpt = "1",
+) -> None:
+    """Score egos beside partners that they have not met, in every seat; egos that have met one are refused."""
+    from collab_overcooked.evaluation.partner_pool import read_partner_pool
+    from collab_overcooked.evaluation.partner_scores import FILE, read_egos, score
+
+    chosen = None if families is None else read_names("families", families)
+    with progress_bar() as progress:
+        lines = score(
+            read_partner_pool(pool),
+            read_egos(ego),
+            out,
+            split=split,
+            families=chosen,
+            episodes=games,
+            workers=workers,
+            note=say,
+            progress=progress,
+        )
+    say(f"written: {out / FILE}, {len(lines)} lines of these egos; read them with 'partners table {out}'")
+
+
+@partners_app.command("best", cls=MultiValueCommand)
+def find_best(
+    pool: PoolOpt,
+    ego: EgoOpt,
+    out: Annotated[Path, typer.Option(help="Results folder; receives the pool with its best responses, too.")],
+    games: GamesOpt = None,
+    workers: WorkersOpt = "1",
+) -> None:
+    """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew."""
+    from collab_overcooked.evaluation.partner_pool import read_partner_pool, write_partner_pool
+    from collab_overcooked.evaluation.partner_scores import best_responses, read_egos, score
+
+    read = read_partner_pool(pool)
+    egos = read_egos(["random", *(name for name in ego if name != "random")])
+    with progress_bar() as progress:
+        lines = score(
+            read,
+            egos,
+            out,
+            split=None,
+            episodes=games,
+            among=False,
+            trust=True,
+            workers=workers,
+            note=say,
+            progress=progress,
+        )
+    path = out / f"{read.name}.yaml"
+    specs = [replace(partner, policy=read.spec(partner)) for partner in best_responses(read, lines)]
+    write_partner_pool(path, replace(read, partners=tuple(specs)))
+    say(f"written: {path}")
+
+
+@partners_app.command("table", cls=MultiValueCommand)
+def show_table(
+    results: Annotated[list[Path], typer.Argument(help="Folders of 'partners score', or files of their lines.")],
+    out: Annotated[Path | None, typer.Option(help="Folder for table, performance profile and heat map.")] = None,
+    resamples: Annotated[int, typer.Option(help="Resamples of the intervals.", min=10)] = 1000,
+) -> None:
+    """Compare methods by their scores beside partners that they have not met, with intervals over training seeds."""
+    from collab_overcooked.evaluation.partner_table import Scores, read_scores
+
+    scores = Scores(read_scores(results), resamples)
+    OUT.print(scores.markdown())
+    if out is not None:
+        say(f"written: {', '.join(str(out / name) for name in scores.write(out))}")

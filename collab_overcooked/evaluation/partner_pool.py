@@ -1,0 +1,437 @@
+"""Pools of partners as files: who is met, in which seat, from which family, and what the best response to each earns.
+
+A pool is a YAML file, built-in below ``layouts/pools`` or the user's own. A partner is a policy spec; if the spec names
+a policy file, the entry holds the SHA-256 of that file, so that a pool always means the same partners and an agent that
+was trained beside one of them can be refused (see ``policies.policy_file.Met``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from collab_overcooked import registry
+from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, file_digest, read_policy
+from collab_overcooked.policies.registry import find_policy, make_policy, policy_paths, resolve_paths
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.runner.env_variants import effective_options
+from collab_overcooked.runner.episode import Started
+from collab_overcooked.runner.jobs import cached_env
+from collab_overcooked.runner.records import write_atomic
+from collab_overcooked.runner.teams import MAX_SPEC
+
+FOLDER = "pools"
+SPLITS = ("train", "test")
+TRAIN_FAMILIES = ("selfplay", "population", "preference", "noisy")  # all others are kept for tests
+KEYS = ("title", "env", "options", "episodes", "seed", "partners")
+PARTNER_KEYS = ("name", "policy", "sha256", "family", "split", "seat", "best", "lower")
+BEST_KEYS = ("return", "low", "high", "by", "games")
+ANY = "any"
+MAX_PARTNERS = 1_000
+
+
+@dataclass(frozen=True)
+class Best:
+    """Mean return of the best known ego beside a partner.
+
+    Attributes:
+        value: Mean return, ``return`` in files.
+        low: Lower end of its 95 % interval.
+        high: Upper end.
+        by: Policy spec of that ego, or the name of a training.
+        games: Number of games.
+    """
+
+    value: float
+    low: float
+    high: float
+    by: str
+    games: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a file."""
+        return {"return": self.value, "low": self.low, "high": self.high, "by": self.by, "games": self.games}
+
+
+@dataclass(frozen=True)
+class Partner:
+    """One partner of a pool.
+
+    Attributes:
+        name: Unique in the pool.
+        policy: Policy spec; relative paths of policy files are relative to the folder of the pool's file.
+        family: One of ``policy_file.FAMILIES``.
+        split: ``"train"`` or ``"test"``.
+        seat: Seat that the partner takes; None for any.
+        sha256: Digest of the policy file that the spec names; empty for policies without a file.
+        best: Best known response; None before it is measured.
+        lower: Mean return of a random ego beside the partner, which counts as a share of 0; None before it is measured.
+    """
+
+    name: str
+    policy: str
+    family: str
+    split: str = "test"
+    seat: int | None = None
+    sha256: str = ""
+    best: Best | None = None
+    lower: float | None = None
+
+    @property
+    def met(self) -> Met:
+        """What the file of a policy trained beside this partner says of it."""
+        return Met(self.policy if not self.sha256 else self.name, self.sha256, self.family)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry of a file."""
+        optional = {"sha256": self.sha256, "best": self.best and self.best.to_dict(), "lower": self.lower}
+        return {
+            "name": self.name,
+            "policy": self.policy,
+            "family": self.family,
+            "split": self.split,
+            "seat": ANY if self.seat is None else self.seat,
+            **{key: value for key, value in optional.items() if value not in (None, "")},
+        }
+
+
+@dataclass(frozen=True)
+class PartnerPool:
+    """Partners for one variant of a game.
+
+    Attributes:
+        name: Of the built-in pool, or stem of the file.
+        env_id: Registered id.
+        env_kwargs: Options of the environment.
+        partners: Partners in the order of the file.
+        title: One line for listings.
+        episodes: Games per partner and seat.
+        seed: Random seed of all games.
+        folder: Absolute folder that relative paths in specs start from; None for built-in pools, which have none.
+    """
+
+    name: str
+    env_id: str
+    env_kwargs: Mapping[str, Any]
+    partners: tuple[Partner, ...]
+    title: str = ""
+    episodes: int = 100
+    seed: int = 0
+    folder: Path | None = None
+
+    @property
+    def env(self) -> ParallelEnv:
+        """Environment of the games."""
+        return cached_env(self.env_id, self.env_kwargs)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what is played, the same for every order of keys and for every measured best response."""
+        played = {"env": self.env_id, "options": dict(self.env_kwargs), "episodes": self.episodes, "seed": self.seed}
+        partners = [asdict(replace(partner, best=None, lower=None)) for partner in self.partners]
+        return sha256(json.dumps({**played, "partners": partners}, sort_keys=True).encode()).hexdigest()
+
+    def partner(self, name: str) -> Partner:
+        """Return a partner.
+
+        Raises:
+            ValueError: If there is none of that name.
+        """
+        for partner in self.partners:
+            if partner.name == name:
+                return partner
+        raise ValueError(f"pool {self.name}: {near_matches('partner', name, [one.name for one in self.partners])}")
+
+    def select(self, split: str | None = None, families: Collection[str] | None = None) -> tuple[Partner, ...]:
+        """Return the partners of a split and of some families; None for all."""
+        return tuple(
+            partner
+            for partner in self.partners
+            if split in (None, partner.split) and (families is None or partner.family in families)
+        )
+
+    def spec(self, partner: Partner) -> str:
+        """Return the partner's spec with the paths of its files resolved, for ``make_policy``."""
+        return partner.policy if self.folder is None else resolve_paths(partner.policy, self.folder)
+
+    def seats(self, partner: Partner) -> tuple[int, ...]:
+        """Return the seats that an ego takes beside a partner: all, or all but the partner's own."""
+        return tuple(seat for seat in range(self.env.game.n_agents) if seat != partner.seat)
+
+    def team(self, partner: Partner, ego: str, seat: int) -> tuple[str, ...]:
+        """Return the specs of a team: the ego in one seat and the partner in all others."""
+        spec = self.spec(partner)
+        return tuple(ego if k == seat else spec for k in range(self.env.game.n_agents))
+
+    def met_by(self, file: PolicyFile, digest: str) -> list[str]:
+        """Return the names of the partners that a trained policy has met, or is itself.
+
+        Args:
+            file: The policy.
+            digest: SHA-256 of its file.
+        """
+        hashes = {met.sha256 for met in file.met if met.sha256} | {digest}
+        specs = {met.policy for met in file.met if not met.sha256}
+        return [one.name for one in self.partners if one.sha256 in hashes or (not one.sha256 and one.policy in specs)]
+
+
+def make_partner(name: str, policy: str, family: str, folder: Path | None = None, **fields: Any) -> Partner:
+    """Create a partner, with the digest of the policy file that its spec names.
+
+    Args:
+        name: Unique in the pool.
+        policy: Policy spec.
+        family: One of ``policy_file.FAMILIES``.
+        folder: Folder that relative paths start from; None for the current one.
+        **fields: Other fields of `Partner`.
+
+    Raises:
+        ValueError: If the file is missing.
+    """
+    paths = policy_paths(policy if folder is None else resolve_paths(policy, folder))
+    return Partner(name, policy, family, sha256=_digest(paths), **fields)
+
+
+def _digest(paths: Sequence[Path]) -> str:
+    """Return the digest of a partner's file; of several, as after a switch, that of their digests; else empty.
+
+    Raises:
+        ValueError: If a file cannot be read.
+    """
+    digests = [file_digest(path) for path in paths]
+    return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest() if digests else ""
+
+
+# ------------------------------------------------------------------------------------------- reading
+
+
+def pool_names() -> list[str]:
+    """Return the names of the built-in pools."""
+    return builtin_names(FOLDER)
+
+
+def read_partner_pool(source: str | Path) -> PartnerPool:
+    """Read a pool and check it: fields, environment, unique names, policies, files and their digests.
+
+    Args:
+        source: Name of a built-in pool, or path of a YAML file.
+
+    Raises:
+        LayoutError: Naming file, line, field, value and what is allowed.
+    """
+    built_in = str(source) in pool_names()
+    name, folder = (str(source), None) if built_in else (Path(source).stem, Path(source).parent.resolve())
+    return _read_pool(load_layout(source, FOLDER, "pool"), name, folder)
+
+
+def _read_pool(doc: Document, name: str, folder: Path | None) -> PartnerPool:
+    doc.mapping(only=KEYS)
+    entries = doc.listed("partners", "partners")
+    if len(entries) > MAX_PARTNERS:
+        raise doc.error(f"partners: {len(entries)} entries; at most {MAX_PARTNERS} are allowed", "partners")
+    pool = PartnerPool(
+        name=name,
+        env_id=doc.text("env"),
+        env_kwargs=doc.mapping("options", default={}),
+        partners=tuple(_read_partner(doc, k) for k in range(len(entries))),
+        title=doc.text("title", default=""),
+        episodes=doc.integer("episodes", default=100, low=1),
+        seed=doc.integer("seed", default=0),
+        folder=folder,
+    )
+    _check_env(doc, pool)
+    _check_partners(doc, pool)
+    return pool
+
+
+def _read_partner(doc: Document, k: int) -> Partner:
+    at = ("partners", k)
+    entry = doc.mapping(*at, only=PARTNER_KEYS)
+    family, split = doc.choice(FAMILIES, *at, "family"), doc.choice(SPLITS, *at, "split", default="test")
+    if split == "train" and family not in TRAIN_FAMILIES:
+        raise doc.error(
+            f"family {family} is for split test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"
+        )
+    policy = doc.text(*at, "policy")
+    if len(policy) > MAX_SPEC:
+        raise doc.error(f"policy has {len(policy)} characters, allowed are {MAX_SPEC}", *at, "policy")
+    return Partner(
+        name=doc.text(*at, "name"),
+        policy=policy,
+        family=family,
+        split=split,
+        seat=None if entry.get("seat", ANY) == ANY else doc.integer(*at, "seat", high=63),
+        sha256=doc.text(*at, "sha256", default=""),
+        best=_read_best(doc, *at, "best") if "best" in entry else None,
+        lower=doc.number(*at, "lower", default=None, low=-1e9),
+    )
+
+
+def _read_best(doc: Document, *at: Any) -> Best:
+    doc.mapping(*at, only=BEST_KEYS)
+    value, low, high = (doc.number(*at, key, low=-1e9) for key in ("return", "low", "high"))
+    if not low <= value <= high:
+        raise doc.error(f"best: the interval from {low:g} to {high:g} does not hold the return {value:g}", *at)
+    return Best(value, low, high, doc.text(*at, "by"), doc.integer(*at, "games", low=1))
+
+
+def _check_env(doc: Document, pool: PartnerPool) -> None:
+    try:
+        registry.find(pool.env_id)
+    except ValueError as error:
+        raise doc.error(str(error), "env") from None
+    try:
+        pool.env  # noqa: B018  (made once, to check the options)
+    except ValueError as error:
+        raise doc.error(f"options: {error}", "options") from None
+    if pool.env.game.n_agents < 2:
+        raise doc.error("options: partners need an environment of at least 2 agents, not 1", "options")
+
+
+def _check_partners(doc: Document, pool: PartnerPool) -> None:
+    """Check names, seats, specs and files.
+
+    Raises:
+        LayoutError: For the first partner that is wrong.
+    """
+    names: dict[str, int] = {}
+    seats = pool.env.game.n_agents
+    for k, partner in enumerate(pool.partners):
+        at = ("partners", k)
+        if names.setdefault(partner.name, k) != k:
+            raise doc.error(f"name {partner.name!r} is given to two partners; names must be unique", *at, "name")
+        if partner.seat is not None and partner.seat >= seats:
+            raise doc.error(f"seat must be {ANY} or an integer from 0 to {seats - 1}, not {partner.seat}", *at, "seat")
+        try:
+            find_policy(partner.policy)
+            digest = _digest(policy_paths(pool.spec(partner)))
+            _check_training(pool, partner)
+        except ValueError as error:
+            raise doc.error(f"partner {partner.name!r}: {error}", *at, "policy") from None
+        if digest != partner.sha256:
+            has = f"{digest[:12]}..." if digest else "no file"
+            expected = f"{partner.sha256[:12]}..." if partner.sha256 else "none"
+            raise doc.error(
+                f"partner {partner.name!r}: {partner.policy} has SHA-256 {has}, the pool says {expected}: "
+                f"it is another file; restore it, or write sha256: {digest or 'nothing'}",
+                *(*at, "sha256" if partner.sha256 else "policy"),
+            )
+
+
+def _check_training(pool: PartnerPool, partner: Partner) -> None:
+    """Refuse a policy file that was trained on another layout, which policies themselves may not notice.
+
+    Raises:
+        ValueError: If it was; the message names both.
+    """
+    here = effective_options(pool.env_id, pool.env_kwargs)
+    for path in policy_paths(pool.spec(partner)):
+        if path.suffix != ".npz":  # files of other libraries do not say
+            continue
+        meta = read_policy(path).meta
+        if meta["env_id"] != pool.env.game.id:
+            raise ValueError(f"{path} was trained on {meta['env_id']}, the pool is for {pool.env.game.id}")
+        there = effective_options(meta["env_id"], meta["env_kwargs"])
+        for option in registry.load_suite(meta["env_id"]).axes:
+            if option in here and here[option] != there.get(option):
+                raise ValueError(
+                    f"{path} was trained with {option}={there.get(option)!r}, the pool is for {option}={here[option]!r}"
+                )
+
+
+def check_players(pool: PartnerPool) -> None:
+    """Check that every partner can be seated in the pool's environment, in every seat that it may take.
+
+    Raises:
+        ValueError: Naming the first partner that cannot.
+    """
+    env, seats = pool.env, range(pool.env.game.n_agents)
+    env.reset(seed=pool.seed)
+    for partner in pool.partners:
+        spec = pool.spec(partner)
+        try:
+            policy = make_policy(spec)
+            for seat in seats if partner.seat is None else (partner.seat,):
+                Started(env, "", pool.seed).reset_policy(policy, seat, (spec,) * len(seats))
+        except ValueError as error:
+            raise ValueError(f"pool {pool.name}: partner {partner.name!r} cannot play {pool.env_id}: {error}") from None
+
+
+# ------------------------------------------------------------------------------------------- tables
+
+
+def pool_table(pools: Iterable[PartnerPool]) -> ResultTable:
+    """Return a row for each pool: environment, options and partners by family."""
+    columns = tuple(map(Column, ("pool", "environment", "options", "partners")))
+    rows = []
+    for pool in pools:
+        counts = Counter(partner.family for partner in pool.partners)
+        families = ", ".join(f"{count} {family}" for family, count in counts.items())
+        options = ", ".join(f"{name}={value}" for name, value in pool.env_kwargs.items())
+        rows.append((pool.name, pool.env_id, options, families))
+    return ResultTable(columns, tuple(rows))
+
+
+def partner_table(pool: PartnerPool) -> ResultTable:
+    """Return a row for each partner of a pool."""
+    columns = (
+        *map(Column, ("partner", "policy", "family", "split", "seat")),
+        Column("best response", "estimate", 1),
+        Column("by"),
+        Column("random ego", "number", 1),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for partner in pool.partners:
+        best, seat = partner.best, ANY if partner.seat is None else str(partner.seat)
+        estimate = Estimate(best.value, best.low, best.high) if best else None
+        names = (partner.name, partner.policy, partner.family, partner.split, seat)
+        rows.append((*names, estimate, best.by if best else None, partner.lower))
+    return ResultTable(columns, tuple(rows))
+
+
+# ------------------------------------------------------------------------------------------- writing
+
+
+def write_partner_pool(path: Path, pool: PartnerPool) -> None:
+    """Write a pool that ``read_partner_pool`` accepts.
+
+    Args:
+        path: YAML file; relative paths in specs are relative to its folder.
+        pool: The pool; its ``name`` and ``folder`` are those of the path.
+
+    Raises:
+        ValueError: If the pool is not valid; an earlier file stays as it is.
+    """
+    values: dict[str, Any] = {"title": pool.title} if pool.title else {}
+    values |= {"env": pool.env_id, "options": dict(pool.env_kwargs), "episodes": pool.episodes, "seed": pool.seed}
+    values |= {"partners": [partner.to_dict() for partner in pool.partners]}
+    _read_pool(load_layout(values, FOLDER, "pool"), path.stem, path.parent.resolve())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    text: str = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
+    write_atomic(path, text.encode())
+
+
+def merge_partners(partners: Iterable[Partner], measured: Iterable[Partner]) -> tuple[Partner, ...]:
+    """Return partners with the best responses and lower bounds of others of the same name; the higher best is kept."""
+    by_name = {partner.name: partner for partner in measured}
+    merged = []
+    for partner in partners:
+        other = by_name.get(partner.name)
+        if other is not None:
+            bests = [best for best in (partner.best, other.best) if best is not None]
+            best = max(bests, key=lambda best: best.value, default=None)
+            partner = replace(partner, best=best, lower=partner.lower if other.lower is None else other.lower)
+        merged.append(partner)
+    return tuple(merged)

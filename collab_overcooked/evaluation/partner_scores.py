@@ -1,0 +1,345 @@
+"""Play egos beside the partners of a pool, beside themselves and beside other seeds of their method."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import __version__
+from collab_overcooked.evaluation.batch_games import play_games
+from collab_overcooked.evaluation.journal import LineJournal
+from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
+from collab_overcooked.io import schema
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.metrics.registry import measure
+from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, file_digest, read_policy
+from collab_overcooked.policies.registry import find_policy, policy_paths, weight_files
+from collab_overcooked.runner.episode import derive_seed, play_episode
+from collab_overcooked.runner.jobs import cached_env, cached_team, plugins_of
+from collab_overcooked.runner.records import resumable
+from collab_overcooked.runner.teams import MakePolicy
+from collab_overcooked.runner.workers import read_workers, run_jobs
+
+FILE = "scores.jsonl"
+PARTNER, SELF, CROSS = KINDS = ("partner", "self", "cross")  # who an ego plays with
+UNSEEN_MEMBER, UNSEEN_FAMILY, ITSELF = SEEN = ("unseen member", "unseen family", "itself")
+
+_BEST = {"return": schema.number(), "low": schema.number(), "high": schema.number(), "by": schema.name}
+LINE = schema.object_of(
+    {
+        "pool": schema.name,
+        "pool_sha256": schema.text,
+        "version": schema.name,
+        "method": schema.name,
+        "ego": schema.name,
+        "sha256": schema.text,
+        "steps": schema.nullable(schema.integer(0, 1 << 62)),
+        "mode": schema.nullable(schema.name),
+        "kind": schema.one_of(*KINDS),
+        "partner": schema.name,
+        "family": schema.one_of(*FAMILIES),
+        "seen": schema.one_of(*SEEN),
+        "seat": schema.integer(0, 63),
+        "returns": schema.list_of(schema.number(), most=1_000_000),
+        "best": schema.nullable(schema.object_of(_BEST | {"games": schema.integer(1)})),
+        "lower": schema.nullable(schema.number()),
+    }
+)
+Line = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Ego:
+    """One policy that is scored: a training seed of a method, or a program.
+
+    Attributes:
+        method: Name of the method in tables.
+        spec: Policy spec.
+        sha256: Digest of its policy file; empty for programs.
+        file: Its policy file, if it is of this package.
+    """
+
+    method: str
+    spec: str
+    sha256: str = ""
+    file: PolicyFile | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def mode(self) -> str | None:
+        """How a network plays, ``"sample"`` or ``"greedy"``; None for programs."""
+        if self.file is None:
+            return None
+        return self.spec.rpartition(",")[2] if "," in self.spec else self.file.mode
+
+    def seen(self, partner: Partner) -> str:
+        """Return how new a partner is: of a family that the ego has not met, or another member of one that it has."""
+        if not self.sha256 and self.spec == partner.policy:
+            return ITSELF
+        met = {one.family for one in self.file.met} if self.file else set()
+        return UNSEEN_MEMBER if partner.family in met else UNSEEN_FAMILY
+
+
+def read_egos(arguments: Sequence[str]) -> list[Ego]:
+    """Read egos from texts such as ``"fcp=runs/fcp-*/policy.npz"`` or ``"greedy=greedy"``.
+
+    Args:
+        arguments: ``method=file`` or ``method=spec``; each policy of a method is one of its training seeds. Files may
+            contain wildcards; a spec alone is its own method.
+
+    Raises:
+        ValueError: For no ego, a pattern without files, an unknown policy, or one that is named twice.
+    """
+    egos: list[Ego] = []
+    for argument in arguments:
+        method, equals, text = argument.partition("=")
+        if not equals or not method.replace("-", "_").isidentifier():
+            method = text = argument
+        for spec in _specs(text):
+            paths = policy_paths(spec)  # refuses unknown policies
+            file = read_policy(paths[0]) if find_policy(spec)[0].name == "ppo" else None
+            ego = Ego(method, spec, file_digest(paths[0]) if len(paths) == 1 else "", file)
+            same = next((one for one in egos if one.method == method and _identity(one) == _identity(ego)), None)
+            if same is not None:
+                raise ValueError(f"ego: {method} has the same policy twice, {same.spec} and {spec}")
+            egos.append(ego)
+    if not egos:
+        raise ValueError("ego: name at least one, for example --ego greedy fcp=runs/fcp-*/policy.npz")
+    return egos
+
+
+def _identity(ego: Ego) -> tuple[str, str | None]:
+    return (ego.sha256 or ego.spec, ego.mode)
+
+
+def _specs(text: str) -> list[str]:
+    """Return the policies of a spec, a file or a pattern.
+
+    Raises:
+        ValueError: If no file fits the pattern.
+    """
+    path, comma, mode = text.partition(",")
+    if not path.removeprefix("ppo:").endswith(".npz"):
+        return [text]
+    pattern = path.removeprefix("ppo:")
+    if not glob.has_magic(pattern):
+        return [f"ppo:{pattern}{comma}{mode}"]
+    paths = sorted(glob.glob(pattern))
+    if not paths:
+        raise ValueError(f"ego: no file fits {pattern!r}")
+    return [f"ppo:{found}{comma}{mode}" for found in paths]
+
+
+def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> None:
+    """Refuse egos that have met a partner of a pool, or are one.
+
+    Raises:
+        ValueError: Naming the first such ego and the partners.
+    """
+    names = {partner.name for partner in partners}
+    for ego in egos:
+        met = [name for name in pool.met_by(ego.file, ego.sha256) if name in names] if ego.file else []
+        if met:
+            raise ValueError(
+                f"ego {ego.method}: {ego.spec} was trained beside {', '.join(met)} of pool {pool.name}, or is the same "
+                "file; score it with a pool that it has not met"
+            )
+
+
+# ------------------------------------------------------------------------------------------- playing
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellJob:
+    """All games of an ego in one seat with one partner in all others.
+
+    Attributes:
+        env_id: Registered id.
+        env_kwargs: Options of the environment.
+        team: Policy specs in seat order.
+        seed: Seed of the pool.
+        episodes: Number of games.
+        line: What the line of the results says besides the returns.
+    """
+
+    env_id: str
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    seed: int
+    episodes: int
+    line: Mapping[str, Any]
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the games: at once if networks of policy files sit in all seats, one after the other otherwise."""
+        env = cached_env(self.env_id, self.env_kwargs)
+        starts = [derive_seed(self.seed, "partners", k) for k in range(self.episodes)]
+        networks = [network_of(spec) for spec in self.team]
+        if all(file is not None for file in networks):
+            seed = derive_seed(self.seed, *self.team)
+            files = [file for file in networks if file is not None]
+            played = play_games(env.game, files, self.episodes, seed, starts=starts, max_cycles=env.max_cycles)
+            returns = played.returns.tolist()
+        else:
+            team = cached_team(self.team, make)
+            returns = [measure(play_episode(env, team, start), ["return"])["return"] for start in starts]
+        return [{**self.line, "returns": returns}]
+
+
+def network_of(spec: str) -> PolicyFile | None:
+    """Return the policy file of a spec with its mode of play; None for other policies."""
+    record, text = find_policy(spec)
+    if record.name != "ppo":
+        return None
+    file, mode = read_policy(policy_paths(spec)[0]), text.partition(",")[2]
+    return replace(file, meta={**file.meta, "mode": mode}) if mode else file
+
+
+def plan_cells(
+    pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
+) -> Iterator[CellJob]:
+    """Yield the cells of an evaluation.
+
+    Args:
+        pool: The pool.
+        egos: Policies that are scored.
+        partners: Partners of the pool.
+        episodes: Games of each cell.
+        among: Whether egos also play with themselves and with the other seeds of their method.
+    """
+    seats = range(pool.env.game.n_agents)
+
+    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> CellJob:
+        facts: dict[str, Any] = {
+            "pool": pool.name,
+            "pool_sha256": pool.digest,
+            "version": __version__,
+            "method": ego.method,
+        }
+        facts |= {"ego": ego.spec, "sha256": ego.sha256, "mode": ego.mode, "seat": seat}
+        facts |= {"steps": ego.file.meta.get("steps") if ego.file else None, "best": None, "lower": None}
+        return CellJob(
+            env_id=pool.env_id,
+            env_kwargs=dict(pool.env_kwargs),
+            team=tuple(team),
+            seed=pool.seed,
+            episodes=episodes,
+            line=facts | line,
+        )
+
+    for ego in egos:
+        for partner in partners:
+            best = partner.best and partner.best.to_dict()
+            line = {"kind": PARTNER, "partner": partner.name, "family": partner.family, "seen": ego.seen(partner)}
+            for seat in pool.seats(partner):
+                yield cell(ego, seat, pool.team(partner, ego.spec, seat), **line, best=best, lower=partner.lower)
+        for other in [one for one in egos if one.method == ego.method] if among else ():
+            kind = SELF if other is ego else CROSS
+            line = {"kind": kind, "partner": other.spec, "family": "selfplay", "seen": ITSELF}
+            for seat in seats if kind == CROSS else (0,):
+                yield cell(ego, seat, [ego.spec if k == seat else other.spec for k in seats], **line)
+
+
+def key_of(line: Line) -> tuple[Any, ...]:
+    """Return what identifies a line of results: method, ego, whom it plays with, and its seat."""
+    ego = line["sha256"] or line["ego"]
+    return (line["pool_sha256"], line["method"], ego, line["mode"], line["kind"], line["partner"], line["seat"])
+
+
+def score(
+    pool: PartnerPool,
+    egos: Sequence[Ego],
+    out: Path,
+    *,
+    split: str | None = "test",
+    families: Sequence[str] | None = None,
+    episodes: int | None = None,
+    among: bool = True,
+    trust: bool = False,
+    workers: int | str | None = 1,
+    note: Callable[[str], None] = lambda message: None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Line]:
+    """Play all egos beside all partners of a pool, in all seats; lines are appended to ``scores.jsonl`` as they come.
+
+    Args:
+        pool: The pool.
+        egos: Policies that are scored, see ``read_egos``.
+        out: Folder of the results; an interrupted evaluation is continued, and further egos are added.
+        split: Partners of this split; None for all.
+        families: Partners of these families; None for all.
+        episodes: Games of each cell; the pool's number if None.
+        among: See ``plan_cells``.
+        trust: Also score egos that have met a partner, to find best responses.
+        workers: See ``workers.read_workers``.
+        note: Called with what was repaired or continued.
+        progress: Called with cells done and cells in all.
+
+    Returns:
+        The lines of these egos.
+
+    Raises:
+        ValueError: For an ego that has met a partner, one that cannot play, no partner that is left, or a folder with
+            another evaluation in it.
+    """
+    chosen = read_workers(workers)
+    partners = pool.select(split, families)
+    if not partners:
+        raise ValueError(f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families")
+    if not trust:
+        refuse_met(pool, egos, partners)
+    episodes = episodes or pool.episodes
+    cells = list(plan_cells(pool, egos, partners, episodes, among))
+    config = _config(pool, cells, episodes)
+    with resumable(out, FILE), LineJournal(out / FILE, "evaluation", config, LINE, note) as journal:
+        done = {key_of(line): line for line in journal.lines}
+        if done:
+            note(f"{out}: continuing, {len(done)} cells are there")
+        pending = [cell for cell in cells if key_of(cell.line) not in done]
+        for count, line in enumerate(run_jobs([[pending]], chosen), len(cells) - len(pending) + 1):
+            journal.append(line)
+            done[key_of(line)] = line
+            if progress is not None:
+                progress(count, len(cells))
+    return [done[key_of(cell.line)] for cell in cells]
+
+
+def _config(pool: PartnerPool, cells: Sequence[CellJob], episodes: int) -> dict[str, Any]:
+    """Return what must be the same when an evaluation is continued; egos are added to it."""
+    specs = [spec for cell in cells for spec in cell.team]
+    files = {path for spec in specs for path in weight_files(spec)}
+    plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}
+    config = {"pool": pool.name, "pool_sha256": pool.digest, "episodes": episodes, "version": __version__}
+    return config | {"plugins": plugins}
+
+
+# ------------------------------------------------------------------------------------------- best responses
+
+
+def best_responses(pool: PartnerPool, lines: Sequence[Line], random: str = "random") -> tuple[Partner, ...]:
+    """Return the partners of a pool with the best ego of some results, and the random ego's return as lower bound.
+
+    Args:
+        pool: The pool.
+        lines: Results of egos beside its partners, of ``score``.
+        random: Method whose return is the lower bound; it is never the best response.
+    """
+    returns: dict[tuple[str, str, str], list[float]] = {}
+    for line in lines:
+        if line["kind"] == PARTNER:
+            returns.setdefault((line["partner"], line["method"], line["ego"]), []).extend(line["returns"])
+    partners = []
+    for partner in pool.partners:
+        egos = {key: values for key, values in returns.items() if key[0] == partner.name}
+        lowers = [sum(values) / len(values) for (_, method, _), values in egos.items() if method == random]
+        found = partner.best
+        for (_, method, spec), values in egos.items():
+            estimate = mean_ci(values)
+            if method == random or estimate is None or (found is not None and found.value >= estimate.value):
+                continue
+            ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
+            value, low, high = (round(number, 3) for number in (estimate.value, *ends))
+            found = Best(value, low, high, spec, len(values))
+        partners.append(replace(partner, best=found, lower=round(lowers[0], 3) if lowers else partner.lower))
+    return tuple(partners)

@@ -1,0 +1,233 @@
+"""Tables and pictures of scores beside partners, computed from JSON lines; files are merged by concatenation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from collab_overcooked.evaluation.partner_scores import CROSS, FILE, ITSELF, LINE, PARTNER, SELF, Line, key_of
+from collab_overcooked.io import schema
+from collab_overcooked.metrics import robust
+from collab_overcooked.metrics.intervals import Estimate
+from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
+from collab_overcooked.runner.records import write_atomic
+
+Array = np.ndarray
+THRESHOLDS = np.linspace(0.0, 1.2, 61)
+TABLE, PROFILE, HEAT_MAP = "partners", "profile", "partners_by_method"
+
+
+def read_scores(paths: Sequence[Path]) -> list[Line]:
+    """Read results of ``partners score``; repeated lines count once.
+
+    Args:
+        paths: Folders with ``scores.jsonl``, or files of such lines.
+
+    Raises:
+        ValueError: For a missing or damaged file, results of several pools, or lines that contradict each other.
+    """
+    lines: dict[tuple[object, ...], Line] = {}
+    for path in paths:
+        file = path / FILE if path.is_dir() else path
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
+        for line in schema.read_lines(data, str(file), LINE):
+            first = lines.setdefault(key_of(line), line)
+            if first["returns"] != line["returns"]:
+                raise ValueError(
+                    f"{file}: {line['method']} with {line['partner']} in seat {line['seat']} contradicts another line "
+                    "about the same games; delete one of them"
+                )
+    pools = dict.fromkeys((line["pool"], line["pool_sha256"]) for line in lines.values())
+    if len(pools) > 1:
+        names = ", ".join(f"{name} ({digest[:8]})" for name, digest in pools)
+        raise ValueError(f"results of several pools: {names}; make one table for each")
+    if not any(line["kind"] == PARTNER for line in lines.values()):
+        raise ValueError(f"{', '.join(map(str, paths))}: no result with a partner")
+    return list(lines.values())
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of methods beside the same partners.
+
+    Attributes:
+        lines: Results of one pool.
+        resamples: Of each interval.
+    """
+
+    lines: Sequence[Line]
+    resamples: int = robust.RESAMPLES
+
+    @cached_property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods, in the order of the results."""
+        return tuple(dict.fromkeys(line["method"] for line in self.lines if line["kind"] == PARTNER))
+
+    @cached_property
+    def _dropped(self) -> dict[str, str]:
+        """Partners that are left out, with the reason."""
+        every: dict[str, set[tuple[str, str]]] = {}
+        dropped: dict[str, str] = {}
+        for line in self.lines:
+            if line["kind"] != PARTNER:
+                continue
+            every.setdefault(line["partner"], set()).add((line["method"], line["ego"]))
+            best, lower = line["best"], line["lower"] or 0.0
+            if best is None:
+                dropped[line["partner"]] = "no best response is known"
+            elif best["return"] <= max(0.0, 2 * lower):
+                dropped[line["partner"]] = f"its best response earns {best['return']:g}, a random ego {lower:g}"
+            elif line["seen"] == ITSELF:
+                dropped[line["partner"]] = f"it is the ego {line['method']}"
+        egos = set().union(*every.values())
+        return dropped | {name: "not met by every ego" for name, met in every.items() if met != egos}
+
+    @cached_property
+    def families(self) -> dict[str, str]:
+        """Families of the partners that count, by name.
+
+        Raises:
+            ValueError: If none is left; the message says why.
+        """
+        found = {line["partner"]: line["family"] for line in self.lines if line["kind"] == PARTNER}
+        left = {name: family for name, family in found.items() if name not in self._dropped}
+        if not left:
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in self._dropped.items())
+            raise ValueError(f"no partner is left to compare methods: {reasons}; 'partners best' finds best responses")
+        return left
+
+    def games(self, method: str, normalise: Callable[[Array, Line], Array]) -> robust.Games:
+        """Return the normalised returns of a method's games, by training seed and partner, of all seats together."""
+        cells: dict[tuple[str, str], list[Array]] = {}
+        for line in self.lines:
+            if line["kind"] == PARTNER and line["method"] == method and line["partner"] in self.families:
+                returns = normalise(np.array(line["returns"], float), line)
+                cells.setdefault((line["ego"], line["partner"]), []).append(returns)
+        egos = dict.fromkeys(ego for ego, _ in cells)
+        return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
+
+    def _returns(self, method: str, kind: str) -> Estimate | None:
+        """Return the mean return of a method beside itself or its other seeds; None without such games."""
+        cells: dict[str, list[float]] = {}
+        for line in self.lines:
+            if line["kind"] == kind and line["method"] == method:
+                cells.setdefault(line["ego"], []).extend(line["returns"])
+        return self._mean([[np.array(returns, float)] for returns in cells.values()]) if cells else None
+
+    # ---------------------------------------------------------------------------------------- tables
+
+    def table(self) -> ResultTable:
+        """Return a row for each method: shares of the best response over partners, by family, and self-play."""
+        groups = np.array(list(self.families.values()))
+        names = list(dict.fromkeys(self.families.values()))
+        statistics: dict[str, Callable[[Array, Array], float]] = {
+            "mean": lambda scores, _: float(scores.mean()),
+            "IQM": lambda scores, _: robust.iqm(scores),
+            "worst tenth": lambda scores, _: robust.worst_tenth(scores),
+            "lowest family": lambda scores, drawn: robust.lowest_group(scores, groups[drawn].tolist()),
+        }
+        columns = [Column("method"), Column("seeds", "number", 0), *(Column(n, "estimate", 2) for n in statistics)]
+        columns += [Column("BR-Prox", "estimate", 2), *(Column(n, "estimate", 2, key=f"family {n}") for n in names)]
+        columns += [Column("return", "estimate", 1), Column("self-play", "estimate", 1)]
+        columns += [Column("other seeds", "estimate", 1), Column("SP - XP", "number", 1)]
+        rows: list[tuple[Cell, ...]] = []
+        for method in self.methods:
+            shares = self.games(method, share)
+            robustly = robust.nested_intervals(shares, statistics, self.resamples)
+            proximity = {"BR": lambda scores, _: robust.best_response_proximity(scores)}
+            clipped = robust.nested_intervals(self.games(method, plain_share), proximity, self.resamples)["BR"]
+            by_family = [self._of_family(shares, groups == name) for name in names]
+            returns = self._mean(self.games(method, lambda returns, _: returns))
+            own, others = self._returns(method, SELF), self._returns(method, CROSS)
+            gap = None if own is None or others is None else own.value - others.value
+            rows.append((method, len(shares), *robustly.values(), clipped, *by_family, returns, own, others, gap))
+        return ResultTable(tuple(columns), tuple(rows), self.title)
+
+    def _of_family(self, games: robust.Games, which: Array) -> Estimate:
+        return self._mean([[row[p] for p in np.flatnonzero(which).tolist()] for row in games])
+
+    def _mean(self, games: robust.Games) -> Estimate:
+        return robust.nested_intervals(games, {"": lambda scores, _: float(scores.mean())}, self.resamples)[""]
+
+    def improvements(self) -> ResultTable:
+        """Return the probability that a seed of the row's method scores higher than one of the column's."""
+        games = {method: self.games(method, share) for method in self.methods}
+        columns = (Column("higher than"), *(Column(method, "estimate", 2, key=f"than {method}") for method in games))
+        rows: list[tuple[Cell, ...]] = []
+        for one, first in games.items():
+            others = [
+                None if one == other else robust.improvement_interval(first, second, self.resamples)
+                for other, second in games.items()
+            ]
+            rows.append((one, *others))
+        return ResultTable(columns, tuple(rows), "Probability of improvement")
+
+    @property
+    def title(self) -> str:
+        """Pool, number of partners and what the numbers are."""
+        return f"{self.lines[0]['pool']}: shares of the best response with {len(self.families)} partners"
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the tables must know."""
+        games = [len(line["returns"]) for line in self.lines if line["kind"] == PARTNER]
+        met = {line["seen"] for line in self.lines if line["kind"] == PARTNER} - {ITSELF}
+        modes = sorted({line["mode"] for line in self.lines if line["mode"]})
+        notes = [
+            f"{min(games)} games per partner and seat" + ("" if min(games) == max(games) else " at least"),
+            "partners are each an " + " or an ".join(sorted(met)) if met else "",
+            f"networks play in mode {', '.join(modes)}" if modes else "",
+            "0 is a random ego, 1 the best known response; unclipped, except BR-Prox, where 0 is a return of 0",
+            *(f"left out: {name}, {reason}" for name, reason in self._dropped.items()),
+        ]
+        return [note for note in notes if note]
+
+    def markdown(self) -> str:
+        """Return tables and notes as Markdown."""
+        notes = "\n".join(f"- {note}" for note in self.notes())
+        return f"{self.title}\n\n{self.table().markdown()}\n\nProbability of improvement\n\n" + (
+            f"{self.improvements().markdown()}\n\n{notes}\n"
+        )
+
+    # ---------------------------------------------------------------------------------------- pictures
+
+    def write(self, folder: Path) -> list[str]:
+        """Write the tables as Markdown and CSV, and the pictures as SVG and PNG; returns the names of the files."""
+        from collab_overcooked.reporting.plots import draw_profile, heat_map, save_figure
+
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomic(folder / f"{TABLE}.md", self.markdown().encode())
+        write_atomic(folder / f"{TABLE}.csv", self.table().csv().encode())
+        means = {method: robust.cell_means(self.games(method, share)) for method in self.methods}
+        profiles = {method: robust.performance_profile(scores, THRESHOLDS) for method, scores in means.items()}
+        profile = draw_profile(THRESHOLDS, profiles, self.title, "share of the best response")
+        matrix = np.array([scores.mean(0) for scores in means.values()])
+        sides = ("method", "partner")
+        cells = heat_map(matrix, list(means), list(self.families), sides, "share of the best response", 2)
+        for name, figure in ((PROFILE, profile), (HEAT_MAP, cells)):
+            for ending in ("svg", "png"):
+                save_figure(figure, folder / f"{name}.{ending}")
+        return sorted(path.name for path in folder.iterdir() if path.stem in (TABLE, PROFILE, HEAT_MAP))
+
+
+def share(returns: Array, line: Mapping[str, object]) -> Array:
+    """Return returns as shares of the way from a random ego's to the best response's."""
+    lower = float(line["lower"] or 0.0)  # type: ignore[arg-type]
+    return (returns - lower) / (_best(line) - lower)
+
+
+def plain_share(returns: Array, line: Mapping[str, object]) -> Array:
+    """Return returns as shares of the best response's, as ZSC-Eval's BR-Prox has them."""
+    return returns / _best(line)
+
+
+def _best(line: Mapping[str, object]) -> float:
+    best = line["best"]
+    assert isinstance(best, Mapping)  # partners without a best response are left out
+    return float(best["return"])

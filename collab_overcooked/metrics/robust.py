@@ -1,0 +1,131 @@
+"""Robust statistics of scores beside many partners, with intervals that resample training seeds, partners and games.
+
+Source: Agarwal et al. (2021) for the interquartile mean, performance profiles and the probability of improvement; the
+worst tenth is the conditional value at risk at 10 %. Scores are matrices: one row for each training seed of a method,
+one column for each partner.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from collab_overcooked.metrics.intervals import Estimate
+
+Array = np.ndarray
+RESAMPLES = 1_000
+WORST = 0.1  # share of scores that the worst tenth averages
+_SEED = 20250102  # any constant: the same games always get the same interval
+
+
+def iqm(scores: Array) -> float:
+    """Return the interquartile mean: the mean of the middle half, without a quarter of the scores at each end."""
+    ordered = np.sort(scores, axis=None)
+    cut = len(ordered) // 4
+    return float(ordered[cut : len(ordered) - cut].mean())
+
+
+def worst_tenth(scores: Array) -> float:
+    """Return the mean of the lowest tenth of the scores, at least of one."""
+    ordered = np.sort(scores, axis=None)
+    return float(ordered[: math.ceil(WORST * len(ordered))].mean())
+
+
+def best_response_proximity(shares: Array) -> float:
+    """Return BR-Prox of ZSC-Eval: the interquartile mean of scores that are clipped at the best response's."""
+    return iqm(np.minimum(shares, 1.0))
+
+
+def group_means(scores: Array, groups: Sequence[str]) -> dict[str, float]:
+    """Return the mean score of each group of columns, in the order of their first columns."""
+    names = np.array(groups)
+    return {name: float(scores[:, names == name].mean()) for name in dict.fromkeys(groups)}
+
+
+def lowest_group(scores: Array, groups: Sequence[str]) -> float:
+    """Return the lowest of the groups' mean scores."""
+    return min(group_means(scores, groups).values())
+
+
+def performance_profile(scores: Array, thresholds: Array) -> Array:
+    """Return the share of scores above each threshold, float64 (T,)."""
+    return np.asarray((scores.reshape(-1)[:, None] > thresholds).mean(0))
+
+
+def improvement(first: Array, second: Array) -> float:
+    """Return the probability that a seed of the first method scores higher than one of the second beside a partner.
+
+    Args:
+        first: (S1, P).
+        second: (S2, P), with the same partners.
+
+    Returns:
+        Mean over partners of the share of pairs of seeds in which the first is higher; ties count half.
+    """
+    differences = first[:, None, :] - second[None, :, :]
+    return float(((differences > 0) + 0.5 * (differences == 0)).mean())
+
+
+Games = Sequence[Sequence[Array]]
+"""Score of every game, (games,), by training seed and partner."""
+
+
+def cell_means(games: Games) -> Array:
+    """Return the mean score of each seed beside each partner, float64 (S, P)."""
+    return np.array([[cell.mean() for cell in row] for row in games])
+
+
+def resampled(games: Games, rng: np.random.Generator, columns: Array) -> Array:
+    """Return the mean scores of one resample, (S, P): seeds first, then the games of each cell.
+
+    Args:
+        games: Scores of all games.
+        rng: Source of the resample.
+        columns: Numbers of the partners that were drawn; the same ones for all seeds.
+    """
+    rows = rng.integers(len(games), size=len(games))
+    return np.array([[rng.choice(games[s][p], len(games[s][p])).mean() for p in columns] for s in rows])
+
+
+def nested_intervals(
+    games: Games, statistics: Mapping[str, Callable[[Array, Array], float]], resamples: int = RESAMPLES
+) -> dict[str, Estimate]:
+    """Return statistics of scores with their 95 % intervals.
+
+    The bootstrap resamples training seeds first, then partners, then the games of each seed with each partner, so that
+    intervals speak of further training runs and further partners of the same kinds. With a single seed, of a program
+    or of one training, they speak of partners and games alone.
+
+    Args:
+        games: Scores of all games.
+        statistics: Functions of the mean scores (S, P) and the numbers of their partners (P,).
+        resamples: Number of resamples.
+    """
+    rng = np.random.default_rng(_SEED)
+    size = len(games[0])
+    draws: dict[str, list[float]] = {name: [] for name in statistics}
+    for _ in range(resamples):
+        columns = rng.integers(size, size=size)
+        scores = resampled(games, rng, columns)
+        for name, statistic in statistics.items():
+            draws[name].append(statistic(scores, columns))
+    scores, everyone = cell_means(games), np.arange(size)
+    return {name: _estimate(statistic(scores, everyone), draws[name]) for name, statistic in statistics.items()}
+
+
+def improvement_interval(first: Games, second: Games, resamples: int = RESAMPLES) -> Estimate:
+    """Return the probability of improvement with its interval; both methods meet the same resampled partners."""
+    rng = np.random.default_rng(_SEED)
+    size = len(first[0])
+    draws = []
+    for _ in range(resamples):
+        columns = rng.integers(size, size=size)
+        draws.append(improvement(resampled(first, rng, columns), resampled(second, rng, columns)))
+    return _estimate(improvement(cell_means(first), cell_means(second)), draws)
+
+
+def _estimate(value: float, draws: Sequence[float]) -> Estimate:
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Estimate(value, float(low), float(high))

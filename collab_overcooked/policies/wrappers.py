@@ -1,0 +1,466 @@
+"""Policies that change how another policy plays: slow, late, forgetful, restricted to a role or to a convention.
+
+They need no training and play every game, since they act on masks, events and simulated steps only. As partners they
+are what an agent meets among people: somebody who hesitates, comes late, changes plans, or has habits.
+A spec is the wrapper, its parameter and the policy behind it, ``slow:3:planner:width=50``; ``greedy`` without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import ActionError
+from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, TeamAware, simulator_of
+from collab_overcooked.policies.registry import HUMAN, LANGUAGE, kind_of, make_policy
+from collab_overcooked.policies.search.simulator import Fork, Simulator
+from collab_overcooked.policies.specs import read_number, read_probability, split_wrapper
+
+Array = np.ndarray
+Answer = Decision | int | str
+MAX_DURATION = 60  # simulated steps of a macro action; longer ones count as they are then
+MAX_BESIDE = 6  # actions of each teammate beside which an action is simulated; there are 6 primitive ones
+WALKERS, WALK = 64, 80  # random walks that find the area in which a seat can move, and their length
+DIRECTIONS = {"clockwise": 1, "counterclockwise": -1}
+FORBIDDEN = "avoid="
+
+
+class WrappedPolicy:
+    """Plays as other policies do, one at a time.
+
+    Args:
+        *players: The policies behind it.
+
+    Raises:
+        ValueError: If two of them need different encodings of observations.
+    """
+
+    name = "wrapped"
+    needs_simulator = False
+
+    def __init__(self, *players: Policy) -> None:
+        self._players = players
+        self.needs_simulator = self.needs_simulator or any(getattr(p, "needs_simulator", False) for p in players)
+        observations = [p.observation for p in players if hasattr(p, "observation")]
+        if observations:
+            if len(observations) < len(players) or any(other != observations[0] for other in observations):
+                raise ValueError(f"policy {self.name!r}: {' and '.join(p.name for p in players)} observe differently")
+            self.observation = observations[0]
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Reset the generator and all policies behind this one."""
+        self._rng = np.random.default_rng([seed, seat, 1])
+        for player in self._players:
+            player.reset(seat, info, seed)
+
+    def join(self, team: tuple[Policy, ...]) -> None:
+        """Pass the team on."""
+        for player in self._players:
+            if isinstance(player, TeamAware):
+                player.join(team)
+
+    def current(self, timestep: int) -> Policy:
+        """Return the policy that plays at a timestep."""
+        return self._players[0]
+
+    def act(self, seen: Seen) -> Answer:
+        """Ask the policy that plays now."""
+        return self.current(seen.timestep).act(seen)
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Let the policy that plays now answer."""
+        return self.current(seen.timestep).reply(seen)
+
+
+class SlowPolicy(WrappedPolicy):
+    """Decides at every k-th step and idles in between.
+
+    Args:
+        period: k.
+        player: The policy behind it.
+    """
+
+    def __init__(self, period: int, player: Policy) -> None:
+        super().__init__(player)
+        self._period = period
+
+    def act(self, seen: Seen) -> Answer:
+        """Ask the other policy at timesteps 0, k, 2 k and so on."""
+        return super().act(seen) if seen.timestep % self._period == 0 else seen.idle_action
+
+
+class LatePolicy(WrappedPolicy):
+    """Idles for a number of steps at the start, and does not answer messages meanwhile.
+
+    Args:
+        start: First timestep at which it acts.
+        player: The policy behind it.
+    """
+
+    def __init__(self, start: int, player: Policy) -> None:
+        super().__init__(player)
+        self._start = start
+
+    def act(self, seen: Seen) -> Answer:
+        """Ask the other policy once it has come."""
+        return super().act(seen) if seen.timestep >= self._start else seen.idle_action
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Let the other policy answer once it has come."""
+        return super().reply(seen) if seen.timestep >= self._start else None
+
+
+class SwitchPolicy(WrappedPolicy):
+    """Plays as one policy first and as another from a timestep on, which tests whether an ego adapts.
+
+    Args:
+        timestep: First timestep of the second policy.
+        first: Plays before it.
+        second: Plays from it on.
+    """
+
+    def __init__(self, timestep: int, first: Policy, second: Policy) -> None:
+        super().__init__(first, second)
+        self._timestep = timestep
+
+    def current(self, timestep: int) -> Policy:
+        """Return the first or the second policy."""
+        return self._players[timestep >= self._timestep]
+
+
+class ForgetfulPolicy(WrappedPolicy):
+    """Repeats its last action with a probability, if the game accepts it again.
+
+    Args:
+        probability: Probability of a repetition.
+        player: The policy behind it.
+    """
+
+    def __init__(self, probability: float, player: Policy) -> None:
+        super().__init__(player)
+        self._probability = probability
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Forget the last action."""
+        super().reset(seat, info, seed)
+        self._last: int | None = None
+
+    def act(self, seen: Seen) -> Answer:
+        """Return the last action, or ask the other policy."""
+        forgets = self._rng.random() < self._probability
+        if forgets and self._last is not None and seen.mask[self._last] and seen.error is None:
+            return self._last
+        answer = super().act(seen)
+        self._last = action_of(answer)
+        return answer
+
+
+class ShortSightedPolicy(WrappedPolicy):
+    """Pursues only what it can finish soon: without an event of its own for r steps it wanders for r steps.
+
+    Args:
+        reach: r.
+        player: The policy behind it.
+    """
+
+    def __init__(self, reach: int, player: Policy) -> None:
+        super().__init__(player)
+        self._reach = reach
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Begin with a goal in sight."""
+        super().reset(seat, info, seed)
+        self._seat = seat
+
+    def act(self, seen: Seen) -> Answer:
+        """Ask the other policy, or wander."""
+        own = seen.history[self._seat] if seen.history else ()
+        since = seen.timestep - (own[-1][0] if own else 0)
+        if since // self._reach % 2 == 0:
+            return super().act(seen)
+        return int(self._rng.choice(np.flatnonzero(seen.mask)))
+
+
+# ------------------------------------------------------------------------------------------- restricted actions
+
+
+class RestrictedPolicy(WrappedPolicy):
+    """Plays with fewer actions: the other policy sees a smaller mask, and what it must not do becomes a random action.
+
+    Args:
+        player: The policy behind it; of a plan, one action is followed at a time.
+    """
+
+    needs_simulator = True
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Store the simulator, from which the effects of actions are read."""
+        super().reset(seat, info, seed)
+        self._simulator: Simulator = simulator_of(info, self.name)
+        self._seat = seat
+
+    def allows(self, seen: Seen, actions: Array) -> Array:
+        """Return which of some accepted actions it may take, bool (n,)."""
+        raise NotImplementedError
+
+    def act(self, seen: Seen) -> Answer:
+        """Ask the other policy for one of the allowed actions."""
+        legal = np.flatnonzero(seen.mask)
+        allowed = legal[self.allows(seen, legal)]
+        if not len(allowed):
+            return seen.idle_action
+        mask = np.zeros_like(seen.mask)
+        mask[allowed] = 1
+        answer = super().act(replace(seen, mask=mask))
+        action = self._first_action(answer, seen)
+        if action is None or not mask[action]:
+            action = int(self._rng.choice(allowed))
+        return replace(answer, action=action) if isinstance(answer, Decision) else action
+
+    def _first_action(self, answer: Answer, seen: Seen) -> int | None:
+        """Return the action of an answer, or the first of its plan; None if it has none that the game knows."""
+        action = action_of(answer)
+        if action is not None:
+            return action if action < len(seen.mask) else None
+        plan, game = answer.plan if isinstance(answer, Decision) else str(answer), self._simulator.game
+        try:
+            texts = game.parse_plan(plan, self._seat)[0]
+            action = game.parse(texts[0], self._simulator.state, 0, self._seat) if texts else None
+        except ActionError:
+            return None
+        return action if action is not None and action < len(seen.mask) else None
+
+
+class RolePolicy(RestrictedPolicy):
+    """Takes only actions whose events belong to its role, and those without an event, such as moves.
+
+    Args:
+        events: Parts of names of events, in lower case: ``("onion", "goto")`` for all events with one of them.
+        player: The policy behind it.
+    """
+
+    def __init__(self, events: tuple[str, ...], player: Policy) -> None:
+        super().__init__(player)
+        self._events = events
+
+    def allows(self, seen: Seen, actions: Array) -> Array:
+        """Simulate every action until it ends, and compare its events with the role."""
+        found = _events_of(self._simulator, self._seat, actions)
+        return np.array([all(any(part in name for part in self._events) for name in names) for names in found])
+
+
+class DirectionPolicy(RestrictedPolicy):
+    """Goes round the middle of its area in one direction only; for games on a grid.
+
+    Args:
+        direction: 1 for clockwise, -1 for counterclockwise, as seen on pictures.
+        player: The policy behind it.
+    """
+
+    def __init__(self, direction: int, player: Policy) -> None:
+        super().__init__(player)
+        self._direction = direction
+
+    def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
+        """Find the middle of the cells that the seat can reach.
+
+        Raises:
+            ValueError: If agents of the game have no coordinates.
+        """
+        super().reset(seat, info, seed)
+        if _position(self._simulator.game, self._simulator.state, 0, seat) is None:
+            raise ValueError(f"policy {self.name!r}: agents of {info.env_id} have no coordinates to go round")
+        self._middle = _middle_of_area(self._simulator, seat)
+
+    def allows(self, seen: Seen, actions: Array) -> Array:
+        """Simulate a step of every action beside several of its teammates, and compare where it is before and after."""
+        game, copies = self._simulator.game, MAX_BESIDE
+        fork = self._simulator.fork(len(actions) * copies, 0)
+        before = self._from_middle(_position(game, fork.state, 0, self._seat))
+        chosen = _beside_idle(fork, self._seat, np.repeat(actions, copies))
+        for other in range(game.n_agents):
+            legal = np.flatnonzero(fork.masks[0, other])
+            if other != self._seat:  # somebody who stands in the way may make room
+                chosen[:, other] = np.tile(np.resize(legal, copies), len(actions))
+        fork.step(chosen)
+        after = [self._from_middle(_position(game, fork.state, i, self._seat)) for i in range(len(fork))]
+        turns = np.array([before[0] * own[1] - before[1] * own[0] for own in after])
+        return np.all((turns * self._direction >= 0).reshape(len(actions), copies), axis=1)
+
+    def _from_middle(self, position: Array | None) -> Array:
+        assert position is not None  # checked by reset
+        return position - self._middle
+
+
+class AvoidPolicy(RestrictedPolicy):
+    """Leaves a place to its teammates: it takes no action that names the place, or that works on the place's cell.
+
+    Args:
+        place: Part of an action's text, such as ``"pot0"`` or ``"room 3"``, or the coordinates ``"3.2"`` of a cell.
+        player: The policy behind it.
+
+    Raises:
+        ValueError: If the place is empty.
+    """
+
+    def __init__(self, place: str, player: Policy) -> None:
+        super().__init__(player)
+        if not place:
+            raise ValueError("policy 'convention': avoid needs a place, as in convention:avoid=pot0 or avoid=3.2")
+        x, dot, y = place.partition(".")
+        self._cell = [int(x), int(y)] if dot and x.isdigit() and y.isdigit() else None
+        self._place = place
+
+    def allows(self, seen: Seen, actions: Array) -> Array:
+        """Read the texts of the actions, or simulate those that can work on the cell in front."""
+        if self._cell is None:
+            return np.array([self._place not in seen.view.action_texts[action] for action in actions.tolist()])
+        if _cell_in_front(self._simulator, self._seat) != self._cell:
+            return np.ones(len(actions), bool)
+        return np.array([not names for names in _events_of(self._simulator, self._seat, actions)])
+
+
+# ------------------------------------------------------------------------------------------- simulated effects
+
+
+def action_of(answer: Any) -> int | None:
+    """Return the action id of a policy's answer; None for a plan."""
+    if isinstance(answer, Decision):
+        return None if answer.action is None else int(answer.action)
+    return None if isinstance(answer, str) else int(answer)
+
+
+def _beside_idle(fork: Fork, seat: int, actions: Array) -> Array:
+    """Return actions (B, N) int32 in which teammates do nothing where they can."""
+    chosen = fork.masks.argmax(axis=2).astype(np.int32)
+    for other in range(chosen.shape[1]):
+        idle = fork.game.idle_action(other)
+        chosen[fork.masks[:, other, idle] == 1, other] = idle
+    chosen[:, seat] = actions
+    return chosen
+
+
+def _events_of(simulator: Simulator, seat: int, actions: Array) -> list[set[str]]:
+    """Return the names of a seat's events, in lower case, until each action has ended or was given up."""
+    fork = simulator.fork(len(actions), 0)
+    found: list[set[str]] = [set() for _ in actions]
+    running = np.ones(len(actions), bool)
+    for _ in range(MAX_DURATION):
+        fork.step(_beside_idle(fork, seat, actions))
+        for i in np.flatnonzero(running).tolist():
+            event = fork.game.events(fork.out, i)[seat]
+            if event is not None:
+                found[i].add(str(event["event"]).lower())
+        running &= (fork.masks[:, seat].sum(1) == 1) & ~(fork.terminated | fork.truncated)
+        if not running.any():
+            break
+        actions = fork.masks[:, seat].argmax(1)
+    return found
+
+
+def _agent(game: Any, state: Any, i: int, seat: int) -> Mapping[str, Any]:
+    scene = game.scene(state, i)
+    agents = scene.get("players", scene.get("agents"))
+    return agents[seat] if isinstance(agents, list) else {}
+
+
+def _position(game: Any, state: Any, i: int, seat: int) -> Array | None:
+    """Return the coordinates (x, y) of a seat, float64; None in games without."""
+    agent = _agent(game, state, i, seat)
+    position = agent.get("position", agent.get("at"))
+    return None if position is None else np.array(position, np.float64)
+
+
+def _cell_in_front(simulator: Simulator, seat: int) -> list[int] | None:
+    """Return the cell that a seat faces, None in games without facings."""
+    game, state = simulator.game, simulator.state
+    position, facing = _position(game, state, 0, seat), _agent(game, state, 0, seat).get("facing")
+    if position is None or facing is None:
+        return None
+    x, y = {"north": (0, -1), "south": (0, 1), "west": (-1, 0), "east": (1, 0)}[facing]
+    return [int(position[0]) + x, int(position[1]) + y]
+
+
+def _middle_of_area(simulator: Simulator, seat: int) -> Array:
+    """Return the middle of the cells that random walks of a seat reach, float64 (2,)."""
+    fork, rng = simulator.fork(WALKERS, 0), np.random.default_rng(0)
+    places = []
+    for _ in range(WALK):
+        drawn = (rng.random(fork.masks[:, seat].shape) * fork.masks[:, seat]).argmax(1)
+        fork.step(_beside_idle(fork, seat, drawn))
+        places += [_position(fork.game, fork.state, i, seat) for i in range(WALKERS)]
+    area = np.array(places)
+    middle: Array = (area.min(0) + area.max(0)) / 2
+    return middle
+
+
+# ------------------------------------------------------------------------------------------- specs
+
+
+def _convention(text: str, player: Policy) -> RestrictedPolicy:
+    """Create the policy of a convention.
+
+    Raises:
+        ValueError: If there is no such convention.
+    """
+    if text.startswith(FORBIDDEN):
+        return AvoidPolicy(text.removeprefix(FORBIDDEN), player)
+    if text not in DIRECTIONS:
+        raise ValueError(near_matches("convention", text, [*DIRECTIONS, f"{FORBIDDEN}PLACE"]))
+    return DirectionPolicy(DIRECTIONS[text], player)
+
+
+def _role(text: str, player: Policy) -> RolePolicy:
+    """Create the policy of a role.
+
+    Raises:
+        ValueError: If it names no event.
+    """
+    events = tuple(part.strip().lower() for part in text.split("+"))
+    if not all(events):
+        raise ValueError(
+            f"policy 'role' needs names of events, as in role:onion+potting:greedy, not {quote_value(text)}"
+        )
+    return RolePolicy(events, player)
+
+
+MAKERS: Mapping[str, Callable[..., WrappedPolicy]] = {
+    "slow": lambda text, player: SlowPolicy(read_number("slow", "period", text, 1), player),
+    "late": lambda text, player: LatePolicy(read_number("late", "timestep", text, 1), player),
+    "switch": lambda text, *players: SwitchPolicy(read_number("switch", "timestep", text, 1), *players),
+    "forgetful": lambda text, player: ForgetfulPolicy(read_probability("forgetful", text), player),
+    "short_sighted": lambda text, player: ShortSightedPolicy(read_number("short_sighted", "reach", text, 1), player),
+    "role": _role,
+    "convention": _convention,
+}
+
+
+def _from_text(name: str, text: str) -> WrappedPolicy:
+    """Create the wrapper of a spec from the text after its name.
+
+    Raises:
+        ValueError: For an invalid parameter, an unknown policy behind it, or one that cannot be wrapped.
+    """
+    wrapper = split_wrapper(f"{name}:{text}")
+    assert wrapper is not None  # the registry knows the name as a wrapper's
+    _, parameter, players = wrapper
+    for player in players:
+        if kind_of(player) in (LANGUAGE, HUMAN):
+            raise ValueError(
+                f"policy {name!r} cannot change how {player!r} plays; it takes scripted, search and RL policies"
+            )
+    return MAKERS[name](parameter, *map(make_policy, players))
+
+
+slow_from_text = partial(_from_text, "slow")
+late_from_text = partial(_from_text, "late")
+switch_from_text = partial(_from_text, "switch")
+forgetful_from_text = partial(_from_text, "forgetful")
+short_sighted_from_text = partial(_from_text, "short_sighted")
+role_from_text = partial(_from_text, "role")
+convention_from_text = partial(_from_text, "convention")

@@ -1,0 +1,175 @@
+"""Scores beside partners: the right seats, the right games, nobody whom the ego has met, and runs that continue."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collab_overcooked.cli.app import app
+from collab_overcooked.evaluation import partner_scores
+from collab_overcooked.evaluation.partner_pool import (
+    Best,
+    PartnerPool,
+    make_partner,
+    read_partner_pool,
+    write_partner_pool,
+)
+from collab_overcooked.evaluation.partner_scores import (
+    FILE,
+    ITSELF,
+    UNSEEN_FAMILY,
+    UNSEEN_MEMBER,
+    best_responses,
+    plan_cells,
+    read_egos,
+    score,
+)
+from collab_overcooked.metrics.registry import measure
+from collab_overcooked.policies.policy_file import Met, find_policy, read_policy, with_met
+from collab_overcooked.registry import make
+from collab_overcooked.runner.episode import derive_seed, play_episode
+from collab_overcooked.runner.teams import make_team
+
+OPTIONS = {"layout": "cramped_room", "obs": "features", "max_cycles": 12}
+
+
+@pytest.fixture
+def pool() -> PartnerPool:
+    partners = (
+        make_partner("clone", "ppo:bc_cramped_room", "clone"),
+        make_partner("greedy", "greedy", "scripted"),
+        make_partner("second", "random", "scripted", seat=1),
+        make_partner("trained", "ppo:pbt_cramped_room", "population", split="train"),
+    )
+    return PartnerPool("pool", "Overcooked-v0", OPTIONS, partners, episodes=2, seed=5)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """Two seeds of a method; the second has met a clone that is not in the pool."""
+    folder = tmp_path / "egos"
+    folder.mkdir()
+    shutil.copy(find_policy("cramped_room"), folder / "a.npz")
+    with_met(read_policy(find_policy("cramped_room")), [Met("other", "1" * 64, "clone")]).save(folder / "b.npz")
+    return folder
+
+
+def test_every_partner_is_met_in_every_seat_and_every_seed_by_the_others(pool, files):
+    egos = read_egos([f"sp={files}/*.npz", "greedy"])
+    cells = list(plan_cells(pool, egos, pool.select("test"), 2))
+    lines = [cell.line for cell in cells]
+    a, b = (f"ppo:{files}/{name}.npz" for name in "ab")
+    with_partners = [(line["method"], line["partner"], line["seat"]) for line in lines if line["kind"] == "partner"]
+    seats = [("clone", 0), ("clone", 1), ("greedy", 0), ("greedy", 1), ("second", 0)]
+    assert with_partners == [(method, *seat) for method in ("sp", "sp", "greedy") for seat in seats]
+    assert {cell.team for cell in cells if cell.line["kind"] == "cross"} == {(a, b), (b, a)}
+    assert {cell.team for cell in cells if cell.line["kind"] == "self"} == {(a, a), (b, b), ("greedy", "greedy")}
+    seen = {(line["ego"], line["partner"]): line["seen"] for line in lines if line["kind"] == "partner"}
+    assert seen[a, "clone"] == seen[b, "greedy"] == UNSEEN_FAMILY
+    assert seen[b, "clone"] == UNSEEN_MEMBER and seen["greedy", "greedy"] == ITSELF
+
+
+def test_returns_are_those_of_episodes(pool, files, tmp_path):
+    """Programs play the episodes of the seeds of the pool; networks play as many, at once, from the same starts."""
+    egos = read_egos(["greedy"])
+    line = score(pool, egos, tmp_path / "out", families=["scripted"], among=False)[2]
+    assert (line["partner"], line["seat"]) == ("second", 0)
+    env = make("Overcooked-v0", **OPTIONS)
+    played = [play_episode(env, make_team(["greedy", "random"]), derive_seed(5, "partners", k)) for k in range(2)]
+    assert line["returns"] == [measure(record, ["return"])["return"] for record in played]
+    networks = next(plan_cells(pool, read_egos(["ppo:cramped_room"]), pool.partners, 64, among=False))
+    networks = replace(networks, env_kwargs=OPTIONS | {"max_cycles": 150})
+    alone = replace(networks, episodes=64).run()[0]["returns"]
+    env = make("Overcooked-v0", **networks.env_kwargs)
+    team = make_team(networks.team)
+    one_by_one = [
+        measure(play_episode(env, team, derive_seed(5, "partners", k)), ["return"])["return"] for k in range(12)
+    ]
+    assert len(alone) == 64 and abs(np.mean(alone) - np.mean(one_by_one)) < 25 and np.mean(alone) > 20
+
+
+def test_networks_with_another_encoding_play_at_once(pool, monkeypatch):
+    """Each network sees the observations of its own training, whatever the pool's environment has."""
+    options = {"layout": "cramped_room", "max_cycles": 150}  # pictures
+    pools = [replace(pool, env_kwargs=options), replace(pool, env_kwargs=options | {"obs": "features"})]
+    cell, same = (next(plan_cells(one, read_egos(["ppo:cramped_room"]), one.partners, 64, False)) for one in pools)
+    monkeypatch.setattr(partner_scores, "play_episode", None)  # would be used one by one
+    assert cell.run()[0]["returns"] == same.run()[0]["returns"]
+
+
+def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_path, monkeypatch):
+    egos, out = read_egos([f"sp={files}/*.npz"]), tmp_path / "out"
+    whole = score(pool, egos, tmp_path / "whole")
+    first = (tmp_path / "whole" / FILE).read_bytes().splitlines(keepends=True)
+    score(pool, egos[:1], out, families=["clone"], among=False)
+    assert (out / FILE).read_bytes().splitlines(keepends=True) == first[:2]
+    with (out / FILE).open("ab") as file:
+        file.write(first[2][:40])  # as it was written when the process was killed
+    notes: list[str] = []
+    assert score(pool, egos, out, note=notes.append) == whole
+    assert "continuing, 2 cells" in " ".join(notes)
+    assert sorted((out / FILE).read_bytes().splitlines(keepends=True)) == sorted(first)
+    with pytest.raises(ValueError, match="holds a run with another configuration: episodes was 2, now 3"):
+        score(pool, egos, out, episodes=3)
+
+
+def test_an_ego_that_met_a_partner_is_refused(pool, files, tmp_path):
+    with_met(read_policy(files / "a.npz"), [pool.partners[0].met]).save(files / "a.npz")
+    egos = read_egos([f"sp={files}/*.npz"])
+    with pytest.raises(ValueError, match=r"ego sp: ppo:.*a\.npz was trained beside clone of pool pool"):
+        score(pool, egos, tmp_path / "out")
+    assert len(score(pool, egos, tmp_path / "other", families=["scripted"])) == 12  # it did not meet these
+    with pytest.raises(ValueError, match=r"trained beside trained of pool pool, or is the same file"):
+        score(pool, read_egos(["ppo:pbt_cramped_room"]), tmp_path / "third", split=None)
+
+
+def test_best_responses_come_from_the_highest_mean(pool):
+    def line(partner: str, method: str, returns: list[float]) -> dict:
+        return {"kind": "partner", "partner": partner, "method": method, "ego": method, "returns": returns}
+
+    known = (replace(pool.partners[0], best=Best(9, 9, 9, "old", 1)), *pool.partners[1:])
+    lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 8]), line("greedy", "random", [50])]
+    lines += [line("greedy", "greedy", [4, 6]), line("greedy", "greedy", [8]), line("greedy", "mcts", [5, 5])]
+    found = best_responses(replace(pool, partners=known), lines)
+    assert (found[0].best, found[0].lower) == (known[0].best, 2)  # what is known already is better
+    assert (found[1].best.value, found[1].best.by, found[1].best.games, found[1].lower) == (6, "greedy", 3, 50)
+    assert found[1].best.low <= 6 <= found[1].best.high and found[2].best is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["sp=none-*.npz"], "no file fits 'none-"),
+        (["sp=none.npz"], r"none\.npz: cannot be read"),
+        (["greedi"], "unknown policy 'greedi'"),
+        (["greedy", "greedy"], "greedy has the same policy twice"),
+        ([], "name at least one"),
+    ],
+)
+def test_wrong_egos_get_one_line(words, message):
+    with pytest.raises(ValueError, match=message):
+        read_egos(words)
+
+
+def test_commands(pool, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_partner_pool(Path("pool.yaml"), pool)
+    for command in (
+        "partners play pool.yaml clone --ego greedy --games 2",
+        "partners score --pool pool.yaml --ego greedy sp=ppo:cramped_room --out out --games 1 --families clone",
+        "partners best --pool pool.yaml --ego greedy --out best --games 1",
+    ):
+        with pytest.raises(SystemExit) as exit_:
+            app(command.split())
+        assert exit_.value.code == 0, capsys.readouterr()
+    assert capsys.readouterr().out.count("with clone: ") == 2
+    lines = [json.loads(line) for line in Path("out", FILE).read_text().splitlines()]
+    assert len(lines) == 6 and {line["mode"] for line in lines} == {"sample", None}
+    best = read_partner_pool(Path("best/pool.yaml"))
+    assert all(partner.lower is not None and partner.best for partner in best.partners)
+    assert best.digest == pool.digest

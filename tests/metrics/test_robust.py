@@ -1,0 +1,110 @@
+"""Robust statistics against slow and obvious versions, and intervals against what resampling must give."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from collab_overcooked.metrics import robust
+
+rng = np.random.default_rng(3)
+SHAPES = [(1, 1), (1, 3), (2, 5), (5, 12), (4, 25)]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_interquartile_mean_is_scipys_trimmed_mean(shape):
+    scores = rng.normal(size=shape)
+    assert robust.iqm(scores) == pytest.approx(stats.trim_mean(scores, 0.25, axis=None))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_worst_tenth_is_the_mean_of_the_lowest(shape):
+    scores = rng.normal(size=shape)
+    lowest = sorted(scores.ravel().tolist())[: math.ceil(scores.size / 10)]
+    assert robust.worst_tenth(scores) == pytest.approx(sum(lowest) / len(lowest))
+
+
+def test_best_response_proximity_clips_above_only():
+    scores = np.array([[2.0, 2.0, -1.0, 0.5]])
+    assert robust.best_response_proximity(scores) == pytest.approx((0.5 + 1) / 2)
+    assert robust.iqm(scores) == pytest.approx((0.5 + 2) / 2)
+
+
+def test_groups():
+    scores, groups = np.array([[1.0, 2, 3], [3, 4, 9]]), ["b", "a", "b"]
+    assert robust.group_means(scores, groups) == {"b": 4.0, "a": 3.0}
+    assert robust.lowest_group(scores, groups) == 3.0
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_profile_counts_scores_above_each_threshold(shape):
+    scores, thresholds = rng.integers(0, 5, shape) / 4, np.linspace(0, 1.2, 7)
+    counted = [sum(score > t for score in scores.ravel().tolist()) / scores.size for t in thresholds]
+    assert robust.performance_profile(scores, thresholds) == pytest.approx(counted)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_improvement_is_mann_whitney_by_partner(shape):
+    first, second = rng.integers(0, 4, shape), rng.integers(0, 4, (3, shape[1]))
+    naive = []
+    for p in range(shape[1]):
+        pairs = list(product(first[:, p].tolist(), second[:, p].tolist()))
+        naive.append(sum((a > b) + 0.5 * (a == b) for a, b in pairs) / len(pairs))
+        u = stats.mannwhitneyu(first[:, p], second[:, p]).statistic  # as rliable computes it
+        assert naive[-1] == pytest.approx(u / (shape[0] * 3))
+    assert robust.improvement(first, second) == pytest.approx(np.mean(naive))
+    assert robust.improvement(second, first) == pytest.approx(1 - np.mean(naive))
+
+
+MEAN = {"mean": lambda scores, _: float(scores.mean())}
+
+
+def games_of(seeds, partners, count, seed_noise, partner_noise, game_noise):
+    rows, columns = rng.normal(size=seeds) * seed_noise, rng.normal(size=partners) * partner_noise
+    return [[row + column + rng.normal(size=count) * game_noise for column in columns] for row in rows]
+
+
+def width(games):
+    found = robust.nested_intervals(games, MEAN, 400)["mean"]
+    assert found.low <= found.value <= found.high
+    assert found.value == pytest.approx(robust.cell_means(games).mean())
+    return found.high - found.low
+
+
+def test_intervals_hold_the_spread_of_seeds_partners_and_games():
+    """The standard error of each level alone, which the width of the interval must be about four of."""
+    assert width(games_of(5, 6, 4, 0, 0, 0)) == 0
+    for games, deviation in (
+        (games_of(8, 3, 4, 1, 0, 0), lambda means: means.mean(1).std() / math.sqrt(8)),
+        (games_of(3, 9, 4, 0, 1, 0), lambda means: means.mean(0).std() / math.sqrt(9)),
+    ):
+        assert width(games) == pytest.approx(3.92 * deviation(robust.cell_means(games)), rel=0.2)
+    noisy = games_of(1, 1, 50, 0, 0, 1)
+    assert width(noisy) == pytest.approx(3.92 * noisy[0][0].std() / math.sqrt(50), rel=0.2)
+
+
+def test_more_games_do_not_make_few_seeds_certain():
+    few = games_of(3, 8, 5, 1, 0.1, 0.1)
+    many = [[np.tile(cell, 50) for cell in row] for row in few]
+    assert width(many) > 0.8 * width(few)
+
+
+def test_intervals_are_the_same_each_time_and_partners_reach_the_statistic():
+    games, groups = games_of(2, 4, 3, 1, 1, 1), np.array(list("aabb"))
+    lowest = {"lowest": lambda scores, drawn: robust.lowest_group(scores, groups[drawn].tolist())}
+    first, second = (robust.nested_intervals(games, lowest, 50) for _ in range(2))
+    assert first == second
+    assert first["lowest"].value == robust.lowest_group(robust.cell_means(games), groups.tolist())
+
+
+def test_improvement_intervals():
+    better, worse = games_of(4, 5, 6, 0.1, 1, 0.1), games_of(4, 5, 6, 0.1, 1, 0.1)
+    better = [[cell + 100 for cell in row] for row in better]
+    found = robust.improvement_interval(better, worse, 50)
+    assert (found.low, found.value, found.high) == (1, 1, 1)
+    same = robust.improvement_interval(worse, worse, 50)
+    assert same.low <= 0.5 == same.value <= same.high

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.baselines.cloning import Cloning, clone_policy
+from collab_overcooked.baselines.ego import e3t_settings, ego_settings, single_pool, train_responses
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
+from collab_overcooked.baselines.population import read_population_settings, run_population
 from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
+from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
-from collab_overcooked.runner.records import write_atomic
+from collab_overcooked.runner.records import resumable, write_atomic
 
 Say = Callable[[str], None]
-ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc")
+ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
 
 
 def train(
@@ -51,24 +54,68 @@ def train(
     values = read_config(config) if config else Document("command line", {}, {})
     values = values.replace({**given, "options": {**values.mapping("options", default={}), **options}})
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
-    if algorithm == "bc":
+    with resumable(folder, "**/*.pt"):
+        _train(algorithm, values, folder, resume, command, say)
+
+
+def _train(algorithm: str, values: Document, folder: Path, resume: bool, command: str, say: Say) -> None:
+    if algorithm in RUNS:
+        RUNS[algorithm](values, folder, command, say)
+    elif algorithm == "bc":
         run_cloning(values, folder, resume, command, say)
-        return
-    if algorithm == "pbt":
-        path = run_pbt(*read_pbt_settings(values), folder, command=command, say=say)
-        say(f"written: {path}")
-        return
+    else:
+        settings = training_settings(algorithm, values)
+        for line in report(train_ppo(settings, folder, command=command, note=say)):
+            say(line)
+
+
+def training_settings(algorithm: str, values: Document) -> TrainingSettings:
+    """Return the settings of a single training.
+
+    Raises:
+        ValueError: For a setting that is missing or not allowed.
+    """
+    if algorithm == "ego":
+        return ego_settings(values)
+    if algorithm == "e3t":
+        return e3t_settings(values)
     if algorithm == "ppo-bc":
         if not values.get("partners"):
             raise ValueError(
                 "partners is missing: name a cloned policy, for example --hyper partners=[runs/bc/policy.npz]"
             )
         algorithm = values.get("learner", "ppo")
-    outcome = train_ppo(
-        settings_from(TrainingSettings, values.replace({"learner": algorithm})), folder, command=command, note=say
-    )
-    for line in report(outcome):
-        say(line)
+    return settings_from(TrainingSettings, values.replace({"learner": algorithm}))
+
+
+def run_population_based(values: Document, folder: Path, command: str, say: Say) -> None:
+    """Train a population by selection."""
+    say(f"written: {run_pbt(*read_pbt_settings(values), folder, command=command, say=say)}")
+
+
+def run_partners(values: Document, folder: Path, command: str, say: Say) -> None:
+    """Train a pool of partners."""
+    say(f"written: {run_population(*read_population_settings(values), folder, command=command, say=say)}")
+
+
+def run_state_augmented(values: Document, folder: Path, command: str, say: Say) -> None:
+    """Train seeds that start from each other's states."""
+    paths = run_rounds(*read_round_settings(values), folder, command=command, say=say)
+    say("written: " + ", ".join(map(str, paths)))
+
+
+def run_responses(values: Document, folder: Path, command: str, say: Say) -> None:
+    """Train a response to each partner of a pool."""
+    path = train_responses(values.replace({"pool": []}), single_pool(values), folder, command=command, say=say)
+    say(f"written: {path}")
+
+
+RUNS: dict[str, Callable[[Document, Path, str, Say], None]] = {
+    "pbt": run_population_based,
+    "population": run_partners,
+    "sa": run_state_augmented,
+    "response": run_responses,
+}
 
 
 def report(outcome: Outcome) -> list[str]:

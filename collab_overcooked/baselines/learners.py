@@ -26,6 +26,7 @@ from torch import nn
 
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
+from collab_overcooked.policies.action_history import history_size
 from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
 
 Array = np.ndarray
@@ -163,6 +164,26 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
             yield MaskableRolloutBufferSamples(*tensors)
 
 
+def input_space(settings: TrainingSettings, game: Game) -> spaces.Box:
+    """Return the space of a learner's inputs: observations, flat and with past actions if it reads these."""
+    space = game.single_observation_space
+    if not settings.history:
+        return space
+    extra = history_size(settings.history, game.n_agents, game.n_actions)
+    low = np.concatenate([space.low.reshape(-1), np.zeros(extra, space.dtype)])
+    high = np.concatenate([space.high.reshape(-1), np.ones(extra, space.dtype)])
+    return spaces.Box(low, high, dtype=space.dtype.type)
+
+
+def input_scale(scale: Array, settings: TrainingSettings, game: Game) -> Array:
+    """Return the scale of a learner's inputs for that of observations: past actions are 0 or 1 as they are."""
+    if not settings.history:
+        return scale
+    flat = np.broadcast_to(scale, game.single_observation_space.shape).reshape(-1)
+    extra = history_size(settings.history, game.n_agents, game.n_actions)
+    return np.concatenate([flat, np.ones(extra, np.float32)])
+
+
 def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array) -> Any:
     """Make a learner that is fed from outside: it has no environment of its own.
 
@@ -175,6 +196,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     Returns:
         A PPO or a MaskablePPO whose ``rollout_buffer`` is a ``Buffer`` or a ``MaskedBuffer``.
     """
+    space = input_space(settings, game)
     masked = settings.learner == "maskable-ppo"
     kind: Any = MaskablePPO if masked else PPO
     activation = ACTIVATIONS[settings.activation]
@@ -197,7 +219,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
             "activation_fn": activation,
             "features_extractor_class": Trunk,
             "features_extractor_kwargs": {
-                "scale": scale,
+                "scale": input_scale(scale, settings, game),
                 "convolutions": list(settings.convolutions),
                 "dense": list(settings.trunk),
                 "activation": activation,
@@ -208,7 +230,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
         device="cpu",
         _init_setup_model=False,
     )
-    learner.observation_space, learner.action_space = game.single_observation_space, game.single_action_space
+    learner.observation_space, learner.action_space = space, game.single_action_space
     learner.n_envs = rows
     learner._setup_model()
     learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
@@ -243,6 +265,8 @@ def policy_file(
         "steps": steps,
         "score": None,
     }
+    if settings.history:
+        meta["history"] = {"steps": settings.history, "agents": game.n_agents}
     return PolicyFile(actor_of(policy, settings.activation), meta)
 
 

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from collab_overcooked.baselines.partners import TrainingPartner, families_of
+from collab_overcooked.baselines.preferences import EventReward
+from collab_overcooked.baselines.seating import SeatAssignment
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.policies.policy_file import PolicyFile
+from collab_overcooked.policies.action_history import ActionHistory
 
 Array = np.ndarray
 GROUPS = 16  # of environments whose first episodes end at different times
@@ -52,62 +55,48 @@ def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
     return (1.0 / np.maximum(largest, 1.0)).astype(np.float32)
 
 
-class SeatAssignment:
-    """Who sits where: the flat rows ``e * N + i`` of each learner and of each partner.
-
-    Args:
-        settings: Says whether learners share weights, and which partners there are.
-        n_agents: N.
-
-    Attributes:
-        learners: Rows of each learner; ``slice(None)`` for all.
-        partners: Rows of each partner.
-    """
-
-    def __init__(self, settings: TrainingSettings, n_agents: int) -> None:
-        rows = np.arange(settings.environments * n_agents)
-        environment, seat = rows // n_agents, rows % n_agents
-        self.learners: list[Any] = [slice(None)]
-        self.partners: list[Array] = []
-        if settings.weights == "own":
-            self.learners = [rows[seat == i] for i in range(n_agents)]
-        elif settings.partners:
-            if settings.environments < n_agents * len(settings.partners):
-                raise ValueError(
-                    f"environments must be at least {n_agents * len(settings.partners)}: "
-                    f"{n_agents} seats x {len(settings.partners)} partners, not {settings.environments}"
-                )
-            learns = seat == environment % n_agents
-            partner = environment // n_agents % len(settings.partners)
-            self.learners = [rows[learns]]
-            self.partners = [rows[~learns & (partner == k)] for k in range(len(settings.partners))]
-        self.sizes = [len(rows[own]) for own in self.learners]
-
-
 class Rollouts:
     """The environments of a training.
 
     Args:
         settings: What to play.
         game: Compiled game.
-        partners: Policies that do not learn, as in the settings.
+        partners: Policies that do not learn.
 
     Attributes:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
+        returns_by_family: The same for the episodes beside partners of each family, where there are partners.
+        starts_from: States that episodes start from instead of the game's own, as a batch; None for the game's own.
+
+    Raises:
+        ValueError: If learners cannot be paid or seated as in the settings.
     """
 
-    def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[PolicyFile]) -> None:
+    starts_from: Any = None
+
+    def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
         self.settings = settings
         self.batch = BatchEnv(game, settings.environments)
-        self.seating = SeatAssignment(settings, game.n_agents)
+        self.seating = SeatAssignment(settings, game.n_agents, [partner.seat for partner in partners])
         self.partners = partners
+        if settings.preferences and len(settings.preferences) != game.n_agents:
+            raise ValueError(
+                f"preferences must be {game.n_agents} mappings, one for each learner, not {len(settings.preferences)}"
+            )
+        self._paid_by = [EventReward(game, weights) if weights else None for weights in settings.preferences]
+        longest = max([settings.history, *(partner.file.history for partner in partners)])
+        self.past = ActionHistory(settings.environments, game.n_agents, game.n_actions, longest)
+        self._histories = {settings.history, *(partner.file.history for partner in partners)}
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
         self.sums = np.zeros(settings.environments)  # rewards of the running episodes
         self.counted = np.zeros(settings.environments, np.bool_)  # not the shortened first episodes
         self.starts = np.ones(settings.environments, np.bool_)
         self.returns: deque[float] = deque(maxlen=max(RECENT, settings.environments // 4))
+        self.returns_by_family: dict[str, deque[float]] = {
+            family: deque(maxlen=self.returns.maxlen) for family in families_of(partners)
+        }
         self.shaped = hasattr(self.batch.out, "shaped")
         self._begin()
 
@@ -124,6 +113,7 @@ class Rollouts:
             if which.any() and limit < batch.game.max_cycles:
                 batch.game.reset(batch.state, batch.out, which, None, limit)
         self.counted[environments * GROUPS // len(environments) == GROUPS - 1] = True
+        self.seating.draw(np.ones(len(environments), np.bool_), self.rng)
 
     def collect(self, learners: Sequence[Any], shaping: float) -> None:
         """Fill the learners' buffers.
@@ -138,26 +128,27 @@ class Rollouts:
         with torch.inference_mode():
             for t in range(self.settings.rollout):
                 self._step(learners, t, shaping)
-            observations = self._rows(self.batch.out.observations)
+            inputs = self._inputs(self.settings.history)
             for learner, own in zip(learners, self.seating.learners, strict=True):
-                values = learner.policy.predict_values(torch.from_numpy(observations[own]))
+                values = learner.policy.predict_values(torch.from_numpy(inputs[own]))
                 learner.rollout_buffer.finish(values, self._per_row(self.starts)[own])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
         batch, out = self.batch, self.batch.out
         actions = np.empty(batch.num_envs * batch.n_agents, np.int64)
+        inputs = {steps: self._inputs(steps) for steps in self._histories}
         for learner, own in zip(learners, self.seating.learners, strict=True):
-            actions[own] = self._act(learner, own, t)
+            actions[own] = self._act(learner, inputs[self.settings.history], own, t)
+        masks = self._rows(out.masks)
         for partner, own in zip(self.partners, self.seating.partners, strict=True):
-            observations, masks = self._rows(out.observations)[own], self._rows(out.masks)[own]
-            actions[own] = partner.network.act(observations, masks, self.rng, partner.mode)
-        batch.step(actions.reshape(batch.num_envs, -1))
+            if len(own):
+                actions[own] = partner.act(inputs[partner.file.history][own], masks[own], self.rng)
+        joint = actions.reshape(batch.num_envs, -1)
+        batch.step(joint)
+        self.past.push(joint)
         self.steps += batch.num_envs
         self.sums += out.rewards.mean(1)
-        rewards = out.rewards * self.settings.reward_scale
-        if self.shaped and shaping:
-            rewards = rewards + out.shaped * (shaping * self.settings.reward_scale)
-        rewards = rewards.reshape(-1).astype(np.float32, copy=False)
+        rewards = self._rewards(shaping)
         over = batch.over
         if out.truncated.any():
             self._bootstrap_truncated(learners, rewards, out.truncated & ~out.terminated)
@@ -167,10 +158,28 @@ class Rollouts:
         if over.any():
             self._restart(over)
 
-    def _act(self, learner: Any, own: Any, t: int) -> Array:
+    def _inputs(self, history: int) -> Array:
+        """Return the input rows of policies that read so many steps of past actions."""
+        observations = self._rows(self.batch.out.observations)
+        if not history:
+            return observations
+        by_agent = observations.reshape(self.batch.num_envs, self.batch.n_agents, -1)
+        return self._rows(self.past.append_to(by_agent, history))
+
+    def _rewards(self, shaping: float) -> Array:
+        """Return what learners are paid for the last step, float32 (rows,)."""
+        out, scale = self.batch.out, self.settings.reward_scale
+        shaped = out.shaped * (shaping * scale) if self.shaped and shaping else 0.0
+        rewards: Array = (out.rewards * scale + shaped).reshape(-1)
+        for paid_by, own in zip(self._paid_by, self.seating.learners, strict=False):
+            if paid_by is not None:
+                rewards[own] = (paid_by.of(out) * scale + shaped).reshape(-1)[own]
+        return rewards.astype(np.float32, copy=False)
+
+    def _act(self, learner: Any, inputs: Array, own: Any, t: int) -> Array:
         """Let a learner choose, and note what it saw and thought."""
         buffer, out = learner.rollout_buffer, self.batch.out
-        buffer.observations[t] = self._rows(out.observations)[own]
+        buffer.observations[t] = inputs[own]
         buffer.episode_starts[t] = self._per_row(self.starts)[own]
         observations = torch.from_numpy(buffer.observations[t])
         if hasattr(buffer, "action_masks"):
@@ -185,19 +194,38 @@ class Rollouts:
     def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
         """Add the discounted value of what an episode that was only cut off would have gone on with."""
         rows = self._per_row(cut_off)
-        observations = self._rows(self.batch.out.observations)
+        inputs = self._inputs(self.settings.history)
         for learner, own in zip(learners, self.seating.learners, strict=True):
             chosen = np.zeros_like(rows)
             chosen[own] = rows[own]
             if chosen.any():
-                values = learner.policy.predict_values(torch.from_numpy(observations[chosen]))
+                values = learner.policy.predict_values(torch.from_numpy(inputs[chosen]))
                 rewards[chosen] += self.settings.gamma * values.numpy().reshape(-1)
 
     def _restart(self, over: Array) -> None:
-        self.returns.extend(self.sums[over & self.counted].tolist())
+        finished = over & self.counted
+        self.returns.extend(self.sums[finished].tolist())
+        for i in np.flatnonzero(finished).tolist() if self.partners else ():
+            beside = {self.partners[k].family for k in self.seating.partner[i].tolist() if k >= 0}
+            for family in beside:
+                self.returns_by_family[family].append(float(self.sums[i]))
         self.counted |= over
         self.sums[over] = 0.0
         self.batch.reset(which=over)
+        self.past.clear(over)
+        self.seating.draw(over, self.rng)
+        if self.starts_from is not None:
+            self._start_from_states(over)
+
+    def _start_from_states(self, which: Array) -> None:
+        """Start episodes, bool (E,), from drawn states of ``starts_from``; generators of environments go on."""
+        count = len(self.starts_from.rng)
+        drawn = self.rng.integers(count, size=int(which.sum()))
+        for name, array in self.batch.state._asdict().items():
+            if name != "rng":
+                array[which] = getattr(self.starts_from, name)[drawn]
+        self.batch.game.observe(self.batch.state, self.batch.out)
+        self.counted[which] = False  # only a part of an episode
 
     def _rows(self, array: Array) -> Array:
         """Return a view with environments and agents as one axis."""
@@ -215,6 +243,8 @@ class Rollouts:
         arrays = {f"state.{name}": array for name, array in self.batch.state._asdict().items()}
         arrays |= {f"out.{name}": array for name, array in self.batch.out._asdict().items()}
         own = {"sums": self.sums, "counted": self.counted, "starts": self.starts, "returns": np.array(self.returns)}
+        own |= {"past": self.past.actions, **self.seating.save()}
+        own |= {name: np.array(returns) for name, returns in self._named_returns().items()}
         return arrays | own | {"steps": np.array(self.steps)}
 
     def load(self, arrays: dict[str, Array]) -> None:
@@ -224,6 +254,12 @@ class Rollouts:
                 array[...] = arrays[f"{part}.{name}"]
         for name in ("sums", "counted", "starts"):
             getattr(self, name)[...] = arrays[name]
-        self.returns.clear()
-        self.returns.extend(arrays["returns"].tolist())
+        self.past.actions[...] = arrays["past"]
+        self.seating.load(arrays)
+        for name, returns in {"returns": self.returns, **self._named_returns()}.items():
+            returns.clear()
+            returns.extend(arrays[name].tolist())
         self.steps = int(arrays["steps"])
+
+    def _named_returns(self) -> dict[str, deque[float]]:
+        return {f"returns.{family}": returns for family, returns in self.returns_by_family.items()}

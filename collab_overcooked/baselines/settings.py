@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from collab_overcooked import registry
 from collab_overcooked.io.checks import OptionError, check_options, near_matches, quote_value
 from collab_overcooked.io.documents import Document, load_file, placed
+from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -49,14 +50,24 @@ class TrainingSettings:
         heads: Sizes of the dense layers that each has for itself.
         activation: Between layers, ``"relu"`` or ``"tanh"``.
         weights: ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat.
-        partners: Trained policies (names or files) that hold the other seats and do not learn; the learner sits in
-            each seat in an equal share of the environments. None for self-play.
+        partners: Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats
+            and do not learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
+        pool: Partner pools (names or files) whose partners of split ``train`` are added to ``partners``.
+        partner_noise: Probability that a partner's action is drawn uniformly from the accepted ones.
+        copy_rate: For a partner that is a slow copy of the learner: share of the distance to the learner's weights that
+            the copy moves after each update. 0 for no such partner.
+        preferences: For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the
+            sum; ``reward`` is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping
+            stands for the game's own reward alone. Seats are drawn anew for every episode.
+        history: Steps whose actions, of all seats, the learner reads after the observation; for games in which seats
+            see what the others do.
         start: Policy (name or file) with a network of the same sizes to start from, for example a clone; the value part
             starts anew. None if empty.
         shaping: Weight of the game's shaped rewards at the start.
         shaping_steps: Environment steps in which that weight falls to 0, linearly; 0 keeps it.
         target_return: Stop when the mean return of recent episodes reaches this.
         checkpoint_every: Updates between two checkpoints.
+        kept_policies: Policies that are kept on the way, at equal distances from the untrained to the last one.
         mode: How the exported policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
 
     Raises:
@@ -88,11 +99,17 @@ class TrainingSettings:
     activation: str = "relu"
     weights: str = "shared"
     partners: Sequence[str] = ()
+    pool: Sequence[str] = ()
+    partner_noise: float = 0.0
+    copy_rate: float = 0.0
+    preferences: Sequence[Mapping[str, float]] = ()
+    history: int = 0
     start: str = ""
     shaping: float = 1.0
     shaping_steps: int = 0
     target_return: float | None = None
     checkpoint_every: int = 20
+    kept_policies: int = 0
     mode: str = "sample"
 
     def __post_init__(self) -> None:
@@ -106,22 +123,48 @@ class TrainingSettings:
                 raise OptionError(name, near_matches(name, value, allowed))
         check_env(self.env)
         self._check_numbers()
-        if self.weights == "own" and self.partners:
+        self._check_partners()
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether there are partners that do not learn."""
+        return bool(self.partners or self.pool or self.copy_rate)
+
+    def _check_partners(self) -> None:
+        if self.weights == "own" and self.has_partners:
             raise OptionError(
                 "weights", "weights: 'own' is for self-play; with partners there is one learner, weights='shared'"
             )
+        if self.copy_rate and (self.partners or self.pool):
+            raise OptionError("copy_rate", "copy_rate: the slow copy is the only partner; leave out partners and pool")
+        if self.partner_noise and not self.has_partners:
+            raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")
+        for name in ("partner_noise", "copy_rate"):
+            if getattr(self, name) > 1:
+                raise OptionError(name, f"{name} must be at most 1, not {getattr(self, name)!r}")
+        if self.kept_policies and self.weights == "own":
+            raise OptionError("kept_policies", "kept_policies: one policy is kept at a time, with weights='shared'")
+        if self.preferences and self.weights != "own":
+            raise OptionError("preferences", "preferences: each learner has its own; they need weights='own'")
+        if self.history > MAX_PAST_ACTIONS:
+            raise OptionError("history", f"history must be at most {MAX_PAST_ACTIONS}, not {self.history!r}")
+        if self.history and self.convolutions:
+            raise OptionError("history", "history: past actions are no picture; use dense layers, convolutions=[]")
 
     def _check_numbers(self) -> None:
         for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
             check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
-        for name in ("seed", "shaping_steps"):
+        for name in ("seed", "shaping_steps", "history", "kept_policies"):
             check_number(name, getattr(self, name), int, 0)
         for item in fields(self):
             if item.type == "float":
                 check_number(item.name, getattr(self, item.name), float, 0)
         for name in ("convolutions", "trunk", "heads"):
             check_numbers(name, getattr(self, name), int, 1)
-        check_list("partners", self.partners)
+        for name in ("partners", "pool", "preferences"):
+            check_list(name, getattr(self, name))
+        for weights in self.preferences:
+            check_weights("preferences", weights)
         if self.target_return is not None:
             check_number("target_return", self.target_return, float, -inf)
 
@@ -178,6 +221,18 @@ def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
     check_list(name, values)
     for value in values:
         check_number(name, value, kind, low)
+
+
+def check_weights(name: str, weights: Any) -> None:
+    """Refuse what is no mapping of names to numbers.
+
+    Raises:
+        ValueError: Naming the value.
+    """
+    if not isinstance(weights, Mapping):
+        raise OptionError(name, f"{name} must hold mappings of events to weights, not {quote_value(weights)}")
+    for event, weight in weights.items():
+        check_number(f"{name}: {event}", weight, float, -inf)
 
 
 def check_list(name: str, values: Any) -> None:

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +15,23 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
-from collab_overcooked.baselines.learners import linear_schedule, load_weights, make_learner, policy_file
+from collab_overcooked.baselines.checkpoints import due, keep_policy
+from collab_overcooked.baselines.curves import write_curves
+from collab_overcooked.baselines.learners import actor_of, linear_schedule, load_weights, make_learner, policy_file
+from collab_overcooked.baselines.partners import (
+    TrainingPartner,
+    met_partners,
+    network_arrays,
+    network_from,
+    read_partners,
+)
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.scores import score
+from collab_overcooked.baselines.seating import learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger
-from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy
+from collab_overcooked.envs.api import clone
+from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy, with_met
 from collab_overcooked.runner.records import write_atomic
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
@@ -58,25 +69,25 @@ class Training:
         torch.set_num_threads(1)  # two threads were five times slower than one on a busy two-core machine
         self.settings = settings
         self.game = registry.load_game(settings.env, **settings.options)
-        self.partners = [read_policy(find_policy(name)) for name in settings.partners]
-        for name, partner in zip(settings.partners, self.partners, strict=True):
-            self._check_partner(name, partner)
+        self.partners = read_partners(settings, self.game)
         torch.manual_seed(settings.seed)
         scale = observation_scale(self.game, settings.seed, bool(settings.convolutions))
-        self.rollouts = Rollouts(settings, self.game, self.partners)
-        self.learners = [make_learner(settings, self.game, rows, scale) for rows in self.rollouts.seating.sizes]
+        rows_of_learners = learner_rows(settings, self.game.n_agents)
+        self.learners = [make_learner(settings, self.game, rows, scale) for rows in rows_of_learners]
         for learner in self.learners if settings.start else ():
             load_weights(learner.policy, read_policy(find_policy(settings.start)).network, settings.activation)
+        if settings.copy_rate:
+            copy = policy_file(self.learners[0].policy, settings, self.game, settings.learner, "", 0)
+            self.partners.append(TrainingPartner(copy, settings.partner_noise))
+        self.rollouts = Rollouts(settings, self.game, self.partners)
+        self._check_history()
         self.updates = 0
         self.seconds = [0.0, 0.0]
 
-    def _check_partner(self, name: str, partner: PolicyFile) -> None:
-        shape, actions = partner.meta["observation_shape"], partner.meta["n_actions"]
-        if (list(shape), actions) != (list(self.game.single_observation_space.shape), self.game.n_actions):
-            raise ValueError(
-                f"partners: {name} sees observations of shape {shape} and has {actions} actions, the game has "
-                f"{list(self.game.single_observation_space.shape)} and {self.game.n_actions}"
-            )
+    def _check_history(self) -> None:
+        batch = self.rollouts.batch
+        if self.settings.history and not self.game.seen(clone(batch.state, 0), 0, 0).public_actions:
+            raise ValueError(f"history: a seat of {self.game.id} does not see what the others do; use history=0")
 
     # ---------------------------------------------------------------------------------------- learning
 
@@ -118,6 +129,8 @@ class Training:
             learner._current_progress_remaining = self.left
             learner.ent_coef = linear_schedule(settings.final_entropy, settings.entropy, self.left)
             learner.train()
+        if settings.copy_rate:
+            self.partners[0].follow(actor_of(self.learners[0].policy, settings.activation), settings.copy_rate)
         learned = time.perf_counter()
         self.updates += 1
         self.seconds[0] += collected - began
@@ -127,6 +140,10 @@ class Training:
             "update": self.updates,
             "steps": self.rollouts.steps,
             "return": self.mean_return,
+            **{
+                f"return/{family}": float(np.mean(returns)) if returns else None
+                for family, returns in self.rollouts.returns_by_family.items()
+            },
             "shaping": round(self.shaping, 4),
             "steps_per_second": round(taken / (learned - began), 1),
             "collect_per_second": round(taken / (collected - began), 1),
@@ -153,10 +170,13 @@ class Training:
         """Write a checkpoint: everything that the rest of the training depends on."""
         arrays = io.BytesIO()
         kept: dict[str, Any] = self.rollouts.save()
+        if self.settings.copy_rate:
+            kept |= network_arrays(self.partners[0].file.network)
         np.savez(arrays, **kept)
         content = {
             "settings": json.dumps(self.settings.as_dict(), sort_keys=True),
             "updates": self.updates,
+            "met": json.dumps(met_partners(self.partners)),
             "seconds": list(self.seconds),
             "rollouts": torch.frombuffer(bytearray(arrays.getvalue()), dtype=torch.uint8),
             "generators": json.dumps(self.rollouts.rng.bit_generator.state),
@@ -185,9 +205,16 @@ class Training:
             was = dict(json.loads(content["settings"]))
         if same:
             _compare(path, was, self.settings.as_dict())
+            met = content.get("met", "[]")
+        if same and met != json.dumps(met_partners(self.partners)):
+            raise ValueError(f"{path}: the files of its partners have changed; restore them, or choose another folder")
         with _damaged(path):
-            with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as arrays:
-                self.rollouts.load({name: arrays[name] for name in arrays.files})
+            with np.load(io.BytesIO(content["rollouts"].numpy().tobytes()), allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            self.rollouts.load(arrays)
+            if self.settings.copy_rate:
+                copy = self.partners[0]
+                copy.file = replace(copy.file, network=network_from(arrays, copy.file.network))
             self._take(content["learners"])
             self.updates, self.seconds = int(content["updates"]), list(content["seconds"])
             self.rollouts.rng.bit_generator.state = json.loads(content["generators"])
@@ -207,10 +234,12 @@ class Training:
     def export(self, command: str = "") -> list[PolicyFile]:
         """Return the policies as they are now, one for each learner."""
         settings, steps = self.settings, self.rollouts.steps
-        return [
+        files = [
             policy_file(learner.policy, settings, self.game, settings.learner, command, steps)
             for learner in self.learners
         ]
+        met = met_partners(self.partners)
+        return [with_met(file, met) for file in files] if met else files
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -272,6 +301,26 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
     return False
 
 
+def claim_folder(folder: Path, values: Mapping[str, Any]) -> None:
+    """Write the settings of a run into its folder, or check that they are those of the run that is there.
+
+    Raises:
+        ValueError: If the folder holds a run of other settings.
+    """
+    path, now = folder / SETTINGS, json.loads(json.dumps(values))
+    if path.exists():
+        with _damaged(path):
+            was = dict(json.loads(path.read_text("utf-8")))
+        for name in sorted({*was, *now}):
+            if was.get(name) != now.get(name):
+                raise ValueError(
+                    f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose "
+                    "another folder"
+                )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, json.dumps(now, indent=1).encode() + b"\n")
+
+
 def train(
     settings: TrainingSettings,
     folder: Path,
@@ -282,8 +331,9 @@ def train(
 ) -> Outcome:
     """Train in a folder: ``settings.json``, ``log.jsonl``, ``tensorboard/``, ``checkpoint.pt``, ``policy*.npz``.
 
-    A training that is there is continued from its checkpoint, to the same result as without the interruption. With more
-    steps than it was begun with it is extended: schedules then go by the new number of steps.
+    Beside partners also ``curves.csv`` and ``curves.svg``, returns by their family; with ``kept_policies`` the folder
+    ``policies/``. A training that is there is continued from its checkpoint, to the same result as without the
+    interruption. With more steps than it was begun with it is extended: schedules then go by the new number of steps.
 
     Args:
         settings: What to train.
@@ -303,12 +353,37 @@ def train(
         note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
     folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
+    if not training.updates and settings.kept_policies:
+        keep_policies(training, folder, command, -1)
     with TrainLogger(folder, settings.steps, training.updates, bar=bar) as logger:
         while not training.over:
+            before = training.rollouts.steps
             logger.write(training.update())
+            keep_policies(training, folder, command, before)
             if training.updates % settings.checkpoint_every == 0 or training.over:
                 training.save(folder / CHECKPOINT)
+    if training.rollouts.returns_by_family:
+        write_curves(folder)
     return finish(training, folder, command)
+
+
+def keep_policies(training: Training, folder: Path, command: str, before: int) -> None:
+    """Keep the policies of a training if they are due after the steps since ``before``; -1 before the first."""
+    settings, now = training.settings, training.rollouts.steps
+    if due(before, min(now, settings.steps), settings.steps, settings.kept_policies):
+        for file in training.export(command):
+            keep_policy(file, folder)
+
+
+def is_finished(settings: TrainingSettings, folder: Path) -> bool:
+    """Return whether a folder holds a finished training of the same settings."""
+    path = folder / SETTINGS
+    files = list(folder.glob("policy*.npz"))
+    if not path.exists() or not files or read_policy(files[0]).meta["steps"] < settings.steps:
+        return False
+    with _damaged(path):
+        was = dict(json.loads(path.read_text("utf-8")))
+    return was == json.loads(json.dumps(settings.as_dict()))
 
 
 def exported(training: Training, command: str) -> list[PolicyFile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import sys
 import types
 from pathlib import Path
@@ -230,14 +231,21 @@ def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_frames_of_the_installed_pandas_are_read(tmp_path):
     pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
-    frame = pandas.DataFrame(
-        {
+    path = tmp_path / "new.pickle"
+
+    def save():
+        columns = {
             name: np.array(column, object) if isinstance(column[0], str) else column
             for name, column in the_rows().items()
         }
-    )
-    path = tmp_path / "new.pickle"
-    frame.to_pickle(path)
+        pandas.DataFrame(columns).to_pickle(path)
+
+    with pandas.option_context("mode.string_storage", "pyarrow"):
+        save()
+    with pytest.raises(ValueError, match=re.escape("pandas.set_option('mode.string_storage', 'python')")):
+        read_frame(path)
+    with pandas.option_context("mode.string_storage", "python"):  # as the message advises
+        save()
     assert {name: column.tolist() for name, column in read_frame(path).items()} == the_rows()
 
 

@@ -10,7 +10,8 @@ import torch
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.pbt import read_pbt_settings
-from collab_overcooked.baselines.rollouts import Rollouts, SeatAssignment, observation_scale
+from collab_overcooked.baselines.population import read_population_settings
+from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
@@ -162,23 +163,6 @@ def test_learning_improves_the_return():
     assert training.mean_return > first + 0.5
 
 
-def test_seats_are_dealt_out_once_each():
-    with_partners = COOKING.with_values({"environments": 8, "partners": ("a", "b")})
-    seating = SeatAssignment(with_partners, 2)
-    rows = np.concatenate([*seating.learners, *seating.partners])
-    assert sorted(rows.tolist()) == list(range(16))
-    assert [len(own) for own in seating.partners] == [4, 4]
-    assert sorted((seating.learners[0] % 2).tolist()) == [0] * 4 + [1] * 4  # in each seat as often
-    assert {tuple(sorted((own % 2).tolist())) for own in seating.partners} == {(0, 0, 1, 1)}
-    assert [own.tolist() for own in SeatAssignment(COOKING.with_values({"weights": "own"}), 2).learners][1][:3] == [
-        1,
-        3,
-        5,
-    ]
-    with pytest.raises(ValueError, match="environments must be at least 4"):
-        SeatAssignment(COOKING.with_values({"environments": 3, "partners": ("a", "b")}), 2)
-
-
 def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
     quiet(COOKING.with_values({"steps": 320}), tmp_path / "partner")
     partner = str(tmp_path / "partner" / "policy.npz")
@@ -247,6 +231,14 @@ def test_features_are_scaled_to_at_most_one():
         ({"env": "CuisineWord-v0"}, "did you mean CuisineWorld-v0"),
         ({"weights": "own", "partners": ["a"]}, "'own' is for self-play"),
         ({"learning_rat": 1.0}, "did you mean learning_rate"),
+        ({"copy_rate": 1.5}, "copy_rate must be at most 1, not 1.5"),
+        ({"copy_rate": 0.1, "pool": ["p"]}, "the slow copy is the only partner"),
+        ({"partner_noise": 0.1}, "partner_noise: there are no partners"),
+        ({"preferences": [{}]}, "they need weights='own'"),
+        ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),
+        ({"history": 99}, "history must be at most 16, not 99"),
+        ({"history": 5, "convolutions": [4]}, "past actions are no picture"),
+        ({"weights": "own", "kept_policies": 3}, "one policy is kept at a time"),
     ],
 )
 def test_bad_settings_are_refused_by_name(values, words):
@@ -258,7 +250,12 @@ def test_bad_settings_are_refused_by_name(values, words):
 def test_configurations_that_are_shipped_are_whole():
     for name in shipped_configs():
         values = read_config(name)
-        settings = read_pbt_settings(values)[1] if "population" in values else settings_from(TrainingSettings, values)
+        if "population" in values:
+            _, settings = read_pbt_settings(values)
+        elif "grid" in values:
+            _, settings = read_population_settings({**values, "method": "hsp"})
+        else:
+            settings = settings_from(TrainingSettings, values)
         registry.load_game(settings.env, **settings.options)
 
 

@@ -1,0 +1,62 @@
+"""Policies kept on the way through a training, and the choice of those that differ in skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from collab_overcooked.baselines.scores import score
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
+
+FOLDER = "policies"
+
+
+def due(before: int, now: int, total: int, count: int) -> bool:
+    """Return whether a policy is to be kept after the steps since ``before``.
+
+    Args:
+        before: Environment steps before the update; -1 before the first.
+        now: Environment steps now.
+        total: Of the whole training.
+        count: Policies to keep at equal distances, the first at 0 steps and the last at ``total``.
+    """
+    marks = [total * k / max(count - 1, 1) for k in range(count)]
+    return any(before < mark <= now for mark in marks)
+
+
+def keep_policy(file: PolicyFile, folder: Path) -> None:
+    """Write a policy into the folder of a training, named after its steps."""
+    path = folder / FOLDER / f"{file.meta['steps']:010d}.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    halved(file).save(path)
+
+
+def kept_policies(folder: Path) -> list[Path]:
+    """Return the files of the kept policies of a training, the least trained first."""
+    return sorted((folder / FOLDER).glob("*.npz"))
+
+
+def self_play_returns(game: FullGame, files: Sequence[Path], games: int, seed: int) -> list[float]:
+    """Return the mean return of each policy in all seats."""
+    policies = [read_policy(path) for path in files]
+    return [float(score(game, [policy] * game.n_agents, games, seed)["return"]) for policy in policies]
+
+
+def choose_skills(returns: Sequence[float]) -> dict[str, int]:
+    """Choose the untrained policy, the one whose return is nearest to half of the last one's, and the last.
+
+    The choice of ZSC-Eval for fictitious co-play (Strouse et al. 2021). Ties are resolved for the earlier policy.
+
+    Args:
+        returns: Mean return of each kept policy, the least trained first; at least one.
+
+    Returns:
+        Indices by skill: ``untrained``, ``middle``, ``last``; each index once.
+    """
+    last = len(returns) - 1
+    between = range(1, last) if last > 1 else range(0)
+    chosen = {"untrained": 0} if last else {}
+    if between:
+        chosen["middle"] = min(between, key=lambda k: abs(returns[k] - returns[last] / 2))
+    return chosen | {"last": last}

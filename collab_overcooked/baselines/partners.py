@@ -1,0 +1,156 @@
+"""Partners that do not learn: policy files, and a slow copy of the learner itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
+from collab_overcooked.io.checks import quote_value
+from collab_overcooked.policies.observation import observation_options
+from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, file_digest, find_policy, read_policy
+
+Array = np.ndarray
+COPY = "copy"  # what returns beside the slow copy are called
+
+
+@dataclass
+class TrainingPartner:
+    """A policy that plays beside learners.
+
+    Attributes:
+        file: The policy.
+        noise: Probability of an action drawn uniformly from the accepted ones instead.
+        met: How policy files name it; None for the learner's own copy.
+        seat: The only seat that it takes; None for any.
+    """
+
+    file: PolicyFile
+    noise: float = 0.0
+    met: Met | None = None
+    seat: int | None = None
+
+    @property
+    def family(self) -> str:
+        """Family of partners, by which returns are reported."""
+        return self.met.family if self.met else COPY
+
+    def act(self, observations: Array, masks: Array, rng: np.random.Generator) -> Array:
+        """Return actions, int64 (B,), for inputs (B, ...) and masks (B, A)."""
+        actions = self.file.network.act(observations, masks, rng, self.file.mode)
+        if self.noise:
+            uniform = (rng.random(masks.shape) * (masks != 0)).argmax(-1)
+            actions = np.where(rng.random(len(actions)) < self.noise, uniform, actions)
+        return actions
+
+    def follow(self, network: Network, rate: float) -> None:
+        """Move the weights towards those of a network of the same layers, by a share of the distance."""
+        layers = tuple(
+            (kind, old + rate * (weight - old), old_bias + rate * (bias - old_bias))
+            for (kind, old, old_bias), (_, weight, bias) in zip(self.file.network.layers, network.layers, strict=True)
+        )
+        self.file = replace(self.file, network=replace(network, layers=layers))
+
+
+def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
+    """Read the partners of a training: those of its pools' train splits, then those that it names.
+
+    Raises:
+        ValueError: For a partner that cannot be read or does not fit the game, or a pool of another game.
+    """
+    partners = [partner for pool in settings.pool for partner in _of_pool(pool, settings, game)]
+    for name in settings.partners:
+        source, mark, entry = name.partition("#")
+        if mark:
+            pool = read_partner_pool(source)
+            partners.append(read_partner(pool, pool.partner(entry), settings.partner_noise))
+            check_partner(name, partners[-1].file, game)
+            continue
+        path = find_policy(name)
+        file = read_policy(path)
+        family = "clone" if file.meta.get("algorithm") == "bc" else "selfplay"
+        partners.append(TrainingPartner(file, settings.partner_noise, Met(name, file_digest(path), family)))
+        check_partner(name, file, game)
+    return partners
+
+
+def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
+    pool = read_partner_pool(name)
+    theirs, shown = pool.env.game, observation_options(game.id)
+    rules = [{key: value for key, value in one.kwargs.items() if key not in shown} for one in (theirs, game)]
+    if theirs.id != game.id or rules[0] != rules[1]:
+        raise ValueError(
+            f"pool: {name} is for {theirs.id} with {theirs.kwargs}, the training for {game.id} with {game.kwargs}"
+        )
+    partners = [read_partner(pool, partner, settings.partner_noise) for partner in pool.select("train")]
+    if not partners:
+        raise ValueError(f"pool: {name} has no partner of split train")
+    for partner, read in zip(pool.select("train"), partners, strict=True):
+        check_partner(partner.name, read.file, game)
+    return partners
+
+
+def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> TrainingPartner:
+    """Read a partner of a pool, of any split.
+
+    Raises:
+        ValueError: If it is no policy file: others play one environment at a time, too slowly to train beside.
+    """
+    kind, _, text = pool.spec(partner).partition(":")
+    name, _, mode = text.partition(",")
+    if kind != "ppo":
+        raise ValueError(
+            f"partner {partner.name}: training takes policy files, such as ppo:runs/a/policy.npz, "
+            f"not {quote_value(partner.policy)}"
+        )
+    file = read_policy(find_policy(name.strip()))
+    if mode:
+        file = replace(file, meta={**file.meta, "mode": mode})
+    return TrainingPartner(file, noise, partner.met, partner.seat)
+
+
+def check_partner(name: str, partner: PolicyFile, game: FullGame) -> None:
+    """Check that a policy reads the observations of a game and chooses among its actions.
+
+    Raises:
+        ValueError: Naming the partner.
+    """
+    shape, actions = partner.meta["observation_shape"], partner.meta["n_actions"]
+    if (list(shape), actions) != (list(game.single_observation_space.shape), game.n_actions):
+        raise ValueError(
+            f"partners: {name} sees observations of shape {shape} and has {actions} actions, the game has "
+            f"{list(game.single_observation_space.shape)} and {game.n_actions}"
+        )
+
+
+def met_partners(partners: Iterable[TrainingPartner]) -> list[Met]:
+    """Return how the file of a policy trained beside partners names them."""
+    return [partner.met for partner in partners if partner.met is not None]
+
+
+def network_arrays(network: Network) -> dict[str, Array]:
+    """Return the weights of a network by name."""
+    return {
+        f"copy.{number}.{name}": array
+        for number, (_, weight, bias) in enumerate(network.layers)
+        for name, array in (("weight", weight), ("bias", bias))
+    }
+
+
+def network_from(arrays: dict[str, Any], network: Network) -> Network:
+    """Return a network with the weights of ``network_arrays``."""
+    layers = tuple(
+        (kind, arrays[f"copy.{number}.weight"], arrays[f"copy.{number}.bias"])
+        for number, (kind, _, _) in enumerate(network.layers)
+    )
+    return replace(network, layers=layers)
+
+
+def families_of(partners: Sequence[TrainingPartner]) -> list[str]:
+    """Return the families of partners, each once, in their order."""
+    return list(dict.fromkeys(partner.family for partner in partners))

@@ -1,0 +1,221 @@
+"""Populations to train an ego beside: self-play at several skills (FCP), and pairs with preferences (HSP).
+
+Each member is a training in a folder of its own. The result is a partner pool, ``pool.yaml``, of policy files in these
+folders.
+
+Sources: fictitious co-play, Strouse et al. 2021; hidden-utility self-play, Yu et al. 2023.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
+from collab_overcooked.baselines.preferences import EventReward, draw_preferences, select_diverse
+from collab_overcooked.baselines.scores import Games, play_games
+from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, settings_from
+from collab_overcooked.baselines.training import is_finished, train
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.evaluation.partner_pool import Best, Partner, PartnerPool, make_partner, write_partner_pool
+from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.documents import placed
+from collab_overcooked.metrics.intervals import mean_ci
+from collab_overcooked.policies.policy_file import PolicyFile, read_policy
+
+METHODS = ("fcp", "hsp")
+POOL = "pool.yaml"
+KEPT = 11  # policies of a member that its middle one is chosen from, unless the settings say more
+MIN_RETURN = 0.1  # of a pair with preferences; those below cannot play, as in ZSC-Eval
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class PopulationSettings:
+    """A population of partners.
+
+    Attributes:
+        method: ``"fcp"``: self-play, each member untrained, at half of its final return and at the end;
+            ``"hsp"``: pairs of which one prefers some events and the other is paid as usual.
+        members: Trainings, each with a seed of its own.
+        chosen: Members with preferences that go into the pool, those whose events differ most; 0 for half of them.
+        grid: Levels of the weight of each event for ``"hsp"``, drawn for each member; see
+            ``TrainingSettings.preferences``.
+        scoring_games: Games by which policies are chosen.
+
+    Raises:
+        ValueError: For a value that is not allowed.
+    """
+
+    method: str = "fcp"
+    members: int = 8
+    chosen: int = 0
+    grid: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    scoring_games: int = 20
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise OptionError("method", near_matches("method", self.method, METHODS))
+        for name, low in (("members", 1), ("chosen", 0), ("scoring_games", 2)):
+            check_number(name, getattr(self, name), int, low)
+        if not isinstance(self.grid, Mapping):
+            raise OptionError("grid", f"grid must map events to levels, not {quote_value(self.grid)}")
+        for name, levels in self.grid.items():
+            check_list(f"grid: {name}", levels)
+            for level in levels:
+                check_number(f"grid: {name}", level, float, -np.inf)
+            if not levels:
+                raise OptionError("grid", f"grid: {name} must have at least one level")
+        if (self.method == "hsp") != bool(self.grid):
+            words = "is missing: give levels of the weights of some events" if self.method == "hsp" else "is for hsp"
+            raise OptionError("grid", f"grid {words}")
+
+
+def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSettings, TrainingSettings]:
+    """Return settings of the population and of its members, from names and values of both.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    names = [item.name for item in fields(PopulationSettings)]
+    with placed(values):
+        population = PopulationSettings(**{name: value for name, value in values.items() if name in names})
+        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
+        if settings.has_partners or settings.preferences:
+            raise OptionError("partners", "partners, pool, copy_rate and preferences: a population has its own")
+    return population, settings
+
+
+def member_settings(population: PopulationSettings, settings: TrainingSettings) -> list[TrainingSettings]:
+    """Return the settings of each member."""
+    kept = max(settings.kept_policies, KEPT) if population.method == "fcp" else settings.kept_policies
+    members = [
+        settings.with_values({"seed": settings.seed * 1000 + k, "kept_policies": kept})
+        for k in range(population.members)
+    ]
+    if population.method == "fcp":
+        return members
+    game = registry.load_game(settings.env, **settings.options)
+    EventReward(game, dict.fromkeys(population.grid, 1.0))  # checks the names
+    drawn = draw_preferences(population.grid, population.members, settings.seed)
+    others: list[Mapping[str, float]] = [{}] * (game.n_agents - 1)
+    return [
+        member.with_values({"weights": "own", "preferences": [weights, *others]})
+        for member, weights in zip(members, drawn, strict=True)
+    ]
+
+
+def run_population(
+    population: PopulationSettings,
+    settings: TrainingSettings,
+    folder: Path,
+    *,
+    command: str = "",
+    bar: bool = True,
+    say: Say = print,
+) -> Path:
+    """Train a population in a folder: ``member_*/`` and ``pool.yaml``.
+
+    What is there is continued: finished members are kept, the running one goes on from its checkpoint.
+
+    Args:
+        population: Method and size.
+        settings: What members learn with.
+        folder: Made if it does not exist.
+        command: Kept in the policy files.
+        bar: Draw a progress bar of the running member where somebody watches.
+        say: Called for each member, with the time left.
+
+    Returns:
+        The pool's file.
+
+    Raises:
+        ValueError: If a member's folder holds a training of other settings.
+    """
+    members = member_settings(population, settings)
+    train_members(members, folder, command=command, bar=bar, say=say)
+    game = registry.load_game(settings.env, **settings.options)
+    collect = _skills if population.method == "fcp" else _preferring
+    partners = tuple(collect(population, game, folder, say))
+    title = f"{population.method.upper()}: {population.members} members of {settings.steps:,} steps"
+    pool = PartnerPool(folder.name, settings.env, settings.options, partners, title, seed=settings.seed, folder=folder)
+    write_partner_pool(folder / POOL, pool)
+    return folder / POOL
+
+
+def train_members(members: Sequence[TrainingSettings], folder: Path, *, command: str, bar: bool, say: Say) -> None:
+    """Train members one after the other, each in ``member_K``; finished ones are left as they are."""
+    began, trained = time.monotonic(), 0
+    for k, member in enumerate(members):
+        path = folder / f"member_{k}"
+        if is_finished(member, path):
+            continue
+        outcome = train(member, path, command=command, bar=bar, note=say)
+        trained += 1
+        left = (len(members) - k - 1) * (time.monotonic() - began) / trained
+        mean = "no whole episode" if outcome.mean_return is None else f"return {outcome.mean_return:.1f}"
+        say(f"member {k + 1} of {len(members)}: {mean}; about {timedelta(seconds=round(left))} left")
+
+
+def _skills(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
+    """Yield each member's policies of several skills."""
+    for k in range(population.members):
+        files = kept_policies(folder / f"member_{k}")
+        returns = self_play_returns(game, files, population.scoring_games, k)
+        for skill, index in choose_skills(returns).items():
+            spec = f"ppo:{files[index].relative_to(folder).as_posix()}"
+            say(f"member {k}, {skill}: return {returns[index]:.1f} with itself")
+            yield make_partner(f"member_{k}_{skill}", spec, "selfplay", folder, split="train")
+
+
+def _preferring(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
+    """Yield the members with preferences that differ most, with the returns of those who learned beside them."""
+    played = {}
+    for k in range(population.members):
+        pair = [read_policy(folder / f"member_{k}" / f"policy_{role}.npz") for role in range(game.n_agents)]
+        games = play_all_seats(game, pair[0], pair[1:], population.scoring_games, k)
+        mean = float(np.concatenate([one.returns for one in games]).mean())
+        say(f"member {k}: return {mean:.1f}" + ("" if mean > MIN_RETURN else ", left out"))
+        if mean > MIN_RETURN:
+            played[k] = games
+    if not played:
+        raise ValueError(f"{folder}: no member earns more than {MIN_RETURN}; train for more --steps")
+    rates = np.array([event_rates(games) for games in played.values()])
+    for index in select_diverse(rates, population.chosen or -(-population.members // 2)):
+        k = list(played)[index]
+        returns = np.concatenate([one.returns for one in played[k]])
+        best = best_of(returns, f"ppo:member_{k}/policy_1.npz")
+        spec = f"ppo:member_{k}/policy_0.npz"
+        yield make_partner(f"member_{k}", spec, "preference", folder, split="train", best=best)
+
+
+def best_of(returns: np.ndarray, by: str) -> Best:
+    """Return the entry of a pool for the returns of a response."""
+    estimate = mean_ci(returns.tolist())
+    assert estimate is not None and estimate.low is not None and estimate.high is not None
+    return Best(estimate.value, estimate.low, estimate.high, by, len(returns))
+
+
+def play_all_seats(
+    game: FullGame, policy: PolicyFile, others: Sequence[PolicyFile], games: int, seed: int
+) -> list[Games]:
+    """Play games with a policy in each seat in turn; the others follow it in seat order, cyclically."""
+    team = [policy, *others]
+    return [
+        play_games(game, [team[(seat - first) % game.n_agents] for seat in range(game.n_agents)], games, seed)
+        for first in range(game.n_agents)
+    ]
+
+
+def event_rates(games: Sequence[Games]) -> np.ndarray:
+    """Return the mean number of each event per episode of the policy that sat in seat k of the k-th games."""
+    counts = [one.events[:, seat] for seat, one in enumerate(games) if one.events is not None]
+    rates: np.ndarray = np.concatenate(counts).mean(0)
+    return rates

@@ -1,0 +1,102 @@
+"""Rewards from event weights: learners that prefer some ways of playing (Yu et al. 2023, hidden-utility self-play)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.io.checks import OptionError, near_matches
+
+Array = np.ndarray
+REWARD = "reward"  # weight of the game's own reward
+
+
+def event_names(game: FullGame) -> tuple[str, ...]:
+    """Return the names of the events that a game counts.
+
+    Raises:
+        OptionError: If it counts none.
+    """
+    names: tuple[str, ...] = getattr(game, "event_names", ())
+    if not names:
+        raise OptionError("preferences", f"preferences: {game.id} does not count events, so none can have a weight")
+    return names
+
+
+class EventReward:
+    """Reward that is a weighted sum of a seat's events.
+
+    Args:
+        game: Has ``event_names`` and ``event_counts``.
+        weights: Weights by event name; ``reward`` is the weight of the game's own reward.
+
+    Raises:
+        OptionError: For an unknown event, or a game that counts none.
+    """
+
+    def __init__(self, game: FullGame, weights: Mapping[str, float]) -> None:
+        names = event_names(game)
+        for name in weights:
+            if name not in (*names, REWARD):
+                raise OptionError("preferences", f"preferences: {near_matches('event', name, [*names, REWARD])}")
+        self._game: Any = game
+        self._reward = float(weights.get(REWARD, 0.0))
+        self._weights = np.array([weights.get(name, 0.0) for name in names], np.float64)
+
+    def of(self, out: Any) -> Array:
+        """Return the rewards of all seats in the last step, float64 (E, N)."""
+        rewards: Array = self._game.event_counts(out) @ self._weights + self._reward * out.rewards
+        return rewards
+
+
+def draw_preferences(grid: Mapping[str, Sequence[float]], count: int, seed: int) -> list[dict[str, float]]:
+    """Draw different preferences, each weight uniformly from its levels; weights of 0 are left out.
+
+    Args:
+        grid: Levels by event name.
+        count: How many.
+        seed: Random seed.
+
+    Raises:
+        OptionError: If the grid has fewer different combinations in which some event has a weight.
+    """
+    possible = int(np.prod([len(set(levels)) for levels in grid.values()]))
+    events = [levels for name, levels in grid.items() if name != REWARD]
+    indifferent = possible // max(int(np.prod([len(set(levels)) for levels in events])), 1)
+    possible -= indifferent if all(0 in levels for levels in events) else 0
+    if count > possible:
+        raise OptionError("grid", f"grid: it has {possible} combinations with a preference, fewer than {count} members")
+    rng = np.random.default_rng([seed, 3])
+    drawn: list[dict[str, float]] = []
+    while len(drawn) < count:
+        weights = {name: float(rng.choice(sorted(set(levels)))) for name, levels in grid.items()}
+        weights = {name: weight for name, weight in weights.items() if weight}
+        if weights not in drawn and set(weights) - {REWARD}:
+            drawn.append(weights)
+    return drawn
+
+
+def select_diverse(rates: Array, count: int) -> list[int]:
+    """Choose members whose event rates differ most: greedily, by the sum of L1 distances to those already chosen.
+
+    Args:
+        rates: Mean number of each event per episode, float64 (members, events).
+        count: How many to choose; all if there are no more.
+
+    Returns:
+        Indices in the order of choice; the first two are the most distant pair.
+    """
+    largest = np.abs(rates).max(0)
+    scaled = rates / np.where(largest > 0, largest, 1.0)
+    distances = np.abs(scaled[:, None] - scaled).sum(-1)
+    if count >= len(rates) or len(rates) < 2:
+        return list(range(len(rates)))[:count]
+    chosen = [int(k) for k in np.unravel_index(distances.argmax(), distances.shape)][:count]
+    while len(chosen) < count:
+        gain = distances[:, chosen].sum(1)
+        gain[chosen] = -1.0
+        chosen.append(int(gain.argmax()))
+    return chosen

@@ -1,0 +1,190 @@
+"""State-augmented self-play (SA): seeds that start their episodes from states that any pair of them reaches.
+
+Source: Gessler et al. 2025 (OvercookedV2). Before each round all ordered pairs of the seeds, each with itself included,
+play some games; states at equal distances fill a buffer, from which every episode of the round starts. Each seed then
+goes on with its own self-play, its optimiser and schedules with it.
+
+A round is a function of the checkpoints of the one before, so that a run that was stopped goes on to the same result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import timedelta
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.scores import play_games
+from collab_overcooked.baselines.settings import TrainingSettings, check_number, settings_from
+from collab_overcooked.baselines.train_logger import LOG, log_line, read_log
+from collab_overcooked.baselines.training import Training, claim_folder, finish
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.io.checks import OptionError
+from collab_overcooked.io.documents import placed
+from collab_overcooked.policies.policy_file import PolicyFile, halved
+from collab_overcooked.runner.records import write_atomic
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class RoundSettings:
+    """Rounds of state-augmented self-play.
+
+    Attributes:
+        seeds: Policies that are trained; each gets the ``steps`` of the training.
+        rounds: Parts of the training, each with a buffer of its own.
+        buffer_games: Games of each ordered pair before a round.
+        every: Steps between two states that are kept.
+
+    Raises:
+        ValueError: For a value that is not allowed.
+    """
+
+    seeds: int = 5
+    rounds: int = 10
+    buffer_games: int = 10
+    every: int = 10
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            check_number(item.name, getattr(self, item.name), int, 1)
+
+
+def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, TrainingSettings]:
+    """Return settings of the rounds and of the trainings, from names and values of both.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    names = [item.name for item in fields(RoundSettings)]
+    with placed(values):
+        rounds = RoundSettings(**{name: value for name, value in values.items() if name in names})
+        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
+        for name in ("partners", "pool", "copy_rate", "preferences", "target_return", "kept_policies"):
+            if getattr(settings, name):
+                raise OptionError(name, f"{name}: means nothing to state-augmented self-play")
+        if settings.weights == "own":
+            raise OptionError("weights", "weights: state-augmented self-play needs weights='shared'")
+    return rounds, settings
+
+
+def collect_states(game: FullGame, files: Sequence[PolicyFile], rounds: RoundSettings, seed: int) -> tuple[Any, Any]:
+    """Play all ordered pairs, the first policy in seat 0 and the second in all others.
+
+    Args:
+        game: Compiled game.
+        files: Policies.
+        rounds: Games of each pair, and how many of their states are kept.
+        seed: Of the games.
+
+    Returns:
+        The states as one batch, and the mean return of each pair, float64 (policies, policies).
+    """
+    kept: list[Any] = []
+    returns = np.zeros((len(files), len(files)))
+
+    def watch(t: int, state: Any, over: np.ndarray) -> None:
+        if t % rounds.every == 0:
+            kept.append(type(state)(*(array[~over] for array in state)))
+
+    for i, j in product(range(len(files)), repeat=2):
+        team = [files[i]] + [files[j]] * (game.n_agents - 1)
+        returns[i, j] = play_games(
+            game, team, rounds.buffer_games, seed + i * len(files) + j, watch=watch
+        ).returns.mean()
+    states = type(kept[0])(*(np.concatenate(arrays) for arrays in zip(*kept, strict=True)))
+    return states, returns
+
+
+def run_rounds(
+    rounds: RoundSettings, settings: TrainingSettings, folder: Path, *, command: str = "", say: Say = print
+) -> list[Path]:
+    """Train in a folder: ``member_K/policy.npz`` of each seed, ``settings.json``, ``log.jsonl`` with a line per round.
+
+    What is there is continued from the last member that finished a round.
+
+    Args:
+        rounds: Number of seeds, rounds and states.
+        settings: What each seed learns with.
+        folder: Made if it does not exist.
+        command: Kept in the policy files.
+        say: Called for each round, with self-play, cross-play and the time left.
+
+    Returns:
+        The policy files.
+
+    Raises:
+        ValueError: If the folder holds a training of other settings.
+    """
+    values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
+    claim_folder(folder, values)
+    game = registry.load_game(settings.env, **settings.options)
+    trainings = [Training(settings.with_values({"seed": settings.seed * 1000 + k})) for k in range(rounds.seeds)]
+    done = _finished_rounds(rounds, folder)
+    for k, training in enumerate(trainings if done else ()):
+        training.load(checkpoint_of(folder, k, done))
+    log = read_log(folder, done) if done else []
+    began = time.monotonic()
+    for number in range(done + 1, rounds.rounds + 1):
+        files = [halved(training.export(command)[0]) for training in trainings]
+        states, returns = collect_states(game, files, rounds, settings.seed + number)
+        log.append(_entry(number, trainings[0].rollouts.steps, returns))
+        write_atomic(folder / LOG, b"".join(map(log_line, log)))
+        for k, training in enumerate(trainings):
+            training.rollouts.starts_from = states
+            advance(training, settings.steps * number // rounds.rounds, checkpoint_of(folder, k, number))
+            checkpoint_of(folder, k, number - 2).unlink(missing_ok=True)
+        left = (rounds.rounds - number) * (time.monotonic() - began) / (number - done)
+        others = "" if len(files) == 1 else f", {log[-1]['cross_play']:.1f} with each other"
+        say(
+            f"round {number} of {rounds.rounds}, which began at {log[-1]['return']:.1f} with itself{others}; "
+            f"about {timedelta(seconds=round(left))} left"
+        )
+    paths: list[Path] = []
+    for k, training in enumerate(trainings):
+        paths += finish(training, folder / f"member_{k}", command).policies
+    return paths
+
+
+def checkpoint_of(folder: Path, member: int, number: int) -> Path:
+    """Return the file of a member's checkpoint after a round."""
+    return folder / f"member_{member}" / f"round_{number}.pt"
+
+
+def _finished_rounds(rounds: RoundSettings, folder: Path) -> int:
+    """Return the last round that all members have finished, 0 for none."""
+    numbers = range(1, rounds.rounds + 1)
+    return max(
+        (n for n in numbers if all(checkpoint_of(folder, k, n).exists() for k in range(rounds.seeds))), default=0
+    )
+
+
+def _entry(number: int, steps: int, returns: np.ndarray) -> dict[str, Any]:
+    """Return the line of the log before a round: means with itself and with the others, None without any."""
+    size = len(returns)
+    others = returns[~np.eye(size, dtype=np.bool_)]
+    return {
+        "round": number,
+        "steps": steps,
+        "return": round(float(np.diag(returns).mean()), 3),
+        "cross_play": round(float(others.mean()), 3) if size > 1 else None,
+        "worst_pair": round(float(others.min()), 3) if size > 1 else None,
+    }
+
+
+def advance(training: Training, steps: int, path: Path) -> None:
+    """Train to a number of steps and write the checkpoint, or read the one that is there."""
+    if path.exists():
+        training.load(path)
+        return
+    while training.rollouts.steps < steps:
+        training.update()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    training.save(path)

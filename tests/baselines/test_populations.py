@@ -1,0 +1,283 @@
+"""Populations, egos, responses and state-augmented self-play with tiny budgets: what they write, and going on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from collab_overcooked import registry
+from collab_overcooked.baselines import population as population_module
+from collab_overcooked.baselines.checkpoints import kept_policies
+from collab_overcooked.baselines.ego import e3t_settings, train_responses
+from collab_overcooked.baselines.partners import met_partners, read_partners
+from collab_overcooked.baselines.population import (
+    PopulationSettings,
+    event_rates,
+    member_settings,
+    play_all_seats,
+    read_population_settings,
+    run_population,
+)
+from collab_overcooked.baselines.scores import play_games
+from collab_overcooked.baselines.settings import TrainingSettings
+from collab_overcooked.baselines.state_augmented import (
+    RoundSettings,
+    checkpoint_of,
+    collect_states,
+    read_round_settings,
+    run_rounds,
+)
+from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.partner_pool import read_partner_pool
+from collab_overcooked.io.documents import Document
+from collab_overcooked.policies.policy_file import file_digest, find_policy, read_policy
+
+OPTIONS = {"layout": "coordination_ring", "obs": "features"}
+SMALL = {"environments": 16, "rollout": 20, "batch_size": 160, "epochs": 1, "trunk": (8,), "heads": (8,)}
+RING = TrainingSettings(env="Overcooked-v0", options=OPTIONS, steps=640, **SMALL)
+VALUES = {"env": "Overcooked-v0", "options": OPTIONS, "steps": 640, **SMALL}
+GRID = {"onion_pickup": [-10, 0, 3], "soup_delivery": [-20, 0], "reward": [0.1, 1]}
+TWO = PopulationSettings(members=2, scoring_games=2)
+
+
+def quiet(_):
+    return None
+
+
+def document(**values):
+    return Document("test", {**VALUES, **values}, {})
+
+
+def files_of(folder, pattern):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob(pattern))}
+
+
+def same_networks(one, other):
+    first, second = (read_policy(path).network.layers for path in (one, other))
+    return all(np.array_equal(a[1], b[1]) and np.array_equal(a[2], b[2]) for a, b in zip(first, second, strict=True))
+
+
+@pytest.fixture(scope="module")
+def fcp(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fcp")
+    run_population(TWO, RING, folder, bar=False, say=quiet)
+    return folder
+
+
+def test_fictitious_co_play_writes_a_pool_of_three_skills(fcp):
+    pool = read_partner_pool(fcp / "pool.yaml")  # checks files and digests
+    names = [f"member_{k}_{skill}" for k in (0, 1) for skill in ("untrained", "middle", "last")]
+    assert [partner.name for partner in pool.partners] == names
+    assert {(partner.family, partner.split) for partner in pool.partners} == {("selfplay", "train")}
+    files = kept_policies(fcp / "member_0")
+    steps = [read_policy(find_policy(pool.spec(p).removeprefix("ppo:"))).meta["steps"] for p in pool.partners]
+    assert steps[0] == 0 and steps[2] == 640 and 0 < steps[1] < 640 and len(files) == 3
+    seeds = [member.seed for member in member_settings(TWO, RING.with_values({"seed": 3}))]
+    assert seeds == [3000, 3001]
+
+
+def test_a_stopped_population_goes_on_to_the_same_pool(fcp, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        done = []
+
+        def stops(settings, folder, **more):
+            if done:
+                raise KeyboardInterrupt
+            done.append(folder)
+            return train(settings, folder, **more)
+
+        patch.setattr(population_module, "train", stops)
+        run_population(TWO, RING, tmp_path, bar=False, say=quiet)
+    assert not (tmp_path / "pool.yaml").exists() and (tmp_path / "member_0").exists()
+    told = []
+    run_population(TWO, RING, tmp_path, bar=False, say=told.append)
+    assert sum("left" in line for line in told) == 1  # the second member alone was trained
+    partners = [read_partner_pool(folder / "pool.yaml").partners for folder in (fcp, tmp_path)]
+    assert partners[0] == partners[1]  # digests included
+    with pytest.raises(ValueError, match=r"gamma was 0\.99, now 0\.5"):
+        run_population(TWO, RING.with_values({"gamma": 0.5}), tmp_path, bar=False, say=quiet)
+
+
+def test_preferring_members_are_chosen_and_know_their_best_response(tmp_path, monkeypatch):
+    monkeypatch.setattr(population_module, "MIN_RETURN", -1.0)  # nobody delivers a soup after 640 steps
+    hsp = PopulationSettings(method="hsp", members=3, chosen=2, grid=GRID, scoring_games=2)
+    members = member_settings(hsp, RING)
+    assert len({json.dumps(member.preferences[0]) for member in members}) == 3
+    assert all(member.weights == "own" and member.preferences[1] == {} for member in members)
+    path = run_population(hsp, RING, tmp_path, bar=False, say=quiet)
+    partners = read_partner_pool(path).partners
+    assert len(partners) == 2 and {partner.family for partner in partners} == {"preference"}
+    assert all(partner.policy.endswith("policy_0.npz") for partner in partners)
+    assert all(partner.best.by.endswith("policy_1.npz") and partner.best.games == 4 for partner in partners)
+    monkeypatch.setattr(population_module, "MIN_RETURN", 1e9)
+    with pytest.raises(ValueError, match="no member earns more than"):
+        run_population(hsp, RING, tmp_path, bar=False, say=quiet)
+
+
+def test_event_rates_are_those_of_the_policy_in_each_seat():
+    game = registry.load_game(RING.env, **OPTIONS)
+    file = read_policy(find_policy("coordination_ring"))
+    games = play_all_seats(game, file, [file], 3, 5)
+    assert [one.events.shape for one in games] == [(3, 2, 25)] * 2
+    assert np.allclose(event_rates(games), (games[0].events[:, 0].mean(0) + games[1].events[:, 1].mean(0)) / 2)
+    served = games[0].events[..., 15].sum(1)  # soup_delivery
+    assert served.sum() > 0 and np.array_equal(games[0].returns, 20.0 * served)
+
+
+def test_an_ego_of_the_pool_met_all_its_partners(fcp, tmp_path):
+    settings = RING.with_values({"pool": [str(fcp / "pool.yaml")], "history": 5})
+    outcome = train(settings, tmp_path, bar=False)
+    file = read_policy(outcome.policies[0])
+    pool = read_partner_pool(fcp / "pool.yaml")
+    assert {met.sha256 for met in file.met} == {partner.sha256 for partner in pool.partners}
+    assert len(pool.met_by(file, file_digest(outcome.policies[0]))) == 6
+    assert met_partners(read_partners(settings, registry.load_game(RING.env, **OPTIONS))) == list(file.met)
+
+
+def test_responses_fill_the_best_of_the_pool(fcp, tmp_path):
+    own = tmp_path / "pool"
+    own.mkdir()
+    text = (fcp / "pool.yaml").read_text().replace("ppo:member", f"ppo:{fcp}/member")
+    (own / "pool.yaml").write_text(
+        text.replace("partners:", "partners:\n- {name: greedy, policy: greedy, family: scripted}")
+    )
+    told = []
+    path = train_responses(document(), str(own / "pool.yaml"), tmp_path / "out", bar=False, say=told.append)
+    pool = read_partner_pool(path)
+    assert path == own / "pool.yaml" and told[0] == "left out, as they are no policy files: greedy"
+    assert pool.partner("greedy").best is None
+    for partner in pool.partners[1:]:
+        assert partner.best.games == 200 and "member_" in partner.best.by
+    met = read_policy(tmp_path / "out" / "member_2" / "policy.npz").met
+    assert [one.policy for one in met] == ["member_0_last"]
+
+
+def test_e3t_plays_beside_its_noisy_copy_unless_told_otherwise():
+    settings = e3t_settings(document())
+    assert (settings.copy_rate, settings.partner_noise) == (0.1, 0.3)
+    assert e3t_settings(document(partner_noise=0.5)).partner_noise == 0.5
+
+
+# ------------------------------------------------------------------------------------------- state-augmented
+
+
+ROUNDS = RoundSettings(seeds=2, rounds=2, buffer_games=2, every=50)
+
+
+def test_states_of_all_pairs_are_kept_at_equal_distances():
+    game = registry.load_game(RING.env, **OPTIONS)
+    files = [read_policy(find_policy("coordination_ring")), read_policy(find_policy("bc_coordination_ring"))]
+    states, returns = collect_states(game, files, ROUNDS, 7)
+    assert len(states.rng) == 4 * 2 * 8  # pairs, games, every 50th of 400 steps
+    assert sorted(set(states.clock[:, 0].tolist())) == list(range(0, 400, 50))
+    assert returns[1, 0] == play_games(game, [files[1], files[0]], 2, 7 + 2).returns.mean()
+
+
+def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
+    whole = run_rounds(ROUNDS, RING, tmp_path / "whole", say=quiet)
+    update, updates = Training.update, []
+
+    def interrupted(training):
+        if len(updates) == 2:  # in the second round of the first seed
+            raise KeyboardInterrupt
+        updates.append(1)
+        return update(training)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Training, "update", interrupted)
+        run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
+    assert checkpoint_of(tmp_path / "cut", 1, 1).exists() and not checkpoint_of(tmp_path / "cut", 0, 2).exists()
+    cut = run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
+    assert all(same_networks(one, other) for one, other in zip(whole, cut, strict=True))
+    assert not same_networks(whole[0], whole[1])
+    logs = [(tmp_path / name / "log.jsonl").read_text() for name in ("whole", "cut")]
+    lines = [json.loads(line) for line in logs[0].splitlines()]
+    assert logs[0] == logs[1] and [line["round"] for line in lines] == [1, 2]
+    assert {"return", "cross_play", "worst_pair"} <= set(lines[0])
+    with pytest.raises(ValueError, match="rounds was 2, now 3"):
+        run_rounds(replace(ROUNDS, rounds=3), RING, tmp_path / "cut", say=quiet)
+
+
+def test_a_round_starts_from_the_buffer(tmp_path):
+    game = registry.load_game(RING.env, **OPTIONS)
+    training = Training(RING)
+    states, _ = collect_states(game, training.export(), RoundSettings(seeds=1, buffer_games=1, every=150), 0)
+    training.rollouts.starts_from = states
+    for _ in range(3):
+        training.update()
+    clock = training.rollouts.batch.state.clock[:, 0]
+    assert (clock > 60).any()  # later than any episode that started anew could be
+    assert not training.rollouts.returns
+
+
+# ------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("read", "values", "words"),
+    [
+        (read_population_settings, {"method": "fpc"}, "did you mean fcp"),
+        (read_population_settings, {"method": "hsp"}, "grid is missing"),
+        (read_population_settings, {"grid": GRID}, "grid is for hsp"),
+        (read_population_settings, {"members": 0}, "members must be an integer of at least 1, not 0"),
+        (read_population_settings, {"method": "hsp", "grid": {"x": 3}}, "grid: x must be a list"),
+        (read_population_settings, {"pool": ["a"]}, "a population has its own"),
+        (read_round_settings, {"rounds": 0}, "rounds must be an integer of at least 1, not 0"),
+        (read_round_settings, {"copy_rate": 0.1}, "copy_rate: means nothing to state-augmented self-play"),
+        (read_round_settings, {"weights": "own"}, "needs weights='shared'"),
+    ],
+)
+def test_bad_settings_are_refused_by_name(read, values, words):
+    with pytest.raises(ValueError) as error:
+        read({**VALUES, **values})
+    assert words in str(error.value)
+
+
+def test_events_of_a_grid_must_exist():
+    hsp = PopulationSettings(method="hsp", members=1, grid={"onion_pikup": [1]})
+    with pytest.raises(ValueError, match="did you mean onion_pickup"):
+        member_settings(hsp, RING)
+
+
+LITTLE = ["--hyper", "environments=16", "rollout=20", "batch_size=160", "epochs=1", "trunk=[8]", "heads=[8]"]
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+
+
+def test_the_commands(tmp_path):
+    config = ("--config", "coordination_ring", "--steps", 640)
+    population = ("train", "population", "--method", "fcp", *config, *LITTLE, "members=1", "scoring_games=2")
+    done = run(*population, "--out", tmp_path / "fcp")
+    assert done.exit_code == 0 and "member 1 of 1" in done.stderr, done.output
+    pool = ("--pool", tmp_path / "fcp" / "pool.yaml")
+    for words in (
+        ("ego", *pool, "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
+        ("e3t", "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
+        ("sa", *config, *LITTLE, "seeds=1", "rounds=1", "buffer_games=1"),
+        ("response", *pool, *config, *LITTLE),
+    ):
+        done = run("train", *words, "--out", tmp_path / words[0])
+        assert done.exit_code == 0 and "written: " in done.stderr, done.output
+    assert (tmp_path / "ego" / "curves.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (("train", "ego", "--config", "ego_coordination_ring"), "pool is missing"),
+        (("train", "ego", "--config", "ego_coordination_ring", "--pool", "none.yaml"), "none.yaml"),
+        (("train", "response", "--config", "coordination_ring"), "name one partner pool"),
+        (("train", "population", "--method", "mep", "--config", "coordination_ring"), "method"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(words, answer, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*words)
+    assert done.exit_code == 2 and answer in done.stderr and done.stderr.count("\n") == 1

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
+from collab_overcooked.evaluation.journal import LineJournal
+from collab_overcooked.evaluation.pairs import batch_pairs, plan_pairs
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
-from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
-from collab_overcooked.reporting.escaping import chart_label, html_text
+from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
-from collab_overcooked.runner.episode import Limits, derive_seed
-from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team, plugins_of
-from collab_overcooked.runner.records import CONFIG, LOCK, append_line, drop_partial_line, use_config, write_atomic
+from collab_overcooked.runner.jobs import cached_env, plugins_of
+from collab_overcooked.runner.records import CONFIG, resumable, write_atomic
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = np.ndarray
+BATCH = 128  # episodes of a pair that are played at once
 CELL = (76, 40)  # pixels of a cell of the map on a page
 TILT = 35  # degrees by which names lean above its columns
 SLOPE = (math.cos(math.radians(TILT)), math.sin(math.radians(TILT)))
@@ -161,24 +162,9 @@ class CrossPlay:
 
     def heat_map(self) -> Figure:
         """Return the matrix as a picture."""
-        from matplotlib.figure import Figure
+        from collab_overcooked.reporting.plots import heat_map
 
-        means = self.returns.mean(-1)
-        size = len(self.names)
-        figure = Figure(figsize=(2.2 + 0.9 * size, 1.6 + 0.8 * size), layout="constrained")
-        axes = figure.subplots()
-        picture = axes.imshow(means, cmap="viridis")
-        labels = list(map(chart_label, self.names))
-        axes.set_xticks(range(size), labels, rotation=30, ha="right")
-        axes.set_yticks(range(size), labels)
-        axes.set_xlabel("other seats")
-        axes.set_ylabel("seat 0")
-        middle = (means.max() + means.min()) / 2
-        for i, j in np.ndindex(size, size):
-            colour = "black" if means[i, j] > middle else "white"
-            axes.text(j, i, f"{means[i, j]:.1f}", ha="center", va="center", color=colour)
-        figure.colorbar(picture, label="mean return")
-        return figure
+        return heat_map(self.returns.mean(-1), self.names, self.names, ("seat 0", "other seats"), "mean return", 1)
 
     def svg(self) -> str:
         """Return the matrix as an element of a page, in the page's own colours."""
@@ -297,22 +283,6 @@ def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(names), tuple(specs)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PairEpisode(EpisodeJob):
-    """One episode of a pair, of which the return alone is wanted.
-
-    Attributes:
-        pair: Numbers of the policy in seat 0 and of the one in the other seats.
-    """
-
-    pair: tuple[int, int]
-
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode, and say who earned what."""
-        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
-        return [{"cell": (*self.pair, self.episode), "return": measure(record, ["return"])["return"]}]
-
-
 def cross_play(
     env_id: str,
     pool: Sequence[str],
@@ -325,6 +295,7 @@ def cross_play(
     progress: Callable[[int, int], None] | None = None,
     out: Path | None = None,
     note: Callable[[str], None] = lambda words: None,
+    batch_size: int = BATCH,
 ) -> CrossPlay:
     """Play every policy of a pool with every other.
 
@@ -342,58 +313,38 @@ def cross_play(
         out: Run folder, where each episode is kept as it ends; a cross-play of the same pool that was interrupted there
             is continued, and one of fewer episodes extended. None to keep nothing.
         note: Called with what was repaired or continued.
+        batch_size: Most episodes of a pair that are played at once; returns do not depend on it.
 
     Raises:
         ValueError: For an unknown environment, option or policy, one that cannot play the game, a bad number, or a
             folder with another cross-play in it.
     """
     episodes, seed = parse_integer("episodes", episodes, 1), parse_integer("seed", seed, 0)
-    chosen = read_workers(workers)
+    chosen, batch_size = read_workers(workers), parse_integer("batch_size", batch_size, 1)
     names, specs = read_pool(pool)
     make_team(specs, make)  # refuses unknown policies
     game = cached_env(env_id, options or {}).game
     returns = np.zeros((len(names), len(names), episodes))
-    stages = _stages(env_id, specs, game.n_agents, options or {}, episodes, seed)
-    pool_of_names = dict(zip(names, specs, strict=True))
-    config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": pool_of_names, "seed": seed}
-    plugins = config["plugins"] = plugins_of([game.id], specs)
-    with contextlib.nullcontext() if out is None else Journal(out, config, note) as journal:
+    stages = plan_pairs(env_id, specs, game.n_agents, options or {}, episodes, seed)
+    named, plugins = dict(zip(names, specs, strict=True)), plugins_of([game.id], specs)
+    config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": named, "seed": seed, "plugins": plugins}
+    with ExitStack() as opened:
+        if out is not None:
+            opened.enter_context(resumable(out, JOURNAL))
+        journal = None if out is None else opened.enter_context(Journal(out, config, note))
         done: dict[Cell, float] = {} if journal is None else journal.returns
-        pending = [[job for job in stage if (*job.pair, job.episode) not in done] for stage in stages]
+        pending = [
+            batch_pairs([job for job in stage if (*job.pair, job.episode) not in done], batch_size) for stage in stages
+        ]
         for found in run_jobs([pending], chosen, make):
             done[tuple(found["cell"])] = found["return"]
             if journal is not None:
-                journal.append(found["cell"], found["return"])
+                journal.append({"cell": list(found["cell"]), "return": found["return"]})
             if progress is not None:
                 progress(len(done), returns.size)
     for cell in np.ndindex(returns.shape):
         returns[cell] = done[cell]
-    kwargs = game.kwargs | _step_limit(options or {})
-    return CrossPlay(game.id, kwargs, names, specs, returns, seed, plugins)
-
-
-def _stages(
-    env_id: str, specs: Sequence[str], n_agents: int, options: Mapping[str, Any], episodes: int, seed: int
-) -> list[list[PairEpisode]]:
-    """Return the episodes of all pairs, by the policy in seat 0."""
-    size = range(len(specs))
-    return [
-        [
-            PairEpisode(
-                env_id=env_id,
-                env_kwargs=dict(options),
-                team=(specs[i], *[specs[j]] * (n_agents - 1)),
-                task="",
-                seed=derive_seed(seed, "crossplay", k),
-                limits=Limits(),
-                episode=k,
-                pair=(i, j),
-            )
-            for j in size
-            for k in range(episodes)
-        ]
-        for i in size
-    ]
+    return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
 
 
 Cell = tuple[int, ...]
@@ -402,7 +353,7 @@ JOURNAL = "returns.jsonl"
 _LINE = schema.object_of({"cell": schema.list_of(schema.integer(), 3), "return": schema.number()})
 
 
-class Journal:
+class Journal(LineJournal):
     """Returns of the episodes of a cross-play in a folder that it can be continued from; close it after use.
 
     Args:
@@ -421,33 +372,10 @@ class Journal:
     def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
         if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():
             raise ValueError(f"{folder}: holds crossplay.json but no {CONFIG}; choose another folder")
-        folder.mkdir(parents=True, exist_ok=True)
-        self.path = folder / JOURNAL
-        try:
-            self._lock = FileLock(folder / LOCK)
-        except BlockingIOError:
-            raise BlockingIOError(f"{folder}: another cross-play writes to this folder; wait for it") from None
-        try:
-            use_config(folder, json.loads(json.dumps(config, default=str)))
-            drop_partial_line(self.path, note, "its episode is played again")
-            data = self.path.read_bytes() if self.path.exists() else b""
-            lines = schema.read_lines(data, str(self.path), _LINE)
-            self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in lines}
-        except BaseException:
-            self._lock.release()
-            raise
+        super().__init__(folder / JOURNAL, "cross-play", config, _LINE, note)
+        self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in self.lines}
         if self.returns:
             note(f"{folder}: continuing, {len(self.returns)} episodes are there")
-
-    def append(self, cell: Cell, value: float) -> None:
-        """Write the return of an episode so that it survives whatever happens next."""
-        append_line(self.path, schema.json_line({"cell": list(cell), "return": value}, _LINE))
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._lock.release()
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:

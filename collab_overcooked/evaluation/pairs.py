@@ -1,0 +1,82 @@
+"""Jobs of cross-play: the episodes of every ordered pair of a pool, of which the return alone is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from collab_overcooked.metrics.registry import measure
+from collab_overcooked.runner.batched import play_returns
+from collab_overcooked.runner.episode import Limits, derive_seed
+from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team
+from collab_overcooked.runner.teams import MakePolicy
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairEpisode(EpisodeJob):
+    """One episode of a pair, of which the return alone is wanted.
+
+    Attributes:
+        pair: Numbers of the policy in seat 0 and of the one in the other seats.
+    """
+
+    pair: tuple[int, int]
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episode, and say who earned what."""
+        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
+        return [self.result(measure(record, ["return"])["return"])]
+
+    def result(self, earned: float) -> dict[str, Any]:
+        """Return what the journal keeps."""
+        return {"cell": (*self.pair, self.episode), "return": earned}
+
+
+@dataclass(frozen=True)
+class PairBatch:
+    """Episodes of one pair, played at once where its policies allow it, with the same returns as one by one.
+
+    Attributes:
+        jobs: The episodes; they differ in seed and number only.
+    """
+
+    jobs: tuple[PairEpisode, ...]
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Play the episodes, and say who earned what."""
+        first = self.jobs[0]
+        earned = play_returns(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
+        pairs = zip(self.jobs, earned, strict=True)
+        return [line for job, own in pairs for line in (job.run(make) if own is None else [job.result(own)])]
+
+
+def plan_pairs(
+    env_id: str, specs: Sequence[str], n_agents: int, options: Mapping[str, Any], episodes: int, seed: int
+) -> list[list[PairEpisode]]:
+    """Return the episodes of all pairs, by the policy in seat 0."""
+    size = range(len(specs))
+    return [
+        [
+            PairEpisode(
+                env_id=env_id,
+                env_kwargs=dict(options),
+                team=(specs[i], *[specs[j]] * (n_agents - 1)),
+                task="",
+                seed=derive_seed(seed, "crossplay", k),
+                limits=Limits(),
+                episode=k,
+                pair=(i, j),
+            )
+            for j in size
+            for k in range(episodes)
+        ]
+        for i in size
+    ]
+
+
+def batch_pairs(jobs: Sequence[PairEpisode], size: int) -> list[PairBatch]:
+    """Return jobs in their order, up to ``size`` of a pair together."""
+    by_pair = [list(own) for _, own in groupby(jobs, lambda job: job.pair)]
+    return [PairBatch(tuple(own[k : k + size])) for own in by_pair for k in range(0, len(own), size)]

@@ -1,0 +1,83 @@
+"""The command ``export``: datasets for other libraries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from collab_overcooked.cli.app import Settings, app, read_settings, say
+from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.options import NAMES, read_names
+
+CHAT = "chat"
+
+
+@app.command(cls=MultiValueCommand)
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Format: npz, parquet, minari or chat.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders or record files (.jsonl).")],
+    out: Annotated[Path, typer.Option(help="Folder of the dataset; it must be new or empty.")] = Path("runs/dataset"),
+    settings: Settings = None,
+    seat: Annotated[int | None, typer.Option(min=0, help="View of one seat. Default: all agents.")] = None,
+    tasks: Annotated[str, typer.Option(metavar=NAMES, help="Tasks of the records. Default: all.")] = "",
+    people: Annotated[
+        bool, typer.Option("--people", help="Include games of people who consented to it; ids are left out.")
+    ] = False,
+) -> None:
+    """Export records as a dataset: NumPy arrays, Parquet, Minari, or chats for fine-tuning.
+
+    Observations are computed by replaying the records; --set chooses their encoding, for example obs=features.
+    """
+    from collab_overcooked.export.formats import FORMATS
+    from collab_overcooked.export.trajectories import read_trajectories
+
+    if form not in (*FORMATS, CHAT):
+        raise ValueError(near_matches("format", form, (*FORMATS, CHAT)))
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise ValueError(f"--out {out}: exists and is not an empty folder; nothing is overwritten")
+    if form == CHAT:
+        _export_chats(runs, tasks, people, out)
+        return
+    records = _read(runs, tasks)
+    episodes = list(read_trajectories(records, read_settings(settings), people))
+    agents = episodes[0].game.n_agents
+    if seat is not None and seat >= agents:
+        raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
+    out.mkdir(parents=True, exist_ok=True)
+    FORMATS[form](out, episodes, seat)
+    say(f"written: {out}, {len(episodes)} episodes, {sum(map(len, episodes))} steps")
+
+
+def _read(runs: list[Path], tasks: str) -> list[Any]:
+    from collab_overcooked.runner.records import read_records
+
+    records = [record for run in runs for record in read_records(run, say)]
+    known = list(dict.fromkeys(record["task"] for record in records))
+    chosen = read_names("tasks", tasks) if tasks else known
+    for name in chosen:
+        if name not in known:
+            raise ValueError(near_matches("task", name, known))
+    return [record for record in records if record["task"] in chosen]
+
+
+def _export_chats(runs: list[Path], tasks: str, people: bool, out: Path) -> None:
+    from collab_overcooked.export.chats import exchange_chats, record_chats
+    from collab_overcooked.export.trajectories import check_people
+    from collab_overcooked.reporting.exchanges import EXCHANGES
+
+    for run in runs:
+        if not (run / EXCHANGES).exists():
+            check_people(_read([run], tasks), people)
+    out.mkdir(parents=True, exist_ok=True)
+    count = 0
+    with (out / "chats.jsonl").open("w", encoding="utf-8") as file:
+        for run in runs:
+            stored = run / EXCHANGES
+            for chat in exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks)):
+                file.write(json.dumps(chat, ensure_ascii=False) + "\n")
+                count += 1
+    say(f"written: {out / 'chats.jsonl'}, {count} chats")

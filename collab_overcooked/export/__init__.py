@@ -1,0 +1,1 @@
+"""Datasets for other libraries, made from records: Minari, Parquet, NumPy archives and chats."""

@@ -1,0 +1,92 @@
+"""Chats for supervised fine-tuning: questions to language models, with the answers of models or of other policies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked import registry
+from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.policies.llm.store import read_all_exchanges
+from collab_overcooked.runner.decisions import Limits
+from collab_overcooked.runner.jobs import EpisodeJob
+from collab_overcooked.runner.records import about
+
+SPEC = "llm:recorded?agent=choose"
+Chat = dict[str, Any]
+
+
+def exchange_chats(path: Path) -> Iterator[Chat]:
+    """Yield the complete exchanges of a run with language models.
+
+    Args:
+        path: File of exchanges: ``exchanges.jsonl`` of a run folder, or a store.
+
+    Yields:
+        ``messages`` with ``role`` and ``content``, the reply last, and ``model``.
+
+    Raises:
+        ValueError: If a line cannot be read.
+    """
+    for request, reply in read_all_exchanges(path):
+        if reply.finish == "stop":
+            messages = [{"role": role, "content": text} for role, text in request["turns"]]
+            yield {"messages": [*messages, {"role": "assistant", "content": reply.text}], "model": request["model"]}
+
+
+def record_chats(records: Iterable[Mapping[str, Any]]) -> Iterator[Chat]:
+    """Yield the questions that a language model would have been asked in recorded episodes, with what was chosen.
+
+    The prompts are those of the agent ``choose``, the answers the numbers of the recorded actions, whatever policy
+    chose them.
+
+    Args:
+        records: Records that start without reset options and without refused actions.
+
+    Yields:
+        ``messages`` with ``role`` and ``content``, the answer last, and ``model``, the policy of the seat.
+
+    Raises:
+        RecordError: If the questions cannot be asked again.
+    """
+    for record in records:
+        with about(record):
+            yield from _chats_of(record)
+
+
+def _chats_of(record: Mapping[str, Any]) -> Iterator[Chat]:
+    if record.get("options"):
+        raise ValueError("options: episodes that start from reset options cannot be exported as chats")
+    kwargs = {**record["env_kwargs"], "max_cycles": record["max_cycles"]}
+    players = list(record["team"].values())
+    job = EpisodeJob(
+        env_id=record["env_id"],
+        env_kwargs=kwargs,
+        team=(SPEC,) * len(players),
+        task=record["task"],
+        level=record.get("level"),
+        seed=record["seed"],
+        episode=record["episode"],
+        limits=Limits(),
+    )
+    talk = [
+        registry.load_game(record["env_id"], **record["env_kwargs"]).talk_actions(seat) for seat in range(len(players))
+    ]
+    with Sitting(job) as sitting:
+        turn = sitting.start()
+        while not turn.done:
+            timestep, seat = turn.info["timestep"], turn.seat
+            texts = [text for text, action in turn.legal.items() if action not in talk[seat]]
+            chosen = record["steps"][timestep]["action_texts"][seat] if timestep < len(record["steps"]) else None
+            if chosen not in texts:
+                raise ValueError(f"steps[{timestep}].actions[{seat}]: {chosen!r} is none of the legal actions")
+            answer = json.dumps({"action": texts.index(chosen) + 1})
+            yield {
+                "messages": [*turn.messages, {"role": "assistant", "content": answer}],
+                "model": players[seat],
+            }
+            turn = sitting.step(answer)
+        if [step["actions"] for step in sitting.record["steps"]] != [step["actions"] for step in record["steps"]]:
+            raise ValueError("steps: the recorded actions lead elsewhere when they are chosen one by one")

@@ -1,0 +1,256 @@
+"""Writers of datasets: NumPy archives in the layout of OG-MARL's vaults, Parquet with a card, and Minari."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import __version__
+from collab_overcooked.export.trajectories import Trajectory
+from collab_overcooked.runner.records import write_atomic
+
+EXTRA = "pip install 'collab-overcooked[data]'"
+LICENCE = "mit"
+ROOT = "MINARI_DATASETS_PATH"
+
+
+def write_npz(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+    """Write ``data.npz`` with the arrays of an OG-MARL vault (B=1, all steps in a row), and ``dataset.json``.
+
+    Arrays: ``observations`` (1, T, N, ...), ``actions``, ``rewards``, ``terminals``, ``truncations`` (1, T, N),
+    ``infos.state`` (1, T, S), ``infos.legals`` (1, T, N, A).
+    """
+    seats = _seats(episodes[0], seat)
+    ends = {name: np.concatenate([_ends(each, getattr(each, name), seats) for each in episodes]) for name in ENDS}
+    arrays = {
+        "observations": np.concatenate([each.observations[:-1, seats] for each in episodes]),
+        "actions": np.concatenate([each.actions[:, seats] for each in episodes]),
+        "rewards": np.concatenate([each.rewards[:, seats] for each in episodes]),
+        "terminals": ends["terminated"],
+        "truncations": ends["truncated"],
+        "infos.legals": np.concatenate([each.masks[:-1, seats] for each in episodes]),
+    }
+    if seat is None:  # the global state is more than one seat knows
+        arrays["infos.state"] = np.concatenate([each.states[:-1] for each in episodes])
+    batched: dict[str, Any] = {name: array[None] for name, array in arrays.items()}
+    np.savez_compressed(path / "data.npz", **batched)
+    _write_description(path, episodes, seat)
+
+
+ENDS = ("terminated", "truncated")
+
+
+def _seats(episode: Trajectory, seat: int | None) -> list[int]:
+    return list(range(episode.game.n_agents)) if seat is None else [seat]
+
+
+def _ends(episode: Trajectory, ended: bool, seats: Sequence[int]) -> np.ndarray:
+    flags = np.zeros((len(episode), len(seats)), np.bool_)
+    flags[-1] = ended
+    return flags
+
+
+def _write_description(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+    described = [each.about | {"steps": len(each)} for each in episodes]
+    view = "central" if seat is None else f"agent_{seat}"
+    write_atomic(
+        path / "dataset.json", json.dumps({"version": __version__, "view": view, "episodes": described}).encode()
+    )
+
+
+# ------------------------------------------------------------------------------------------- Parquet
+
+
+def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset.
+
+    Raises:
+        ValueError: If pyarrow is missing.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ValueError(f"format parquet needs pyarrow ({error}): {EXTRA}") from None
+    number = pyarrow.uint8() if episodes[0].observations.dtype == np.uint8 else pyarrow.float32()
+    schema = pyarrow.schema(
+        {
+            "episode": pyarrow.int32(),
+            "t": pyarrow.int32(),
+            "agent": pyarrow.int8(),
+            "observation": pyarrow.list_(number),
+            "mask": pyarrow.list_(pyarrow.bool_()),
+            "action": pyarrow.int32(),
+            "action_text": pyarrow.string(),
+            "reward": pyarrow.float32(),
+            "event": pyarrow.string(),
+            "said": pyarrow.string(),
+            "terminated": pyarrow.bool_(),
+            "truncated": pyarrow.bool_(),
+        }
+    )
+    file = path / "data.parquet"
+    with pyarrow.parquet.ParquetWriter(file, schema) as writer:
+        for number_of_episode, each in enumerate(episodes):
+            rows = list(_rows(number_of_episode, each, _seats(each, seat)))
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+    _write_description(path, episodes, seat)
+    write_atomic(path / "README.md", _card(episodes, [(field.name, str(field.type)) for field in schema]).encode())
+
+
+def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
+    last = len(episode) - 1
+    for t, step in enumerate(episode.record["steps"]):
+        said = {message["agent"]: message["say"] for message in step["messages"]}
+        for seat in seats:
+            event = step["events"][seat]
+            yield {
+                "episode": number,
+                "t": t,
+                "agent": seat,
+                "observation": episode.observations[t, seat].ravel().tolist(),
+                "mask": episode.masks[t, seat].tolist(),
+                "action": int(episode.actions[t, seat]),
+                "action_text": step["action_texts"][seat],
+                "reward": float(episode.rewards[t, seat]),
+                "event": None if event is None else json.dumps(event, ensure_ascii=False),
+                "said": said.get(seat),
+                "terminated": episode.terminated and t == last,
+                "truncated": episode.truncated and t == last,
+            }
+
+
+def _card(episodes: Sequence[Trajectory], fields: Sequence[tuple[str, str]]) -> str:
+    first, steps = episodes[0], sum(map(len, episodes))
+    agents, shape = first.game.n_agents, tuple(first.game.single_observation_space.shape)
+    teams = sorted({" + ".join(each.record["team"].values()) for each in episodes})
+    columns = "\n".join(f"| `{name}` | {kind} |" for name, kind in fields)
+    return f"""---
+license: {LICENCE}
+tags: [multi-agent, cooperation, reinforcement-learning]
+configs:
+- config_name: default
+  data_files: data.parquet
+---
+
+# {first.record["env_id"]}: {len(episodes)} episodes, {steps} steps of {agents} agents
+
+Recorded with collab-overcooked {__version__} by {"; ".join(teams)}. A row is one agent in one step. `observation` is
+flattened; its shape is {shape}. `dataset.json` has options, seed, team and outcome of every episode.
+
+| column | type |
+|---|---|
+{columns}
+"""
+
+
+# ------------------------------------------------------------------------------------------- Minari
+
+
+def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
+    """Write a Minari dataset below a folder; ``MINARI_DATASETS_PATH`` set to the folder makes it loadable.
+
+    The central view has stacked observations (N, ...), one action per agent, the mean of the rewards, and in ``infos``
+    the ``action_mask`` and ``rewards`` by agent; ``recover_environment`` returns the Gymnasium environment. One seat's
+    view has its own observations, actions and rewards; the metadata name its partners.
+
+    Raises:
+        ValueError: If minari is missing, or the options of episodes differ, as the environment is part of a dataset.
+    """
+    try:
+        import gymnasium
+        from minari import create_dataset_from_buffers
+        from minari.data_collector.episode_buffer import EpisodeBuffer
+    except ImportError as error:
+        raise ValueError(f"format minari needs minari ({error}): {EXTRA}") from None
+    first = episodes[0]
+    for each in episodes:
+        if each.game.kwargs != first.game.kwargs:
+            raise ValueError(
+                f"format minari: the options of episodes differ ({each.record['env_kwargs']} and "
+                f"{first.record['env_kwargs']}); export each setting by itself, with --tasks"
+            )
+    limit = {"max_cycles": first.record["max_cycles"]} if first.record.get("max_cycles_given") else {}
+    env: Any = gymnasium.make(f"collab_overcooked/{first.record['env_id']}", **first.game.kwargs, **limit)
+    spaces = {"observation_space": env.observation_space, "action_space": env.action_space}
+    if seat is not None:
+        space = first.game.single_observation_space
+        spaces = {"observation_space": space, "action_space": gymnasium.spaces.Discrete(first.game.n_actions)}
+    buffers = [
+        EpisodeBuffer(id=number, seed=each.record["seed"], **_buffer(each, seat))
+        for number, each in enumerate(episodes)
+    ]
+    teams = sorted({" + ".join(each.record["team"].values()) for each in episodes})
+    with _root(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # author and links to code are for the owner of the data to add
+        create_dataset_from_buffers(
+            dataset_id(first, seat),
+            buffers,
+            env=env if seat is None else None,
+            eval_env=env if seat is None else None,
+            **spaces,
+            algorithm_name="; ".join(teams),
+            description=json.dumps([each.about for each in episodes]),
+            requirements=[f"collab-overcooked=={__version__}"],
+            data_format="arrow",
+            jpeg_encoding=False,
+        )
+    env.close()
+
+
+@contextmanager
+def _root(path: Path) -> Iterator[None]:
+    """Let Minari write below a folder, which it reads from the environment."""
+    before = os.environ.get(ROOT)
+    os.environ[ROOT] = str(path.resolve())
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[ROOT]
+        else:
+            os.environ[ROOT] = before
+
+
+def dataset_id(episode: Trajectory, seat: int | None) -> str:
+    """Return the Minari id of the dataset that begins with an episode."""
+    view = "central" if seat is None else f"agent{seat}"
+    name = re.sub(
+        r"[^A-Za-z0-9]+", "-", f"{episode.record['env_id'].removesuffix('-v0')}-{episode.record.get('task', '')}"
+    )
+    return f"collab-overcooked/{name.strip('-')}-{view}-v0"
+
+
+def _buffer(episode: Trajectory, seat: int | None) -> dict[str, Any]:
+    steps = len(episode)
+    ends = {name: [False] * (steps - 1) + [getattr(episode, name)] for name in ENDS}
+    values: dict[str, Any] = {"terminations": ends["terminated"], "truncations": ends["truncated"]}
+    if seat is not None:
+        return values | {
+            "observations": episode.observations[:, seat],
+            "actions": episode.actions[:, seat],
+            "rewards": episode.rewards[:, seat].astype(np.float64),
+            "infos": {"action_mask": episode.masks[:, seat].astype(np.int8)},
+        }
+    by_agent = np.concatenate([np.zeros((1, episode.game.n_agents), np.float32), episode.rewards])
+    return values | {
+        "observations": episode.observations,
+        "actions": episode.actions,
+        "rewards": episode.rewards.mean(1).astype(np.float64),
+        "infos": {"action_mask": episode.masks.astype(np.int8), "rewards": by_agent},
+    }
+
+
+FORMATS: Mapping[str, Callable[[Path, Sequence[Trajectory], int | None], None]] = {
+    "npz": write_npz,
+    "parquet": write_parquet,
+    "minari": write_minari,
+}

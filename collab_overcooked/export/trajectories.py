@@ -1,0 +1,147 @@
+"""Trajectories: observations, masks, states, actions and rewards of recorded episodes, computed by replaying them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.policies.observation import select_observation
+from collab_overcooked.policies.registry import PERSON
+from collab_overcooked.runner.records import about
+from collab_overcooked.runner.replay import replay
+
+Array = np.ndarray
+Record = Mapping[str, Any]
+
+EPISODE_FIELDS = ("env_id", "task", "episode", "seed", "team", "version", "success", "timesteps")
+"""Fields of a record that datasets name; ids of people are in none of them."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One episode with T steps of N agents.
+
+    Attributes:
+        record: Its record.
+        game: Game with the encoding of the observations.
+        observations: (T + 1, N, ...), with the dtype of the game's observations; the last one follows the last step.
+        masks: Legal actions, bool (T + 1, N, A).
+        states: Global state as environments return it, float32 (T + 1, S).
+        actions: int64 (T, N).
+        rewards: float32 (T, N).
+        terminated: Whether the episode ended by a rule of the game.
+        truncated: Whether it ended by its time limit, or because it was stopped.
+    """
+
+    record: Record
+    game: FullGame
+    observations: Array
+    masks: Array
+    states: Array
+    actions: Array
+    rewards: Array
+    terminated: bool
+    truncated: bool
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Return what datasets say of the episode: fields of its record, and its options without defaults."""
+        values = {name: self.record[name] for name in EPISODE_FIELDS if name in self.record}
+        return {**values, "env_kwargs": dict(self.record["env_kwargs"])}
+
+
+def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajectory:
+    """Replay a record.
+
+    Args:
+        record: See ``records.parse_record``.
+        observation: Observation options, see ``policies.observation``; the record's own where missing.
+
+    Raises:
+        RecordError: If the record cannot be replayed with these observations.
+    """
+    env_id = record["env_id"]
+    with about(record):
+        unknown = [name for name in observation if name not in select_observation(env_id, observation)]
+        if unknown:
+            registry.load_game(env_id, **dict.fromkeys(unknown, observation[unknown[0]]))  # names a misspelt option
+            raise ValueError(f"option {unknown[0]!r} changes {env_id} itself, not its observation")
+        game = registry.load_game(env_id, **{**record["env_kwargs"], **observation})
+    _, out = game.alloc(1)
+    observations, masks, states = [], [], []
+    for step in replay(record):
+        state = step.env.arrays[0]
+        game.observe(state, out)
+        observations.append(out.observations[0].reshape(game.n_agents, *game.single_observation_space.shape).copy())
+        masks.append(out.masks[0].astype(np.bool_))
+        states.append(step.env.state())
+    terminated = bool(step.env.arrays[1].terminated[0])
+    return Trajectory(
+        record=record,
+        game=game,
+        observations=np.stack(observations),
+        masks=np.stack(masks),
+        states=np.stack(states),
+        actions=np.array([entry["actions"] for entry in record["steps"]], np.int64),
+        rewards=np.array([entry["rewards"] for entry in record["steps"]], np.float32),
+        terminated=terminated,
+        truncated=not terminated,
+    )
+
+
+def check_people(records: Iterable[Record], people: bool) -> None:
+    """Refuse episodes with people unless they are wanted.
+
+    Raises:
+        ValueError: Naming the first one.
+    """
+    for record in records:
+        if not people and (record.get("people") or PERSON in record["team"].values()):
+            raise ValueError(
+                f"{_name(record)}: a person takes part; --people exports such episodes, without ids, for which the "
+                "participants must have consented to publication"
+            )
+
+
+def read_trajectories(
+    records: Iterable[Record], observation: Mapping[str, Any], people: bool = False
+) -> Iterator[Trajectory]:
+    """Replay records of one game with equal shapes.
+
+    Args:
+        records: Records.
+        observation: See ``read_trajectory``.
+        people: Include episodes with people, who must have consented to their publication.
+
+    Yields:
+        Trajectories in the order of the records.
+
+    Raises:
+        RecordError: If a record cannot be replayed.
+        ValueError: If games or shapes differ, or people take part although ``people`` is False.
+    """
+    first: Trajectory | None = None
+    for record in records:
+        check_people([record], people)
+        trajectory = read_trajectory(record, observation)
+        first = first or trajectory
+        for name in ("observations", "masks", "states"):
+            shape, expected = (getattr(one, name).shape[1:] for one in (trajectory, first))
+            if record["env_id"] != first.record["env_id"] or shape != expected:
+                raise ValueError(
+                    f"{_name(record)}: {name} have shape {shape}, those of {_name(first.record)} {expected}; "
+                    "export each setting by itself, with --tasks"
+                )
+        yield trajectory
+
+
+def _name(record: Record) -> str:
+    return f"{record['env_id']} {record.get('task', '')} episode {record.get('episode', 0)}"

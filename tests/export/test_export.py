@@ -1,0 +1,193 @@
+"""Datasets made from records: arrays by hand, formats as their own libraries read them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.cli import app
+from collab_overcooked.evaluation.run import evaluate
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.export.chats import exchange_chats, record_chats
+from collab_overcooked.export.trajectories import read_trajectories, read_trajectory
+from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.teams import make_team
+
+GAMES = [record.id for record in registry.games()]
+
+
+def played(env_id: str, spec: str = "random", steps: int = 12, **options):
+    env = collab_overcooked.make(env_id, max_cycles=steps, **options)
+    return play_episode(env, make_team([spec] * env.max_num_agents), seed=3, task=options.get("task", "default"))
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export") / "run"
+    options = {"layouts": "cramped_room", "episodes": 2, "options": {"max_cycles": 15}}
+    evaluate(plan_evaluation("overcooked", ["all=greedy"], **options), folder, workers=1, note=lambda _: None)
+    return folder
+
+
+def export(*words) -> str:
+    done = CliRunner().invoke(app, ["export", *map(str, words)], catch_exceptions=True)
+    assert done.exit_code == 0, (done.output, done.exception)
+    return done.output
+
+
+def refused(*words) -> str:
+    command = [sys.executable, "-m", "collab_overcooked", "export", *map(str, words)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("env_id", GAMES)
+def test_trajectories_are_what_agents_saw(env_id):
+    record = played(env_id)
+    trajectory = read_trajectory(record, {})
+    env = collab_overcooked.make(env_id, max_cycles=12)
+    seen, infos = env.reset(seed=3)
+    for t in range(len(trajectory)):
+        for seat, agent in enumerate(env.possible_agents):
+            np.testing.assert_array_equal(trajectory.observations[t, seat], seen[agent])
+            np.testing.assert_array_equal(trajectory.masks[t, seat], infos[agent]["action_mask"])
+        np.testing.assert_array_equal(trajectory.states[t], env.state())
+        actions = dict(zip(env.possible_agents, trajectory.actions[t].tolist(), strict=True))
+        seen, rewards, terminated, _, infos = env.step(actions)
+        np.testing.assert_array_equal(trajectory.rewards[t], np.array(list(rewards.values()), np.float32))
+    assert not env.agents
+    assert (trajectory.terminated, trajectory.truncated) == (any(terminated.values()), not any(terminated.values()))
+    assert len(trajectory.observations) == len(trajectory) + 1
+
+
+def test_npz_has_the_arrays_of_a_vault(run, tmp_path):
+    export("npz", run, "--set", "obs=features", "--out", tmp_path / "data")
+    arrays = np.load(tmp_path / "data" / "data.npz")
+    game = registry.load_game("Overcooked-v0", layout="cramped_room", obs="features")
+    shapes = {name: arrays[name].shape for name in arrays.files}
+    assert shapes["observations"] == (1, 30, 2, *game.single_observation_space.shape)
+    assert shapes["infos.legals"] == (1, 30, 2, game.n_actions)
+    assert shapes["actions"] == shapes["rewards"] == shapes["terminals"] == shapes["truncations"] == (1, 30, 2)
+    assert np.flatnonzero(arrays["truncations"][0, :, 0]).tolist() == [14, 29] and not arrays["terminals"].any()
+    episodes = json.loads((tmp_path / "data" / "dataset.json").read_text())["episodes"]
+    assert [(each["steps"], each["team"]["agent_0"]) for each in episodes] == [(15, "greedy")] * 2
+
+
+def test_one_seat_is_alone_and_has_no_global_state(run, tmp_path):
+    export("npz", run, "--seat", 1, "--out", tmp_path / "data")
+    arrays = np.load(tmp_path / "data" / "data.npz")
+    assert arrays["actions"].shape == (1, 30, 1) and "infos.state" not in arrays.files
+
+
+def test_parquet_has_a_row_for_each_agent_and_step(run, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    export("parquet", run, "--out", tmp_path / "data")
+    rows = parquet.read_table(tmp_path / "data" / "data.parquet").to_pylist()
+    trajectory = read_trajectory(json.loads((run / "records.jsonl").read_text().splitlines()[0]), {})
+    assert [(row["episode"], row["t"], row["agent"]) for row in rows] == [
+        (episode, t, agent) for episode in range(2) for t in range(15) for agent in range(2)
+    ]
+    for row in rows[:30]:
+        assert row["observation"] == trajectory.observations[row["t"], row["agent"]].ravel().tolist()
+        assert row["action"] == trajectory.actions[row["t"], row["agent"]]
+        assert row["truncated"] == (row["t"] == 14) and not row["terminated"]
+    card = (tmp_path / "data" / "README.md").read_text()
+    assert "license: mit" in card and "30 steps of 2 agents" in card
+
+
+def test_minari_recovers_the_environment_and_its_episodes(run, tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    export("minari", run, "--out", tmp_path / "data")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
+    dataset = minari.load_dataset("collab-overcooked/Overcooked-cramped-room-central-v0")
+    env = dataset.recover_environment()
+    assert isinstance(env, gymnasium.Env) and dataset.total_steps == 30
+    for episode in dataset.iterate_episodes():
+        (metadata,) = dataset.storage.get_episode_metadata([episode.id])
+        seen, infos = env.reset(seed=int(metadata["seed"]))
+        for t, action in enumerate(episode.actions):
+            np.testing.assert_array_equal(seen, episode.observations[t])
+            np.testing.assert_array_equal(infos["action_mask"], episode.infos["action_mask"][t])
+            seen, reward, terminated, truncated, infos = env.step(action)
+            assert reward == episode.rewards[t]
+            assert (terminated, truncated) == (episode.terminations[t], episode.truncations[t])
+        np.testing.assert_array_equal(seen, episode.observations[-1])
+
+
+def test_minari_of_one_seat_names_its_partners(run, tmp_path, monkeypatch):
+    minari = pytest.importorskip("minari")
+    export("minari", run, "--seat", 0, "--out", tmp_path / "data")
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "data"))
+    dataset = minari.load_dataset("collab-overcooked/Overcooked-cramped-room-agent0-v0")
+    assert dataset.storage.metadata["algorithm_name"] == "greedy + greedy"
+    assert isinstance(dataset.action_space, gymnasium.spaces.Discrete)
+
+
+@pytest.mark.parametrize("env_id", ["Overcooked-v0", "CollabCapture-v0", "CollabEscape-v0", "CollabOvercooked-v0"])
+def test_chats_of_any_policy_are_the_prompts_of_a_model(env_id):
+    options = {"Overcooked-v0": {"action_level": "medium"}, "CollabOvercooked-v0": {"task": "boiled_egg"}}
+    record = played(env_id, "greedy", **options.get(env_id, {}))
+    chats = list(record_chats([record]))
+    assert chats
+    for chat in chats:
+        roles = [message["role"] for message in chat["messages"]]
+        assert roles == ["system", "user", "assistant"] and chat["model"] == "greedy"
+        number = json.loads(chat["messages"][-1]["content"])["action"]
+        assert f"\n{number}. " in chat["messages"][1]["content"]
+
+
+def test_chats_of_a_model_are_its_exchanges(tmp_path):
+    turns = [["system", "Rules."], ["user", "State."]]
+    reply = {"text": '{"action": 1}', "finish": "stop"}
+    lines = [
+        {
+            "schema": "collab-overcooked-exchange/1",
+            "key": str(k),
+            "request": {"model": "m", "turns": turns},
+            "reply": each,
+        }
+        for k, each in enumerate((reply, {**reply, "finish": "length"}))
+    ]
+    (tmp_path / "exchanges.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    messages = [{"role": "system", "content": "Rules."}, {"role": "user", "content": "State."}]
+    messages.append({"role": "assistant", "content": '{"action": 1}'})
+    assert list(exchange_chats(tmp_path / "exchanges.jsonl")) == [{"messages": messages, "model": "m"}]
+
+
+def test_episodes_with_people_need_consent_and_lose_ids():
+    record = played("CollabCapture-v0")
+    record["team"]["agent_0"] = "person"
+    record["people"] = {"agent_0": {"id": "SECRET-PANEL-ID", "interface": "browser"}}
+    with pytest.raises(ValueError, match="a person takes part; --people"):
+        list(read_trajectories([record], {}))
+    (trajectory,) = read_trajectories([record], {}, people=True)
+    assert "SECRET-PANEL-ID" not in json.dumps(trajectory.about)
+
+
+def test_settings_with_other_shapes_are_exported_by_themselves():
+    records = [played("Overcooked-v0", layout=layout) for layout in ("cramped_room", "counter_circuit")]
+    with pytest.raises(ValueError, match="export each setting by itself, with --tasks"):
+        list(read_trajectories(records, {}))
+
+
+def test_what_cannot_be_exported_is_named(run, tmp_path):
+    assert "unknown format 'csv'" in refused("csv", run, "--out", tmp_path / "a")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "x").touch()
+    assert "exists and is not an empty folder" in refused("npz", run, "--out", tmp_path / "b")
+    assert "--seat must be an integer from 0 to 1, not 7" in refused("npz", run, "--seat", 7, "--out", tmp_path / "c")
+    assert "unknown task 'cramped'" in refused("npz", run, "--tasks", "cramped", "--out", tmp_path / "d")
+    assert "changes Overcooked-v0 itself" in refused("npz", run, "--set", "layout=locked", "--out", tmp_path / "e")
+    assert not (tmp_path / "e").exists()

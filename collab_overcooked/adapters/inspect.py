@@ -33,9 +33,8 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import span
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.adapters.sitting import LLM, Sitting, outcome_of
+from collab_overcooked.adapters.sitting import LLM, Sitting, numeric_metrics, outcome_of
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.runner.jobs import Evaluation, Job
 from collab_overcooked.runner.records import RunFolder, key_of
 
@@ -157,19 +156,13 @@ def record_metrics() -> Scorer:
         records = state.store.get(RECORDS)
         if not records:
             return Score.unscored(reason="the sample ended before its episode")
-        rows = [{"outcome": outcome_of(record)} | _numbers(record) for record in records]
+        rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
         value = {
             name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)
         }
         return Score(value=value, metadata={"records": [key_of(record) for record in records]})
 
     return score
-
-
-def _numbers(record: Mapping[str, Any]) -> dict[str, float]:
-    """Return the metrics of a record that are one number."""
-    values = measure(record, list(metrics_of(record["env_id"])))
-    return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
 
 
 @cache

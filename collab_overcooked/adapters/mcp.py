@@ -15,7 +15,6 @@ from typing import Any
 from mcp.server import MCPServer
 
 from collab_overcooked.adapters.sitting import Sitting, Turn
-from collab_overcooked.evaluation.suites import plan_evaluation
 
 INSTRUCTIONS = "You sit in a cooperative game. Read the manual, then look, act, and go on until the episode is over."
 
@@ -56,7 +55,7 @@ def make_server(sitting: Sitting) -> MCPServer:
     def leave() -> str:
         """Leave the table; the episode ends."""
         sitting.close()
-        seat.turn = Turn("", (), (), -1, True, 0.0, {})
+        seat.turn = Turn("", (), {}, -1, True, 0.0, {})
         return "You have left."
 
     @server.resource("kitchen://manual")
@@ -76,7 +75,7 @@ def main(arguments: Any = None) -> None:
     parser.add_argument("--team", nargs="+", default=["agent_0=llm:me?agent=choose", "agent_1=greedy"])
     parser.add_argument("--seed", type=int, default=0, help="Seed of the suite.")
     chosen = parser.parse_args(arguments)
-    with Sitting(plan_evaluation(chosen.suite, chosen.team, seed=chosen.seed).jobs[0]) as sitting:
+    with Sitting.of_suite(chosen.suite, " ".join(chosen.team), seed=chosen.seed) as sitting:
         make_server(sitting).run("stdio")
 
 

@@ -1,7 +1,6 @@
 """Play jobs from outside: text in, text out, for any framework that owns the model or the training loop.
 
-    job = plan_evaluation("collab-overcooked", ["agent_0=llm:mine", "agent_1=greedy"], episodes=1).jobs[0]
-    with Sitting(job) as sitting:
+    with Sitting.of_suite("collab-overcooked", "agent_0=llm:mine agent_1=greedy", episodes=1) as sitting:
         turn = sitting.start()
         while not turn.done:
             turn = sitting.step(model(turn.messages))
@@ -15,13 +14,14 @@ those of ``evaluate``, because it is the same job that runs: in a thread of its 
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from typing import Any, Literal, NamedTuple, Self, get_args
 
-from collab_overcooked.io.checks import near_matches
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.policies.api import Choice, Decision, Message, Policy, Question, Seen
 from collab_overcooked.policies.llm.agents import LanguagePolicy
@@ -30,7 +30,7 @@ from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.registry import make_policy
-from collab_overcooked.runner.episode import Event, Record, Stepped, watching
+from collab_overcooked.runner.episode import Event, Record, Started, Stepped, watching
 from collab_overcooked.runner.jobs import Job
 
 RewardKind = Literal["outcome", "progress", "return"]
@@ -43,16 +43,17 @@ class Turn(NamedTuple):
     Attributes:
         text: Text of the newest user message: the state, what was refused, what teammates said, the legal actions.
         messages: Whole chat of this question as dicts with ``role`` and ``content``; the first one has the rules.
-        legal: Texts of the actions that the seat may choose now; empty for questions that are not about actions.
+        legal: Actions that the seat may choose now, text -> id; empty for questions that are not about actions.
         seat: Index of the agent that is asked; -1 once the job is done.
         done: Whether the job is over; nothing is asked then.
-        reward: Reward since the seat's last turn, see ``Sitting``.
-        info: ``timestep``, ``task``, ``episode``, and ``metrics`` of the last record once the job is done.
+        reward: Reward since the seat's last turn, see ``Sitting``; once the job is done that of the seat asked last.
+        info: ``timestep`` and ``task``. Once the job is done ``task``, ``episode`` and ``metrics`` of the last record,
+            and ``rewards``: reward since its last turn of every open seat, by index.
     """
 
     text: str
     messages: tuple[dict[str, str], ...]
-    legal: tuple[str, ...]
+    legal: Mapping[str, int]
     seat: int
     done: bool
     reward: float
@@ -124,11 +125,13 @@ class Sitting:
     Args:
         job: Job of an evaluation (``plan_evaluation(...).jobs``) with at least one seat ``llm:NAME``. The text behind
             ``llm:`` chooses agent and switches as on the command line; NAME only appears in the record.
-        reward: What ``Turn.reward`` is, in sum over an episode. ``"outcome"``: a number from 0 to 1 at the end, the
-            game's ``MetricSet.outcome``. ``"progress"``: the same, paid as it rises or falls. ``"return"``: the
-            environment's rewards of the seat.
+        reward: What the rewards of a seat add up to. ``"outcome"``: a number from 0 to 1 at the end, the mean of the
+            game's ``MetricSet.outcome`` over the job's episodes. ``"progress"``: the mean of ``MetricSet.progress``,
+            paid as it rises or falls; the outcome in games without it. ``"return"``: the environment's rewards of the
+            seat.
 
     Attributes:
+        seats: Indices of the open seats.
         records: Records of the finished job, in order, as ``evaluate`` would write them.
 
     Raises:
@@ -136,7 +139,8 @@ class Sitting:
     """
 
     def __init__(self, job: Job, *, reward: RewardKind = "outcome") -> None:
-        if not job.speakers():
+        self.seats = tuple(seat for seat, spec in enumerate(job.team) if spec.startswith(LLM))
+        if not self.seats:
             raise ValueError(f"team {', '.join(job.team)}: no seat is open; give at least one the policy 'llm:NAME'")
         if reward not in get_args(RewardKind):
             raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
@@ -146,8 +150,26 @@ class Sitting:
         self._bridge = _Bridge()
         self._question: _Waiting | None = None
         self._running: Future[list[Record]] | None = None
-        self._last: Stepped | None = None
-        self._paid, self._earned, self._outcome = 0.0, [0.0], 0.0
+        self._clear()
+
+    @classmethod
+    def of_suite(
+        cls, suite: str, team: str, job: int = 0, *, reward: RewardKind = "outcome", **options: Any
+    ) -> Sitting:
+        """Return a sitting for one job of a suite.
+
+        Args:
+            suite: Name of the suite, as for ``evaluate``.
+            team: ``seat=policy`` pairs separated by spaces; every seat ``llm:NAME`` is open.
+            job: Index of the job in the suite.
+            reward: See ``Sitting``.
+            **options: Options of the suite.
+
+        Raises:
+            ValueError: For an unknown suite, policy, option or job.
+        """
+        jobs = plan_evaluation(suite, team.split(), **options).jobs
+        return cls(jobs[parse_integer("job", job, 0, most=len(jobs) - 1)], reward=reward)
 
     @property
     def record(self) -> Record:
@@ -177,8 +199,7 @@ class Sitting:
         """
         self._leave()
         job = self.job if seed is None else replace(self.job, seed=seed)
-        self.records, self._last = [], None
-        self._paid, self._earned, self._outcome = 0.0, [], 0.0
+        self._clear()
         self._bridge = bridge = _Bridge()
         context = contextvars.copy_context()
         context.run(watching.set, self._watch)
@@ -233,12 +254,22 @@ class Sitting:
 
         return make
 
+    def _clear(self) -> None:
+        """Forget everything about the previous job."""
+        self.records = []
+        self._last: Stepped | None = None  # of the current episode
+        self._finished = 0.0  # sum of the progress of finished episodes
+        self._earned = [0.0] * len(self.job.team)
+        self._paid = dict.fromkeys(self.seats, 0.0)
+        self._asked = self.seats[0]
+
     def _watch(self, event: Event) -> None:
-        """Note rewards; called in the thread of the job, while the caller waits."""
-        if isinstance(event, Stepped):
+        """Log rewards; called in the thread of the job, while the caller waits."""
+        if isinstance(event, Started) and self._last is not None:
+            self._finished, self._last = self._finished + self._progress(), None
+        elif isinstance(event, Stepped):
             self._last = event
-            rewards: Sequence[float] = event.step["rewards"]
-            self._earned = [a + b for a, b in zip(self._earned or [0.0] * len(rewards), rewards, strict=True)]
+            self._earned = [a + b for a, b in zip(self._earned, event.step["rewards"], strict=True)]
 
     def _next(self) -> Turn:
         """Wait until a seat is asked or the job is over."""
@@ -246,36 +277,41 @@ class Sitting:
         self._question = question = self._bridge.waiting.get()
         if question is None:
             self.records = self._running.result()
-            info = {"metrics": self.metrics, "episode": self.record.get("episode"), "task": self.record.get("task")}
-            return Turn("", (), (), -1, True, self._pay(max(0, self._seat()), done=True), info)
+            rewards = {seat: self._pay(seat) for seat in self.seats}
+            info = {name: self.record.get(name) for name in ("task", "episode")}
+            info |= {"metrics": self.metrics, "rewards": rewards}
+            return Turn("", (), {}, -1, True, rewards[self._asked], info)
         self._asked = question.seat
         chat = tuple({"role": message.role, "content": message.content} for message in question.request.turns)
         seen = question.seen
-        info = {"timestep": seen.timestep if seen else None, "task": getattr(self.job, "task", "")}
-        legal = tuple(seen.legal_actions) if seen else ()
+        info = {"timestep": seen.timestep if seen else None, "task": self.job.task}
+        legal = dict(seen.legal_actions) if seen else {}
         return Turn(chat[-1]["content"], chat, legal, question.seat, False, self._pay(question.seat), info)
 
-    def _seat(self) -> int:
-        return getattr(self, "_asked", 0)
-
-    def _pay(self, seat: int, done: bool = False) -> float:
-        """Return the reward since the last turn."""
-        if self.reward == "return":
-            total = self._earned[seat] if seat < len(self._earned) else 0.0
-        elif done:
-            total = sum(map(self._rated, self.records)) / len(self.records)
-        elif self.reward == "progress" and self._last is not None:
-            record = self._last.record()
-            metrics = game_metrics(record["env_id"])
-            total = outcome_of(record | {"metrics": metrics.measure(record)}, metrics.progress)
-        else:
-            total = self._paid
-        reward, self._paid = total - self._paid, total
+    def _pay(self, seat: int) -> float:
+        """Return the reward of a seat since it was paid last."""
+        total = self._total(seat)
+        reward, self._paid[seat] = total - self._paid[seat], total
         return reward
 
-    def _rated(self, record: Record) -> float:
-        """Return what the rewards of an episode add up to."""
-        return outcome_of(record, game_metrics(record["env_id"]).progress if self.reward == "progress" else None)
+    def _total(self, seat: int) -> float:
+        """Return the sum of the rewards of a seat so far."""
+        if self.reward == "return":
+            return self._earned[seat]
+        if self.records:
+            return sum(outcome_of(record, self._rate(record)) for record in self.records) / len(self.records)
+        return (self._finished + self._progress()) / len(self.job.keys) if self.reward == "progress" else 0.0
+
+    def _progress(self) -> float:
+        """Return the progress of the current episode."""
+        if self._last is None:
+            return 0.0
+        record = self._last.record()
+        return outcome_of(record | {"metrics": game_metrics(record["env_id"]).measure(record)}, self._rate(record))
+
+    def _rate(self, record: Record) -> Callable[[Record], float] | None:
+        """Return the function that rates a record, None for the outcome."""
+        return game_metrics(record["env_id"]).progress if self.reward == "progress" else None
 
     def _leave(self) -> None:
         """End a running job: its thread gets an error instead of an answer."""
@@ -286,7 +322,7 @@ class Sitting:
         while question is not None:
             question.reply.put(None)
             question = self._bridge.waiting.get()
-        self._running.exception()
+        self._running.exception()  # waits; an abandoned job ends in an error by design
         self._running = None
 
 
@@ -299,3 +335,8 @@ def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) ->
     """
     rate = rate or (game_metrics(record["env_id"]).outcome if record.get("env_id") else None)
     return float(record.get("success", 0.0)) if rate is None else min(1.0, max(0.0, rate(record)))
+
+
+def numeric_metrics(record: Record) -> dict[str, float]:
+    """Return the metrics of a record that are a single number."""
+    return {name: float(value) for name, value in record["metrics"].items() if isinstance(value, int | float)}

@@ -12,8 +12,7 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from collab_overcooked.adapters.sitting import Sitting, Turn
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.adapters.sitting import Sitting, Turn, numeric_metrics
 
 DEFAULTS: dict[str, Any] = {"suite": "collab-capture", "team": "agent_0=llm:trained?agent=choose agent_1=greedy"}
 
@@ -24,9 +23,8 @@ class KitchenTextEnv(BaseTextEnv):
     def __init__(self, env_config: Any = None, extras: dict[str, Any] | None = None) -> None:
         super().__init__()
         options = DEFAULTS | dict((extras or {}).get("collab_overcooked", {}))
-        self._seed, reward = options.pop("seed", None), options.pop("reward", "outcome")
-        job, suite, team = options.pop("job", 0), options.pop("suite"), options.pop("team")
-        self._sitting = Sitting(plan_evaluation(suite, team.split(), **options).jobs[job], reward=reward)
+        self._seed = options.pop("seed", None)
+        self._sitting = Sitting.of_suite(**options)
         self._turn: Turn | None = None
         self.max_turns = 10_000  # the game's own time limit ends an episode
 
@@ -44,8 +42,7 @@ class KitchenTextEnv(BaseTextEnv):
     def get_metrics(self) -> dict[str, float]:
         """Return the metrics of the finished episode that are one number."""
         done = self._turn is not None and self._turn.done
-        metrics = self._sitting.metrics if done else {}
-        return {name: float(value) for name, value in metrics.items() if isinstance(value, int | float)}
+        return numeric_metrics(self._sitting.record) if done else {}
 
     def close(self) -> None:
         """End the thread of the sitting."""

@@ -15,8 +15,7 @@ from typing import Any
 import textarena as ta
 
 from collab_overcooked import registry
-from collab_overcooked.adapters.sitting import LLM, Sitting, Turn
-from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.adapters.sitting import Sitting, Turn
 
 Observation = list[tuple[int, str, ta.ObservationType]]
 
@@ -32,9 +31,8 @@ class KitchenEnv(ta.Env):
     """
 
     def __init__(self, suite: str, team: str = "all=llm:player", job: int = 0, **options: Any) -> None:
-        self._job = plan_evaluation(suite, team.split(), **options).jobs[job]
-        self._sitting = Sitting(self._job)
-        self._seats = [seat for seat, spec in enumerate(self._job.team) if spec.startswith(LLM)]
+        self._sitting = Sitting.of_suite(suite, team, job, **options)
+        self._seats = self._sitting.seats
         self._turn: Turn | None = None
         self._met: set[int] = set()
 
@@ -76,7 +74,7 @@ class KitchenEnv(ta.Env):
     def close(self) -> tuple[dict[int, float], dict[int, dict[str, Any]]]:
         """End the episode; returns rewards and information by player."""
         turn = self._current()
-        rewards = {player: turn.reward if turn.done else 0.0 for player in range(len(self._seats))}
+        rewards = {player: turn.info["rewards"][seat] if turn.done else 0.0 for player, seat in enumerate(self._seats)}
         info = {player: {"turn_count": turn.info.get("timestep")} for player in rewards}
         self._sitting.close()
         return rewards, info

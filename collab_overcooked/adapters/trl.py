@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
-from collab_overcooked.evaluation.suites import plan_evaluation
 
 
 class KitchenSeat:
@@ -46,7 +45,7 @@ class KitchenSeat:
         """
         if self._sitting is not None:
             self._sitting.close()
-        self._sitting = Sitting(plan_evaluation(suite, team.split(), **options).jobs[job], reward=reward)
+        self._sitting = Sitting.of_suite(suite, team, job, reward=reward, **options)
         self._turn, self._earned = self._sitting.start(seed), 0.0
         return "\n\n".join(message["content"] for message in self._turn.messages)
 

@@ -19,6 +19,8 @@ NEEDS = {
     "textarena": ["textarena==0.7.4"],
     "skyrl": ["skyrl-gym==0.4.0"],
     "mcp": ["mcp==2.3.0"],
+    "datasets": ["datasets==5.2.0", "pyarrow==26.0.1"],
+    "providers": ["litellm==1.106.2"],
 }
 
 
@@ -93,6 +95,33 @@ def test_mcp(expected):
     assert played["tools"] == ["act", "leave", "look"]
     assert json.loads(played["end"].removeprefix("The episode is over. ")) == expected
     assert played["manual"] > 100
+
+
+@pytest.mark.adapters
+def test_datasets(tmp_path):
+    played = play("datasets", str(tmp_path))
+    assert played == {"rows": 16, "agents": [0, 1], "length": 26 * 5 * 4}
+
+
+@pytest.mark.adapters
+def test_providers(tmp_path):
+    """One run per provider, at servers of this machine that speak its protocol."""
+    played = play("providers", str(tmp_path))
+    paths = {
+        "anthropic": "/v1/messages",
+        "gemini": "/models/gemini-2.5-pro:generateContent",
+        "bedrock": "/model/anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse",
+        "ollama_chat": "/api/chat",
+        "hosted_vllm": "/v1/chat/completions",
+    }
+    assert set(played) == set(paths)
+    for provider, run in played.items():
+        assert run["exit_code"] == 0, run["output"]
+        assert run["letters"] == ["A"] * 6 and run["tokens"] == [10] * 6, provider
+        assert set(run["paths"]) == {paths[provider]}
+        assert "sk-local-0123456789" not in run["files"]
+    assert played["anthropic"]["marked"] and played["bedrock"]["marked"], "the rules are marked for the cache"
+    assert not played["gemini"]["marked"] and played["anthropic"]["retried"] == 1
 
 
 def test_trl_takes_the_seat_as_an_environment():

@@ -40,17 +40,18 @@ def job_of(suite: str, team: str = f"all={CHOOSE}", **options):
     return plan_evaluation(suite, team.split(), episodes=1, **options).jobs[0]
 
 
-def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, float]:
-    """Play to the end; returns the last turn and the sum of the rewards."""
-    turn, total = sitting.start(seed), 0.0
+def play(sitting: Sitting, seed: int | None = None) -> tuple[Turn, dict[int, float]]:
+    """Play to the end; returns the last turn and the sum of the rewards by open seat."""
+    turn, paid = sitting.start(seed), dict.fromkeys(sitting.seats, 0.0)
     while not turn.done:
         numbered = turn.text.rpartition("Actions:\n")[2].splitlines()
         offered = [line.split(". ", 1)[1] for line in numbered if line.split(".")[0].isdigit()]
         assert set(offered) <= set(turn.legal)
         number = offered.index(pick(tuple(offered), turn.info["timestep"], turn.seat)) + 1
         turn = sitting.step(json.dumps({"action": number}))
-        total += turn.reward
-    return turn, total
+        if not turn.done:
+            paid[turn.seat] += turn.reward
+    return turn, {seat: paid[seat] + turn.info["rewards"][seat] for seat in paid}
 
 
 def without_costs(record):
@@ -64,23 +65,22 @@ def test_texts_from_outside_play_the_record_of_a_policy(suite):
     job = job_of(suite)
     expected = job.run(lambda spec: Picker())
     with Sitting(job, reward="return") as sitting:
-        last, total = play(sitting)
+        last, paid = play(sitting)
     assert [without_costs(record) for record in sitting.records] == [without_costs(record) for record in expected]
     assert last.info["metrics"] == sitting.metrics and last.seat == -1 and not last.legal
-    paid = [[sum(step["rewards"][i] for step in record["steps"]) for record in expected] for i in range(len(job.team))]
-    if len(job.team) == 1:
-        assert total == pytest.approx(sum(paid[0]))
+    steps = [step["rewards"] for record in expected for step in record["steps"]]
+    assert paid == {seat: pytest.approx(sum(rewards[seat] for rewards in steps)) for seat in range(len(job.team))}
 
 
 @pytest.mark.parametrize("reward", ["outcome", "progress"])
+@pytest.mark.parametrize("team", [f"agent_0={CHOOSE} agent_1=greedy", f"all={CHOOSE}"])
 @pytest.mark.parametrize("suite", ["collab-capture", "rush", "collab-overcooked"])
-def test_rewards_add_up_to_the_outcome(suite, reward):
-    with Sitting(job_of(suite, f"agent_0={CHOOSE} agent_1=greedy"), reward=reward) as sitting:
-        _, total = play(sitting)
+def test_rewards_add_up_to_the_outcome(suite, team, reward):
+    with Sitting(job_of(suite, team), reward=reward) as sitting:
+        _, paid = play(sitting)
     by_steps = (suite, reward) == ("collab-overcooked", "progress")
     scores = [record["metrics"]["pc"] if by_steps else outcome_of(record) for record in sitting.records]
-    assert total == pytest.approx(sum(scores) / len(scores))
-    assert 0 <= total <= 1
+    assert paid == dict.fromkeys(paid, pytest.approx(sum(scores) / len(scores)))
 
 
 def test_another_seed_is_another_episode_and_the_same_seed_the_same():
@@ -160,6 +160,8 @@ def test_leaving_early_and_starting_again():
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="no seat is open"):
         Sitting(job_of("collab-capture", "all=greedy"))
+    with pytest.raises(ValueError, match="job must be an integer from 0 to 19, not 20"):
+        Sitting.of_suite("collab-capture", f"all={CHOOSE}", 20, episodes=20)
     with pytest.raises(ValueError, match="unknown reward 'sparse'"):
         Sitting(job_of("collab-capture"), reward="sparse")
     with Sitting(job_of("collab-capture")) as sitting:

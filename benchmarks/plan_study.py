@@ -4,8 +4,9 @@
     python benchmarks/plan_study.py FOLDER --ablations                          # parts of cots, FOLDER/ablations.json
     python benchmarks/plan_study.py FOLDER --game Housework-v0 --scenes 198     # one game; the others in the file stay
 
-Finished episodes in the folder are not played again. ``python docs/facts.py --plans FOLDER`` puts the numbers on the
-documentation's pages.
+Finished episodes in the folder are not played again; games and ways that the file has stay in it, and ``--way`` plays
+some ways only, so that a study of many scenes can be played part by part. ``python docs/facts.py --plans FOLDER`` puts
+the numbers on the documentation's pages.
 """
 
 from __future__ import annotations
@@ -172,20 +173,15 @@ def variant_title(study: Study, records: Sequence[Mapping[str, Any]]) -> str:
 
 def compare_ways(study: Study, records: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, Any]:
     """Return scores, costs, and differences to the first way on the same scenes."""
-    values = {way: [float(measure(r, [study.metric])[study.metric]) for r in own] for way, own in records.items()}
-    first = next(iter(values))
     rows = {}
-    for way, own in values.items():
-        updates = [u for record in records[way] for u in all_updates(record)]
+    for way, played in records.items():
+        updates = [u for record in played for u in all_updates(record)]
         searched = [u for u in updates if u["searched"]]
-        difference = None if way == first else paired_difference([list(zip(own, values[first], strict=True))])
         rows[way] = {
-            "variant": variant_title(study, records[way]),
-            "score": estimate_json(mean_ci(own)),
-            "difference": None if difference is None else estimate_json(difference.mean),
-            "p": None if difference is None else round(difference.p, 4),
-            "searches": len(searched) / len(own),
-            "looks": len(updates) / len(own),
+            "variant": variant_title(study, played),
+            "values": [round(float(measure(record, [study.metric])[study.metric]), 4) for record in played],
+            "searches": len(searched) / len(played),
+            "looks": len(updates) / len(played),
             **{name: _mean([u[name] for u in searched]) for name in ("calls", "characters", "depth")},
             "plans": _mean([len(u["nodes"]) for u in searched]),
             "first_draft": _mean([float(u["chosen"] == 0) for u in searched]),
@@ -197,8 +193,26 @@ def compare_ways(study: Study, records: Mapping[str, Sequence[Mapping[str, Any]]
         "heading": study.heading,
         "scale": study.scale,
         "varied": {name: list(dict.fromkeys(str(own.get(name)) for _, own in study.scenes)) for name in varied(study)},
-        "ways": rows,
+        "ways": with_differences(rows),
     }
+
+
+def with_differences(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return rows with their scores, and their differences to the first way, from the values of the scenes."""
+    first = rows.get(FIRST, {}).get("values")
+    compared = {}
+    for way in sorted(rows, key=lambda way: way != FIRST):
+        values = rows[way]["values"]
+        difference = None
+        if first is not None and way != FIRST:
+            difference = paired_difference([list(zip(values, first, strict=True))])
+        compared[way] = {
+            **rows[way],
+            "score": estimate_json(mean_ci(values)),
+            "difference": None if difference is None else estimate_json(difference.mean),
+            "p": None if difference is None else round(difference.p, 4),
+        }
+    return compared
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -256,8 +270,14 @@ def _estimate(ends: Mapping[str, Any] | None) -> Estimate | None:
 
 
 def join_studies(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a study with the games that only an older file has."""
-    return {**new, "games": {**(old or {}).get("games", {}), **new["games"]}}
+    """Return a study with the games, and the ways to play the same scenes, that only an older file has."""
+    games = dict((old or {}).get("games", {}))
+    for game, study in new["games"].items():
+        before = games.get(game, {})
+        same = all(before.get(key) == study[key] for key in ("scenes", "seed", "metric", "varied"))
+        kept = {way: row for way, row in before["ways"].items() if "values" in row} if same else {}
+        games[game] = {**study, "ways": with_differences({**kept, **study["ways"]})}
+    return {**new, "games": games}
 
 
 def main(words: Sequence[str]) -> None:
@@ -265,21 +285,23 @@ def main(words: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the runs; finished episodes in it are kept")
     parser.add_argument("--game", action="append", default=[], help="with sub-plans; all of them if not given")
+    parser.add_argument("--way", action="append", default=[], help="policy to play, in its own run; default: all ways")
     parser.add_argument("--scenes", type=int, default=SCENES, help="of each game")
     parser.add_argument("--seed", type=int, default=0, help="of the scenes")
     parser.add_argument("--ablations", action="store_true", help="parts of cots left out or changed instead")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     given = parser.parse_args(words)
-    ways = (FIRST, *ABLATIONS) if given.ablations else WAYS
+    ways = given.way or ((FIRST, *ABLATIONS) if given.ablations else WAYS)
     try:
         new = run_study(given.folder, given.game, ways, given.scenes, given.seed, given.workers)
     except ValueError as error:
         parser.error(str(error))
     path = given.folder / ("ablations.json" if given.ablations else "results.json")
     old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
-    path.write_text(json.dumps(join_studies(old, new), indent=1) + "\n", encoding="utf-8")
-    for own in new["games"].values():
-        study_table(own).show(Console())
+    joined = join_studies(old, new)
+    path.write_text(json.dumps(joined, indent=1) + "\n", encoding="utf-8")
+    for game in new["games"]:
+        study_table(joined["games"][game]).show(Console())
     print(f"written: {path}")
 
 

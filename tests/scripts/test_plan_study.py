@@ -109,10 +109,30 @@ def test_tables_name_scenes_and_rows_of_other_options() -> None:
     assert [row[0] for row in table.rows] == ["cots", "other (G, level 3)"]
 
 
-def test_games_of_an_older_file_stay() -> None:
-    old, new = ({"version": v, "games": games} for v, games in (("1", {"a": 1, "b": 1}), ("2", {"b": 2})))
-    assert join_studies(old, new) == {"version": "2", "games": {"a": 1, "b": 2}}
+def part(values: dict[str, list[float]], scenes: int = 3) -> dict[str, Any]:
+    costs = dict.fromkeys((*plan_study.COSTS, "first_draft", "solved"))
+    rows = {way: {"variant": "G", "values": row, **costs} for way, row in values.items()}
+    return {"scenes": scenes, "seed": 7, "metric": "steps", "varied": {}, "ways": plan_study.with_differences(rows)}
+
+
+def test_games_and_ways_of_an_older_file_stay() -> None:
+    old = {
+        "version": "1",
+        "games": {"a": part({"cots": [1, 2, 3]}), "b": part({"greedy": [4, 4, 4], "dfs": [9, 9, 9]})},
+    }
+    new = {"version": "2", "games": {"b": part({"cots": [1, 2, 3], "dfs": [1, 2, 3]})}}
+    joined = join_studies(old, new)
+    assert joined["version"] == "2" and joined["games"]["a"] == old["games"]["a"]
+    ways = joined["games"]["b"]["ways"]
+    assert [*ways] == ["cots", "greedy", "dfs"]
+    assert (ways["greedy"]["difference"]["value"], ways["dfs"]["difference"]["value"]) == (2.0, 0.0)
     assert join_studies(None, new) == new
+
+
+def test_ways_on_other_scenes_are_not_mixed() -> None:
+    old = {"version": "1", "games": {"b": part({"greedy": [4, 4]}, scenes=2)}}
+    new = {"version": "2", "games": {"b": part({"cots": [1, 2, 3]})}}
+    assert [*join_studies(old, new)["games"]["b"]["ways"]] == ["cots"]
 
 
 @pytest.mark.parametrize("words", [["--game", "nope"], ["--scenes", "0"], ["--seed", "-1"], ["--workers", "0"]])

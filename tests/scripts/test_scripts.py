@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
+    "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],

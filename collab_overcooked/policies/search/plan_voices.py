@@ -117,15 +117,18 @@ def best_loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
         shared = ([row[::-1] if turned else row for row, turned in zip(rows, turns, strict=True)] for turns in orders)
     else:
         shared = ([[row[k] for k in order] for row in rows] for order in permutations(range(len(members))))
-    return min(
-        duration(
-            loads(
-                view,
-                tuple({seat: e for seat, e in zip(members, row, strict=True) if e is not None} for row in row),
-                members,
-            )
-        )
-        for row in shared
+    plans = [
+        tuple({s: e for s, e in zip(members, row, strict=True) if e is not None} for row in rows) for rows in shared
+    ]
+    return min(duration(loads(view, other, members)) for other in plans if _is_open(view, plan, other))
+
+
+def _is_open(view: PlanningView, plan: Plan, other: Plan) -> bool:
+    """Return whether the seats could take over the entries that another plan gives them."""
+    return all(
+        entry == row.get(seat) or entry.load < 0 or view.option(seat, entry.text) is not None
+        for row, changed in zip(plan, other, strict=True)
+        for seat, entry in changed.items()
     )
 
 
@@ -249,7 +252,7 @@ def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
                 {other.get(seat, seat): option for seat, option in row.items()} if number in (k, len(plan)) else row
                 for k, row in enumerate(plan)
             )
-            if duration(loads(briefing.view, turned, members)) < steps:
+            if _is_open(briefing.view, plan, turned) and duration(loads(briefing.view, turned, members)) < steps:
                 yield turned
 
 

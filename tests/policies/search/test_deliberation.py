@@ -360,3 +360,14 @@ def test_hints_keep_to_the_longest_plan_that_makes_sense() -> None:
     own = dataclasses.replace(moment({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
     node = Node(-1, 0, "", draft=Draft(({0: cup},)), critiques=(Critique(3, 3, "", (("I_KNOW", 0, pan),)),))
     assert plan_text(next(iter(changes(briefing(own), node))), NAMES) == "1. Ann: fetch pan"
+
+
+@pytest.mark.parametrize(("reaches", "swapped"), [(True, True), (False, False)])
+def test_entries_are_swapped_only_between_seats_that_can_take_them_over(reaches: bool, swapped: bool) -> None:
+    near, far = thing("near", 1), thing("far", 9)
+    state = moment({0: [near, far], 1: [near, far] if reaches else [far]}, {0: 9, 1: 1})
+    plan: Plan = ({0: near, 1: far},)
+    draft = Draft(plan, plan_text(plan, NAMES))
+    critique = criticise(briefing(state, seat=1), draft, ())
+    assert ("SWAP" in [code for code, _, _ in critique.hints]) == swapped
+    assert (critique.distance == 5) == (not swapped)

@@ -135,3 +135,50 @@ def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
         (record,) = records(tmp_path)
     assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
     assert record["options"]["orders"][1] == dish
+
+
+FORESEE = """(async () => {
+  const { Picture } = await import('/page/picture.js');
+  const made = () => { const node = document.createElement('div'), box = document.createElement('div');
+    box.append(node); document.body.append(box); return node; };
+  const picture = new Picture({ stage: made(), panel: made(), hud: made(), orders: made(), tr: (t) => t, flash() {} });
+  picture.room = () => ({ width: 300, height: 300 });
+  picture.own = 0;
+  const cell = (x, w) => ({ x, y: 0, s: 'floor', ...(w ? { w: 1 } : {}) });
+  const put = { board: { size: [4, 1], ground: '#fff', cook: 1, patches: [], links: [] }, 'c:0,0': cell(0, 0),
+    'c:1,0': cell(1, 1), 'c:2,0': cell(2, 1), 'c:3,0': cell(3, 1),
+    'a:0': { x: 1, y: 0, s: 'facing_east', f: 'east' }, 'a:1': { x: 3, y: 0, s: 'other', f: 'west' } };
+  picture.apply({ put });
+  const shown = () => { const style = picture.cooks.get('a:0').style.transform;
+    const sprite = picture.cooks.get('a:0').looks.match(/s-(\\w+)/)[1];
+    return [Math.round(parseFloat(style.slice(10)) / picture.tile), sprite]; };
+  const told = (x, f) => picture.apply({ put: { 'a:0': { x, y: 0, s: 'facing_' + f, f } } });
+  const seen = [shown()];
+  picture.foresee('east', [1, 0], 0.1, 1000); seen.push(shown());  // a free cell
+  picture.apply({ put: {} }); seen.push(shown());                  // a frame that does not know of it yet
+  told(2, 'east'); seen.push(shown());                             // confirmed
+  picture.foresee('east', [1, 0], 0.1, 1000); seen.push(shown());  // the partner stands there
+  told(1, 'west'); seen.push(shown());                             // a frame that differs
+  picture.foresee('east', [1, 0], 0.1, 1000);
+  told(1, 'west'); seen.push(shown());                             // the same again: not yet known
+  picture.foresee('west', [-1, 0], 0.1, 1000); seen.push(shown()); // a wall
+  picture.foresee('east', [1, 0], 0.1, -1);
+  picture.apply({ put: {} }); seen.push(shown());                  // never confirmed
+  return seen;
+})()"""
+
+
+def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(browser, tmp_path) -> None:
+    with hosted(tmp_path, "overcooked", "--layouts", "cramped_room", "--team", "all=person") as links:
+        page = opened(browser, links[0])
+        assert page.run(FORESEE) == [
+            [1, "facing_east"],
+            [2, "facing_east"],
+            [2, "facing_east"],
+            [2, "facing_east"],
+            [2, "facing_east"],
+            [1, "facing_west"],
+            [2, "facing_east"],
+            [1, "facing_west"],
+            [1, "facing_west"],
+        ]

@@ -50,6 +50,8 @@ export class Picture {
     this.cards = new Map();
     this.zoom = 1;
     this.own = null;  // seat that the view follows
+    this.ahead = null;  // own agent as predicted, until a frame confirms it
+    this.faces = new Map();  // sprites of the own agent by facing
     this.sprites = document.createElementNS(SVG, "svg");
     this.sprites.setAttribute("class", "store");
     this.sprites.setAttribute("aria-hidden", "true");
@@ -72,6 +74,7 @@ export class Picture {
 
   clear() {
     this.values.clear();
+    this.ahead = null;
     for (const kept of [this.cooks, this.cells, this.cards]) { for (const each of kept.values()) each.remove(); kept.clear(); }
   }
 
@@ -90,6 +93,7 @@ export class Picture {
     else {
       for (const key of changed) if (key.startsWith("c:")) this.#cell(key);
       for (const key of changed) if (key.startsWith("a:")) this.#cook(key);
+      if (this.ahead) this.#cook(`a:${this.own}`);
       if (seconds && !this.calm) this.#fly(before, changed, seconds);
     }
     for (const key of changed) if (/^[knr]/.test(key)) this.#card(key);
@@ -190,8 +194,32 @@ export class Picture {
     return [cut.length > 1 ? `${cut}.` : cut];
   }
 
-  #cook(key) {
+  // Turns the own agent, and lets it step to a free cell, before a frame says so; a frame that differs takes it back,
+  // and so does the first frame after the given seconds.
+  foresee(facing, [dx, dy], tick, seconds) {
+    const key = `a:${this.own}`, cook = this.values.get(key);
+    if (!cook?.f) return;
+    const x = cook.x + dx, y = cook.y + dy;
+    const taken = [...this.values].some(([each, other]) => each.startsWith("a:") && other.x === x && other.y === y);
+    const place = this.cellAt(x, y)?.w && !taken ? { x, y } : {};
+    this.ahead = { from: cook, cook: { ...cook, f: facing, s: this.faces.get(facing) ?? cook.s, ...place }, until: performance.now() + 1000 * seconds };
+    this.sheet.style.setProperty("--slide", `${this.calm ? 0 : tick}s`);
+    this.#cook(key);
+  }
+
+  #shown(key) {
     const cook = this.values.get(key);
+    if (key !== `a:${this.own}` || !cook) return cook;
+    if (cook.f) this.faces.set(cook.f, cook.s);
+    if (!this.ahead) return cook;
+    const { from, until, cook: ahead } = this.ahead, same = cook.x === from.x && cook.y === from.y && cook.f === from.f;
+    if (same && performance.now() < until) return { ...ahead, h: cook.h };
+    this.ahead = null;
+    return cook;
+  }
+
+  #cook(key) {
+    const cook = this.#shown(key);
     if (!cook) { this.cooks.get(key)?.remove(); this.cooks.delete(key); return; }
     let figure = this.cooks.get(key);
     if (!figure) {

@@ -423,6 +423,7 @@ function press(action, on) {
   if (on) down.add(action); else down.delete(action);
   $("pad").querySelector(`[data-key=${action}]`)?.classList.toggle("on", on);
   send({ type: "key", key: action, down: on });
+  if (on && STEPS[action] && !turns() && phase === "playing") picture.foresee(MOVES[action][0], STEPS[action], me.tick, 2 * me.tick + 0.3);
 }
 function makePad() {
   const keyed = me.keys.length > 0;

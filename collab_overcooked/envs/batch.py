@@ -17,7 +17,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.critic_state import CriticState
-from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, draw
+from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, check_shaping, draw
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
@@ -81,6 +81,7 @@ class BatchEnv:
         self.state, self.out = game.alloc(self.num_envs)
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
         self._seeded = False
+        self._shaping = 0.0
         self._bound: BoundBatch | None = None  # until the first reset
         self._slices: list[BoundBatch] = []
         self._pool: ThreadPoolExecutor | None = None
@@ -181,6 +182,8 @@ class BatchEnv:
         self._read(actions)
         self._advance()
         out = self.out
+        if self._shaping:
+            np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
         results = (out.rewards, out.terminated, out.truncated)
         rewards, terminated, truncated = (array.copy() for array in results) if copy else results
         observations, infos = self._observed(copy)
@@ -224,6 +227,14 @@ class BatchEnv:
         if copy:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}
         return observations, infos
+
+    def set_shaping(self, weight: float) -> None:
+        """Add ``weight`` times the shaped rewards to the rewards from the next step on; 0, the default, adds nothing.
+
+        Raises:
+            ValueError: If the weight is no number, or the game has no shaped rewards or pays them already.
+        """
+        self._shaping = check_shaping(self.game, self.out, weight)
 
     # ---------------------------------------------------------------------------------------- inspection
 

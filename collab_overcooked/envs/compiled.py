@@ -99,8 +99,8 @@ class CompiledGame(FullGame):
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.observed_numbers,), np.uint8))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the declaration of scenes, whose functions cannot be pickled."""
-        return {name: value for name, value in vars(self).items() if name != "_scene"}
+        """Leave out the declarations of scenes and options, whose functions cannot be pickled."""
+        return {name: value for name, value in vars(self).items() if name not in ("_scene", "_forms")}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -151,6 +151,11 @@ class CompiledGame(FullGame):
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``; ``state`` has that of a scene, with every key of ``scene``."""
         return {"state": self._scene.form}
+
+    @functools.cached_property
+    def _forms(self) -> dict[str, Form]:
+        """Forms of options; making them takes longer than reading a scene with them."""
+        return self.reset_forms()
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes by all options, of their forms, but the scene; a limit of 0 is the game's own."""
@@ -411,7 +416,7 @@ class CompiledGame(FullGame):
     def state_of(self, scene: Mapping[str, Any]) -> Any:
         """Return a batch of one that holds a scene, or as much of it as a seat knows; the rest is as at a start."""
         state, out = self.alloc(1)
-        checked = self.reset_forms()["state"](scene, "state")
+        checked = self._forms["state"](scene, "state")
         self._start(state, out, np.ones(1, np.bool_), {"state": checked}, 0)
         self._write_scene(state, 0, checked)
         return state
@@ -420,7 +425,7 @@ class CompiledGame(FullGame):
         """Return the options of a reset that are for the game, in plain Python and of their forms."""
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
-        forms = self.reset_forms()
+        forms = self._forms
         for key in options:
             if key not in forms and (key, options[key]) != PETTINGZOO_PROBE:
                 raise ValueError(near_matches("reset option", key, forms))

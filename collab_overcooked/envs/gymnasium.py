@@ -166,6 +166,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
         return self.batch.states()
 
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self.batch.set_shaping(weight)
+
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
         self.batch.close()
@@ -225,6 +229,10 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
 
     def _infos(self, infos: Infos, rewards: Array) -> Infos:
         return {key: array[0] for key, array in infos.items()} | {"rewards": rewards}
+
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self.batch.set_shaping(weight)
 
     def action_masks(self) -> Array:
         """Return the concatenated masks of the agents, bool (N * A,), as sb3-contrib's MaskablePPO expects them."""

@@ -16,6 +16,7 @@ from collab_overcooked.envs.shells import (
     agent_names,
     check_max_cycles,
     check_render_mode,
+    check_shaping,
     draw,
     parse_action,
     shell_metadata,
@@ -74,6 +75,7 @@ class ParallelEnv(PettingZooParallelEnv):
         self.state_space = self._critic_state.space
         self._seeded = False
         self._reasons: list[str] = []
+        self._shaping = 0.0
         self._bound: BoundBatch | None = None  # until the first reset
 
     def __getstate__(self) -> dict[str, Any]:
@@ -206,6 +208,8 @@ class ParallelEnv(PettingZooParallelEnv):
         """Return the results of the last step, and remove all agents if the episode ended."""
         out, agents = self._out, self.agents
         observations, infos = self.look()
+        if self._shaping:
+            np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
         rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
         terminated, truncated = out.terminated.item(), out.truncated.item()
         if terminated or truncated:
@@ -317,6 +321,10 @@ class ParallelEnv(PettingZooParallelEnv):
     def render(self, agent: str | None = None) -> Any:
         """Render the state, or an agent's knowledge of it, in ``render_mode``; ``"human"`` prints the picture."""
         return draw(self.game, self._state, 0, self.render_mode, None if agent is None else self.seat(agent))
+
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self._shaping = check_shaping(self.game, self._out, weight)
 
     def close(self) -> None:
         """Do nothing; there are no resources to release."""

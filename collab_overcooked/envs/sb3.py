@@ -115,6 +115,10 @@ class SB3VecEnv(VecEnv):
         """Return what a centralised critic sees, float32 (E, S): a row for each environment, not for each agent."""
         return self.batch.states()
 
+    def set_shaping(self, weight: float) -> None:
+        """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
+        self.batch.set_shaping(weight)
+
     def action_masks(self) -> Array:
         """Return the masks of all rows, bool (R, A)."""
         return self.batch.action_masks().reshape(self.num_envs, -1)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.lexicon import translator_of
+from collab_overcooked.envs.lexicon import plain, translator_of
+
+MIN_SIDE = 384  # pixels of a picture's shorter side
 
 
 class SeatView:
@@ -24,6 +26,7 @@ class SeatView:
         public_choices: Whether a seat knows the choices of earlier seats in the same step.
         plays_in_turns: Whether these choices take effect before the seat chooses, so that the state includes them.
         public_history: Whether all seats see the events of others in earlier steps.
+        public_actions: Whether all seats see the actions of others in earlier steps.
         role: Role of the seat in the team, empty if all seats are alike.
         recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
     """
@@ -32,6 +35,7 @@ class SeatView:
     public_choices = False
     plays_in_turns = False
     public_history = True
+    public_actions = False
     role = ""
     recipe: str | None = None
 
@@ -44,6 +48,15 @@ class SeatView:
         """The seat's scene without a lexicon, as drawn in its pictures."""
         scene: dict[str, Any] = self._game.seat_scene(self._game.scene(self._state, 0), self._seat)
         return scene
+
+    @cached_property
+    def picture(self) -> np.ndarray:
+        """The seat's picture: uint8 (H, W, 3), drawn from its scene, large enough to read its labels."""
+        from collab_overcooked.render.rgb import draw_rgb
+
+        sheet = plain(self._game).sheet(self.scene, self._seat)
+        drawn = draw_rgb(sheet)
+        return drawn if min(drawn.shape[:2]) >= MIN_SIDE else draw_rgb(sheet, 2 * sheet.tile)
 
     @cached_property
     def text(self) -> str:

@@ -63,6 +63,21 @@ def check_max_cycles(max_cycles: Any) -> int | None:
     return int(max_cycles)
 
 
+def check_shaping(game: Game, out: Any, weight: Any) -> float:
+    """Validate the weight of shaped rewards and return it.
+
+    Raises:
+        ValueError: If it is not a finite number, the game has no shaped rewards, or its rewards include them already.
+    """
+    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
+        raise ValueError(f"weight must be a finite number, not {quote_value(weight)}")
+    if not hasattr(out, "shaped"):
+        raise ValueError(f"weight: {game.id} has no shaped rewards in its infos")
+    if game.kwargs.get("reward") == "shaped":
+        raise ValueError("weight: reward='shaped' includes shaped rewards already; make the environment without it")
+    return float(weight)
+
+
 def parse_action(action: Any, agent: str, n_actions: int) -> int:
     """Validate an action and return it as int.
 

@@ -14,6 +14,7 @@ in one of the modules of ``topics``. The prose around it is written by hand.
     python docs/facts.py --plans FOLDER # keep the numbers of benchmarks/plan_study.py: FOLDER [FOLDER OF TUNING]
     python docs/facts.py --craft        # measure the baselines of CraftKitchen, in the same way
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
+    python docs/facts.py --questions    # let policies answer the built-in questions by playing
     python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
     python docs/facts.py --films        # play and render the GIFs of the first pages (some only: name their ids)
     python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
@@ -114,6 +115,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--plans": lambda words: plans.keep_results(words),
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--questions": lambda _: questions.measure(),
     "--proxies": lambda _: overcooked.measure_proxies(),
     "--films": films.draw_films,
     "--pictures": lambda _: cuisineworld.draw_pictures(),

@@ -304,10 +304,11 @@ def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
     done = run("evaluate", suite, "--help")
     assert done.exit_code == 0
     shown = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
-    own = {f"--{field.name}" for field in fields(registry.load_suite(suite).suite_options)}
-    others = {
-        f"--{field.name}" for name in registry.suites() for field in fields(registry.load_suite(name).suite_options)
+    flags = {
+        name: {field.metadata["flag"] or f"--{field.name}" for field in fields(registry.load_suite(name).suite_options)}
+        for name in registry.suites()
     }
+    own, others = flags[suite], set().union(*flags.values())
     assert own | {"--team", "--seed", "--out", "--workers", "--set", "--max-turns", "--base-url", "--budget"} <= shown
     assert not shown & (others - own)
 

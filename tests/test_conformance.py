@@ -59,11 +59,11 @@ OPTIONS = {
     ],
     "Overcooked-v0": [
         {"layout": "locked", "text_info": True, "max_cycles": 90, "obs": "gates", "axes": "chw", "gate_reset": False},
-        {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "mask_in": "obs"},
+        {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "size": "9x6"},
         {"layout": "counter_circuit", "players": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
         {"layout": "cramped_room", "players": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
-        {"layout": "procedural", "generator": {"seed": 1, "count": 2}},
+        {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
     ],
     "CollabCapture-v0": [

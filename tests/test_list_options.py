@@ -81,8 +81,9 @@ def test_positional_arguments_are_not_taken_by_a_list_option_before_them():
     assert seen == [(["a"], "x,y", ["greedy", "mcts:depth=2,width=3", "random"])] * 2
 
 
-def test_the_package_runs_as_a_module():
+@pytest.mark.parametrize("module", ["collab_overcooked", "collab_overcooked.cli"])
+def test_the_package_runs_as_a_module(module):
     environment = os.environ | {"PYTHONPATH": ":".join(filter(None, sys.path))}
-    command = [sys.executable, "-m", "collab_overcooked", "evaluat"]
+    command = [sys.executable, "-m", module, "evaluat"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert (done.returncode, "evaluate" in done.stderr) == (2, True), done.stderr

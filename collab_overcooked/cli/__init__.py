@@ -9,7 +9,9 @@ from collab_overcooked.cli import (
     documents,
     episodes,
     evaluate,
+    export,
     inspect,
+    partners,
     plans,
     play,
     questions,
@@ -24,8 +26,8 @@ from collab_overcooked.cli.app import app
 PANELS = {
     "Play": ("play", "study"),
     "Train": ("train", "baselines", "crossplay"),
-    "Evaluate": ("evaluate", "compare", "questions"),
-    "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan"),
+    "Evaluate": ("evaluate", "compare", "partners", "questions"),
+    "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
     "Author": ("check", "generate", "describe", "list", "graph"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}
@@ -42,7 +44,9 @@ __all__ = [
     "documents",
     "episodes",
     "evaluate",
+    "export",
     "inspect",
+    "partners",
     "plans",
     "play",
     "questions",

@@ -78,8 +78,8 @@ class Commands(TyperGroup):
             if ctx.params.get("traceback"):
                 raise
             fail(os_error_text(error) if isinstance(error, OSError) else str(error))
-        except KeyboardInterrupt:
-            ERR.print("stopped; if the command writes to a run folder, run it again to resume")
+        except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.records.resumable``
+            ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
             raise typer.Exit(130) from None
 
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,19 @@ from typer.core import TyperCommand, TyperGroup
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, OUT, UsageError, app, list_import, read_settings, say
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, ShowOptions, expand_options
+from collab_overcooked.cli.options import (
+    BatchOptions,
+    LimitOptions,
+    LlmOptions,
+    MultiValueCommand,
+    ShowOptions,
+    expand_options,
+)
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
+    from collab_overcooked.policies.llm.connection import Connection
     from collab_overcooked.runner.jobs import Evaluation
 
 LOG_GAP = 60.0  # seconds between progress lines when stderr is not a terminal
@@ -100,18 +108,18 @@ def suite_command(name: str) -> Any:
         record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
-        llm_options: LlmOptions,
+        llm_options: BatchOptions,
     ) -> None:
+        suite_options, llm_options = read_answer_options(suite_options, llm_options)
         presets = presets_of(name, run.team or [])
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_forecast([(plan, out)], llm_options)
+        if ask_in_batches(plan, out, llm_options):
+            return None
         records = run_plan(plan, out, run.workers, llm_options)
-        counted, defaults = asdict(scoring), asdict(suite.scoring_options())
-        preset_scoring = {
-            key: value for preset in presets for key, value in preset.scoring.items() if counted[key] == defaults[key]
-        }
-        write_results(out, records, run.report, counted | preset_scoring | asdict(record_scoring), show)
+        scoring_values = scoring_of(presets, scoring, suite.scoring_options()) | asdict(record_scoring)
+        write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
 
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
@@ -122,7 +130,7 @@ def suite_command(name: str) -> Any:
         "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
-        "llm_options": LlmOptions,
+        "llm_options": BatchOptions,
     }
     alone = typer.Typer(add_completion=False)
     alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
@@ -149,6 +157,14 @@ def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
     names = {parse_settings(text).preset for kind, _, text in texts if kind.strip() == KIND}
     game_presets = {name for record in registry.games() if suite in record.suites for name in record.presets}
     return [preset for name, preset in registry.presets().items() if name in names & game_presets]
+
+
+def scoring_of(presets: Iterable[registry.PresetRecord], scoring: Any, default: Any) -> dict[str, Any]:
+    """Return scoring options, with those of presets in place of defaults."""
+    values, defaults = asdict(scoring), asdict(default)
+    return values | {
+        key: value for preset in presets for key, value in preset.scoring.items() if values[key] == defaults[key]
+    }
 
 
 def plan_suite(
@@ -211,13 +227,8 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
         out: Run folder; exchanges are stored there unless ``--store`` names another file.
     """
     from collab_overcooked.policies.llm.agents import policy_maker
-    from collab_overcooked.policies.llm.connection import connect
-    from collab_overcooked.reporting.exchanges import EXCHANGES
 
-    settings = {
-        field.name: getattr(llm_options, field.name) for field in fields(llm_options) if field.name != "dry_run"
-    }
-    with connect(**settings, keep=out / EXCHANGES) as connection:
+    with open_connection(llm_options, out) as connection:
         if connection.router is not None:
             connection.router.notify = say
         try:
@@ -230,6 +241,58 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
         finally:
             if connection.spending is not None and connection.spending.usage.calls:
                 say(connection.spending.summary())
+
+
+def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
+    """Connect to language models; exchanges are kept in the run folder."""
+    from collab_overcooked.policies.llm.batch import BatchClient
+    from collab_overcooked.policies.llm.connection import connect
+    from collab_overcooked.reporting.exchanges import EXCHANGES
+
+    names = [field.name for field in fields(LlmOptions) if field.name != "dry_run"]
+    settings = {name: getattr(llm_options, name) for name in names}
+    answers = getattr(llm_options, "answers", None)
+    if answers is not None or getattr(llm_options, "requests", None) is not None:
+        if llm_options.replay is not None:
+            raise ValueError("give only one of requests or answers, and replay")
+        settings["replay"] = BatchClient(None if answers is None else Path(answers))
+    return connect(**settings, keep=out / EXCHANGES)
+
+
+def read_answer_options(suite_options: Any, llm_options: BatchOptions) -> tuple[Any, BatchOptions]:
+    """Return the options of a suite and of its models; ``--answers`` was the name of a suite's own option before."""
+    known = {field.name: field.metadata["allowed"] for field in fields(suite_options)}
+    if llm_options.answers not in known.get("answers", ()):
+        return suite_options, llm_options
+    return replace(suite_options, answers=llm_options.answers), replace(llm_options, answers=None)
+
+
+def ask_in_batches(plan: Evaluation, out: Path, llm_options: BatchOptions) -> bool:
+    """Read the replies of a batch, and return whether the run ends with writing the requests that are left.
+
+    Raises:
+        ValueError: If replies are missing and no file of requests is to be written.
+    """
+    from collab_overcooked.evaluation.batch import collect_requests
+    from collab_overcooked.policies.llm.agents import policy_maker
+
+    if (llm_options.requests is None and llm_options.answers is None) or not plan.has_language_models():
+        return False
+    with open_connection(llm_options, out) as connection, ProgressBar([plan], rate=False) as advance:
+        collect_requests(plan, out, policy_maker(connection), advance)
+    batch = connection.batch
+    assert batch is not None
+    batch.check()
+    if llm_options.requests is not None:
+        batch.write(llm_options.requests)
+        say(f"written: {llm_options.requests}, {len(batch.missing)} requests")
+        return True
+    if batch.missing:
+        raise ValueError(
+            f"answers: {len(batch.missing)} requests have no usable reply in {llm_options.answers}; add --requests "
+            "FILE to write them as the next batch, or leave out --answers to send them to the endpoint"
+        )
+    return False
 
 
 def show_forecast(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:

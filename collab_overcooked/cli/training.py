@@ -16,7 +16,10 @@ from collab_overcooked.io.options import PAIRS
 
 @app.command(cls=MultiValueCommand)
 def train(
-    algorithm: Annotated[str, typer.Argument(help="Algorithm: ppo, maskable-ppo, pbt, bc or ppo-bc.")],
+    algorithm: Annotated[
+        str,
+        typer.Argument(help="Algorithm: ppo, maskable-ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
+    ],
     env: Annotated[str | None, typer.Argument(help="Environment id. Default: the one in --config.")] = None,
     out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/ALGORITHM-ENV.")] = None,
     config: Annotated[str | None, typer.Option(help="Built-in configuration or YAML file.")] = None,
@@ -29,6 +32,10 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or human games for bc and ppo-bc.")] = None,
+    method: Annotated[str | None, typer.Option(help="How population makes partners: fcp or hsp. Default: fcp.")] = None,
+    pool: Annotated[
+        list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
 ) -> None:
     """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
@@ -40,7 +47,8 @@ def train(
     except ImportError as error:
         raise ValueError(f"training needs further packages ({error}): pip install 'collab-overcooked[rl]'") from None
 
-    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, **read_settings(hyper)}
+    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, "method": method, "pool": pool}
+    overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
     run(algorithm, config, overrides, read_settings(settings), out, resume, command, say)

@@ -146,7 +146,7 @@ def needs(
     """Return what the episodes that are missing will take, by text of the model and kind of agent.
 
     Raises:
-        ValueError: If an agent that was asked for does not play a game.
+        ValueError: If an agent that was asked for does not play a game, or does not have one of its switches.
     """
     lengths = {**shipped_lengths(plan.suite), **recorded_lengths(plan, records)}
     done = {key_of(record) for record in records}
@@ -162,7 +162,9 @@ def needs(
     for job in plan.jobs:
         keys = [key for key in job.keys if key not in done]
         for spec in job.speakers() if keys else ():
-            kind = agent_kind(parse_settings(spec.partition(":")[2]), job.load_game())
+            settings = parse_settings(spec.partition(":")[2])
+            kind = agent_kind(settings, job.load_game())
+            settings.for_agent(kind)  # refuses switches that the run would refuse
             add(spec, kind, keys, _longest(job))
         for spec in job.teachers() if keys else ():
             add(spec, TEACHER, keys[1:], 1)

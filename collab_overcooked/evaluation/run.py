@@ -10,7 +10,7 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.jobs import Evaluation, clear_env_cache
-from collab_overcooked.runner.records import RunFolder, key_of
+from collab_overcooked.runner.records import RECORDS, RunFolder, key_of, resumable
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -86,7 +86,7 @@ def evaluate(
     chosen = read_workers(workers, default=None if make is None else 1)
     for team in plan.teams():
         make_team(team, make)  # refuses unknown policies before the folder is touched
-    with RunFolder(out, {**plan.config(), **(facts or {})}, note) as folder:
+    with resumable(Path(out), RECORDS), RunFolder(out, {**plan.config(), **(facts or {})}, note) as folder:
         clear_env_cache()
         wanted = [key for job in plan.jobs for key in job.keys]
         pending = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]

@@ -19,6 +19,8 @@ Array = np.ndarray
 MAX_BYTES = 1 << 30  # the published data have less than a tenth of it
 MAX_CELLS = 50_000_000  # of all columns together
 
+ARROW_REMEDY = "; save it again after pandas.set_option('mode.string_storage', 'python')"
+
 
 class UnsafePickle(ValueError):
     """A pickle that is damaged, too large, or asks for more than a frame needs."""
@@ -208,7 +210,8 @@ class _Machine:
         if name.module == "__builtin__":  # as protocols below 3 call it
             name = Name("builtins", name.name)
         if not all(isinstance(part, str) for part in name) or name not in ALLOWED:
-            raise UnsafePickle(f"it asks for {name.module}.{name.name}, which no frame of games needs; refused")
+            remedy = ARROW_REMEDY if name.name == "ArrowStringArray" else ""
+            raise UnsafePickle(f"it asks for {name.module}.{name.name}, which no frame of games needs; refused{remedy}")
         self.stack.append(name)
 
     def _reduce(self, _: Any) -> None:

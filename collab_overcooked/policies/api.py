@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -130,6 +130,8 @@ class Seen:
         earlier: Seat and action text of each seat that has already chosen in this step, in games where this is known.
         history: Events of each seat so far: pairs of timestep and label.
         feedback: A teacher's feedback on the previous episode.
+        past_actions: Action ids of all seats in earlier steps, oldest first, at most
+            ``action_history.MAX_PAST_ACTIONS``; empty in games where a seat does not see what others do.
     """
 
     seat: int
@@ -148,6 +150,7 @@ class Seen:
     earlier: tuple[tuple[int, str], ...] = ()
     history: tuple[tuple[tuple[int, str], ...], ...] = ()
     feedback: str = ""
+    past_actions: tuple[tuple[int, ...], ...] = ()
 
     @classmethod
     def of(cls, game: FullGame, state: Any, out: Any, seat: int, timestep: int = 0) -> Seen:
@@ -216,6 +219,7 @@ class Seen:
             "earlier": [list(choice) for choice in self.earlier],
             "history": [[list(event) for event in events] for events in self.history],
             "feedback": self.feedback,
+            "past_actions": [list(actions) for actions in self.past_actions],
         }
 
 
@@ -224,7 +228,9 @@ class Policy(Protocol):
 
     A policy with a class attribute ``needs_simulator = True`` gets a simulator in ``EnvInfo``; all others know only
     what they have seen. A policy with an attribute ``apart = True`` never opens a conversation and may be asked in a
-    separate thread, concurrently with other seats in the same state.
+    separate thread, concurrently with other seats in the same state. One with an attribute ``batched = True`` answers
+    with action ids by observation, mask, view and simulator alone, so that many of its episodes can be played at once;
+    networks need not say so.
 
     Attributes:
         name: Name in teams and tables, for example ``"noisy:0.2"``.
@@ -281,12 +287,14 @@ class Question:
         state: Complete state as text.
         text: Text of the question.
         choices: Texts of the choices; the first one has the letter A.
+        picture: Draws the state as the asked seat sees it: uint8 (H, W, 3); None if there is no picture.
     """
 
     rules: str
     state: str
     text: str
     choices: tuple[str, ...]
+    picture: Callable[[], np.ndarray] | None = None
 
 
 class Choice(NamedTuple):

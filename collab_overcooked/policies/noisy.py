@@ -25,6 +25,11 @@ class NoisyPolicy(Silent):
     def __init__(self, name: str, probability: float, player: Policy) -> None:
         self.name, self._probability, self._player = name, probability, player
 
+    @property
+    def batched(self) -> bool:
+        """Flag of policies that can be played in batches, see ``Policy``."""
+        return bool(getattr(self._player, "batched", False))
+
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
         """Reset the generator and the other policy."""
         self._rng = np.random.default_rng([seed, seat])

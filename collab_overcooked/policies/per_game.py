@@ -63,6 +63,11 @@ class PerGamePolicy:
         self._team = team
 
     @property
+    def batched(self) -> bool:
+        """Flag of policies that can be played in batches, see ``Policy``."""
+        return bool(getattr(self._player, "batched", False))
+
+    @property
     def player(self) -> Policy | None:
         """The game's policy in the current episode, None before the first one."""
         return self._player

@@ -7,20 +7,23 @@ that a small file cannot allocate gigabytes.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
+import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, history_size
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
@@ -32,7 +35,10 @@ META = "meta"
 REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as in sb3-contrib
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
 MAX_LAYERS = 16
+MAX_AGENTS = 64
 MAX_HEADER = 4096  # bytes; numpy's own headers of such arrays have 128
+
+FAMILIES = ("selfplay", "population", "preference", "scripted", "search", "noisy", "clone", "person", "llm")
 
 Array = np.ndarray
 
@@ -78,11 +84,15 @@ class Network:
 
 def choose(logits: Array, masks: Array, rng: np.random.Generator, mode: str) -> Array:
     """Choose actions by their logits (B, A), see ``Network.act``."""
-    logits = np.where(masks != 0, logits, REFUSED)
-    if mode == "sample":  # the argmax of logits plus Gumbel noise is a sample of the softmax
-        logits = logits + rng.gumbel(size=logits.shape).astype(np.float32)
-    chosen: Array = logits.argmax(-1)
+    noise = rng.gumbel(size=logits.shape).astype(np.float32) if mode == "sample" else None
+    chosen: Array = preferences(logits, masks, noise).argmax(-1)
     return chosen
+
+
+def preferences(logits: Array, masks: Array, noise: Array | None = None) -> Array:
+    """Return masked logits, float32 (B, A), plus noise: their argmax with Gumbel noise is a sample of the softmax."""
+    masked = np.where(masks != 0, logits, REFUSED)
+    return masked if noise is None else masked + noise
 
 
 def _convolve(x: Array, weight: Array, bias: Array) -> Array:
@@ -95,6 +105,20 @@ def _convolve(x: Array, weight: Array, bias: Array) -> Array:
     return (rows @ weight.reshape(len(weight), -1).T + bias).transpose(0, 3, 1, 2)
 
 
+class Met(NamedTuple):
+    """A partner that a policy was trained beside.
+
+    Attributes:
+        policy: Policy spec or name of the partner.
+        sha256: Hexadecimal digest of its policy file, see ``file_digest``; empty for a policy without a file.
+        family: One of ``FAMILIES``.
+    """
+
+    policy: str
+    sha256: str
+    family: str
+
+
 @dataclass(frozen=True)
 class PolicyFile:
     """Content of a policy file.
@@ -102,7 +126,9 @@ class PolicyFile:
     Attributes:
         network: Network of the policy.
         meta: ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, the default
-            mode of play; and the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``.
+            mode of play; ``history`` for networks that also read past actions, the number of ``steps`` and of
+            ``agents`` (see ``action_history``); the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``;
+            and ``met``, the partners of the training, see ``with_met``.
     """
 
     network: Network
@@ -131,9 +157,37 @@ class PolicyFile:
         path.write_bytes(file.getvalue())
 
     @cached_property
+    def met(self) -> tuple[Met, ...]:
+        """Partners that the policy was trained beside; empty after self-play."""
+        return tuple(Met(*(entry[name] for name in Met._fields)) for entry in self.meta.get("met", ()))
+
+    @cached_property
     def mode(self) -> str:
         """Default mode of play."""
         return str(self.meta["mode"])
+
+    @cached_property
+    def history(self) -> int:
+        """Number of steps whose actions the network reads after the observation; 0 for none."""
+        return int(self.meta.get("history", {}).get("steps", 0))
+
+
+def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
+    """Return a policy whose file says which partners it has met, in addition to those that it already names."""
+    met = dict.fromkeys((*file.met, *partners))
+    return PolicyFile(file.network, {**file.meta, "met": [partner._asdict() for partner in met]})
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a file, by which pools and trained policies name it.
+
+    Raises:
+        ValueError: If it cannot be read.
+    """
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
 def halved(file: PolicyFile) -> PolicyFile:
@@ -186,6 +240,13 @@ def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
     return meta
 
 
+def _digest(value: Any) -> None:
+    """Accept SHA-256 digests in hexadecimal, and the empty text of a policy without a file."""
+    schema.text(value)
+    if not re.fullmatch(r"([0-9a-f]{64})?", value):
+        raise schema.refuse(value, "a SHA-256 digest of 64 hexadecimal digits, or an empty text")
+
+
 _FORMAT = schema.object_of({"format": schema.one_of(FORMAT)})
 _META = schema.object_of(
     {
@@ -203,6 +264,12 @@ _META = schema.object_of(
         "seed": schema.integer(0, 1 << 62),
         "steps": schema.integer(0, 1 << 62),
         "score": schema.nullable(schema.mapping_of(schema.unchecked)),
+        "met": schema.list_of(
+            schema.object_of({"policy": schema.name, "sha256": _digest, "family": schema.one_of(*FAMILIES)})
+        ),
+        "history": schema.object_of(
+            {"steps": schema.integer(1, MAX_PAST_ACTIONS), "agents": schema.integer(1, MAX_AGENTS)}
+        ),
     },
 )
 
@@ -210,6 +277,8 @@ _META = schema.object_of(
 def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
     """Return the layers, with shapes checked against the preceding layer and the description."""
     shape: tuple[int, ...] = tuple(meta["observation_shape"])
+    if history := meta.get("history"):
+        shape = (math.prod(shape) + history_size(history["steps"], history["agents"], meta["n_actions"]),)
     scale = _read_numbers(archive, "scale")
     if len(scale.shape) > len(shape) or any(
         have not in (1, want) for have, want in zip(scale.shape[::-1], shape[::-1], strict=False)

@@ -11,6 +11,7 @@ class RandomPolicy(Silent):
     """Samples uniformly from the action mask of any game, with its own generator."""
 
     name = "random"
+    batched = True
 
     def __init__(self) -> None:
         self._rng = np.random.default_rng(0)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from collab_overcooked import plugins
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.specs import Factory, load_factory
+from collab_overcooked.policies.specs import Factory, load_factory, split_wrapper
 
 LANGUAGE = "language"  # kind of policies with a language model
 HUMAN = "human"
@@ -158,6 +159,55 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="A proxy for people, built-in for each layout: a clone of noisy play, or a policy trained with one.",
     ),
     PolicyRecord(
+        name="slow",
+        factory="collab_overcooked.policies.wrappers:slow_from_text",
+        kind="scripted",
+        usage="slow:K[:policy]",
+        summary="Decides as another policy, but at every K-th step only; it idles in between.",
+    ),
+    PolicyRecord(
+        name="late",
+        factory="collab_overcooked.policies.wrappers:late_from_text",
+        kind="scripted",
+        usage="late:T[:policy]",
+        summary="Idles until timestep T, then plays as another policy.",
+    ),
+    PolicyRecord(
+        name="switch",
+        factory="collab_overcooked.policies.wrappers:switch_from_text",
+        kind="scripted",
+        usage="switch:T:policy+policy",
+        summary="Plays as the first policy before timestep T and as the second from then on.",
+    ),
+    PolicyRecord(
+        name="forgetful",
+        factory="collab_overcooked.policies.wrappers:forgetful_from_text",
+        kind="scripted",
+        usage="forgetful:probability[:policy]",
+        summary="Plays as another policy, but repeats its last action with the given probability.",
+    ),
+    PolicyRecord(
+        name="short_sighted",
+        factory="collab_overcooked.policies.wrappers:short_sighted_from_text",
+        kind="scripted",
+        usage="short_sighted:R[:policy]",
+        summary="Plays as another policy; after R steps without an event of its own it wanders for R steps.",
+    ),
+    PolicyRecord(
+        name="role",
+        factory="collab_overcooked.policies.wrappers:role_from_text",
+        kind="scripted",
+        usage="role:event[+event...][:policy]",
+        summary="Plays as another policy, restricted to actions whose events have one of these names in theirs.",
+    ),
+    PolicyRecord(
+        name="convention",
+        factory="collab_overcooked.policies.wrappers:convention_from_text",
+        kind="scripted",
+        usage="convention:clockwise|counterclockwise|avoid=PLACE[:policy]",
+        summary="Plays as another policy, in one direction round the grid only, or without using a place.",
+    ),
+    PolicyRecord(
         name=PERSON,
         factory="collab_overcooked.policies.person:from_text",
         kind=HUMAN,
@@ -284,6 +334,8 @@ def outside_module(spec: str) -> str:
 
 def outside_modules(spec: str) -> list[str]:
     """Return the modules and files with code that a spec names: of a policy, or of a network of torch."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        return [module for player in wrapper[2] for module in outside_modules(player)]
     name, _, text = (part.strip() for part in spec.partition(":"))
     module = text.rpartition("@")[0].rpartition(":")[0] if name == "torch" else outside_module(spec)
     return [module] if module else []
@@ -291,11 +343,39 @@ def outside_modules(spec: str) -> list[str]:
 
 def weight_files(spec: str) -> list[str]:
     """Return the user's files of weights that a spec names; the digests are part of a run's identity."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        return [path for player in wrapper[2] for path in weight_files(player)]
     name, _, text = (part.strip() for part in spec.partition(":"))
     path = text.partition(",")[0].strip()
     if name == "torch":
         path = path.rpartition("@")[2]
     return [path] if name in ("sb3", "torch") or (name == "ppo" and path.endswith(".npz")) else []
+
+
+def policy_paths(spec: str) -> list[Path]:
+    """Return all files of weights that a spec names, the user's and built-in ones.
+
+    Raises:
+        ValueError: For a policy ``ppo`` that names neither a built-in policy nor a file.
+    """
+    if (wrapper := split_wrapper(spec)) is not None:
+        return [path for player in wrapper[2] for path in policy_paths(player)]
+    record, text = find_policy(spec)
+    if record.name == "ppo":
+        from collab_overcooked.policies.policy_file import find_policy as find_policy_file
+
+        return [find_policy_file(text.partition(",")[0].strip())]
+    return [Path(path) for path in weight_files(spec)]
+
+
+def resolve_paths(spec: str, folder: Path) -> str:
+    """Return a spec whose relative paths of files start from a folder instead of the current one."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        name, parameter, players = wrapper
+        return f"{name}:{parameter}:{'+'.join(resolve_paths(player, folder) for player in players)}"
+    for path in [*weight_files(spec), *filter(plugins.is_file, outside_modules(spec))]:
+        spec = spec.replace(path, str(folder / path), 1)
+    return spec
 
 
 def kind_of(spec: str) -> str:

@@ -18,6 +18,32 @@ A class takes the positive integers named by its ``parameters``, as in ``"width=
 """
 
 
+WRAPPERS = {"slow": 1, "late": 1, "switch": 2, "forgetful": 1, "short_sighted": 1, "role": 1, "convention": 1}
+"""Policies that change how others play, see ``policies.wrappers``, with the number of the others."""
+DEFAULT_PLAYER = "greedy"  # the policy behind a wrapper that names none
+
+
+def split_wrapper(spec: str) -> tuple[str, str, list[str]] | None:
+    """Split the spec of a wrapper, ``"slow:3:planner:width=50"`` or ``"switch:200:greedy+random"``.
+
+    Returns:
+        Name, parameter, and specs of the policies behind it; None for a policy that is no wrapper.
+
+    Raises:
+        ValueError: If a wrapper of two policies names another number of them.
+    """
+    name, _, text = (part.strip() for part in spec.strip().partition(":"))
+    if name not in WRAPPERS:
+        return None
+    parameter, _, players = (part.strip() for part in text.partition(":"))
+    if WRAPPERS[name] == 1:
+        return name, parameter, [players or DEFAULT_PLAYER]
+    first, plus, second = (part.strip() for part in players.partition("+"))
+    if not (first and plus and second):
+        raise ValueError(f"policy {name!r} needs two policies as in {name}:200:greedy+random, not {players!r}")
+    return name, parameter, [first, second]
+
+
 def load_factory(entry: Factory) -> Callable[[str], Policy]:
     """Return a function that creates a policy from the text after its name in a spec, which may be empty."""
     factory: Any = load_entry(entry) if isinstance(entry, str) else entry

@@ -9,6 +9,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.policies.action_history import append_history
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent
 from collab_overcooked.policies.observation import Observer, select_observation
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, choose, find_policy, read_policy
@@ -26,6 +27,7 @@ class NetworkPolicy(Silent):
     """
 
     name = "network"
+    reads_history = False  # whether past actions are a part of its input
 
     def __init__(self, meta: Mapping[str, Any], mode: str) -> None:
         self.meta, self.mode = meta, mode
@@ -54,7 +56,7 @@ class NetworkPolicy(Silent):
         Raises:
             ValueError: If it was trained on another game, or on a variant with other observations or actions.
         """
-        self._rng = np.random.default_rng([seed, seat])
+        self._rng = self.generator(seed, seat)
         if (self._played, self._seat) != (info.game, seat):
             try:
                 self._observer = self._check(info.game, seat)
@@ -76,11 +78,29 @@ class NetworkPolicy(Silent):
                 raise ValueError(f"it was trained on another variant of {game.id}: {name} {expected} there, {is_} here")
         return observer
 
-    def act(self, seen: Seen) -> int:
-        """Return the network's action."""
+    @staticmethod
+    def generator(seed: int, seat: int) -> np.random.Generator:
+        """Return the generator of an episode; seats with the same seed draw differently."""
+        return np.random.default_rng([seed, seat])
+
+    @property
+    def observer(self) -> Observer:
+        """Encoder of the observations that the network was trained on.
+
+        Raises:
+            ValueError: Before the first reset.
+        """
         if self._observer is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
-        logits = self.logits(self._observer.observe(seen.view, seen.observation)[None])
+        return self._observer
+
+    def observe(self, seen: Seen) -> Array:
+        """Return the network's input without the batch axis."""
+        return self.observer.observe(seen.view, seen.observation)
+
+    def act(self, seen: Seen) -> int:
+        """Return the network's action."""
+        logits = self.logits(self.observe(seen)[None])
         mask = seen.mask[None, : logits.shape[1]]  # the seat may have fewer actions
         return int(choose(logits, mask, self._rng, self.mode)[0])
 
@@ -97,7 +117,23 @@ class TrainedPolicy(NetworkPolicy):
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
         super().__init__(file.meta, mode or file.mode)
-        self.file = file
+        self.file, self.reads_history = file, file.history > 0
+
+    def _check(self, game: FullGame, seat: int) -> Observer:
+        history = self.meta.get("history", {})
+        if history.get("agents", game.n_agents) != game.n_agents:
+            raise ValueError(f"it was trained with actions of {history['agents']} agents, not of {game.n_agents}")
+        return super()._check(game, seat)
+
+    def observe(self, seen: Seen) -> Array:
+        """Return the network's input: the observation, and past actions if it was trained with them."""
+        observation, file = super().observe(seen), self.file
+        if not file.history:
+            return observation
+        game = self.observer.variant
+        return append_history(
+            observation, seen.past_actions, seen.seat, game.n_agents, file.meta["n_actions"], file.history
+        )
 
     def logits(self, observations: Array) -> Array:
         """Return the logits of the file's network."""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -55,6 +58,32 @@ def draw_chart(chart: Chart) -> str:
         return _svg(figure, chart.description)
 
 
+def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float, float]]], description: str) -> str:
+    """Draw learning curves.
+
+    Args:
+        title: Above the chart.
+        axis: Label of the horizontal axis.
+        series: Points (x, y) of each curve by its label, x ascending.
+        description: Text alternative.
+
+    Returns:
+        An ``<svg>`` element.
+    """
+    with rc_context({**_STYLE, "svg.hashsalt": title}):
+        figure, axes = _figure(title)
+        for k, (label, points) in enumerate(series.items()):
+            style = LINE_STYLES[k // len(COLOURS) % len(LINE_STYLES)]
+            colour = COLOURS[k % len(COLOURS)]
+            axes.plot(
+                *zip(*points, strict=True), color=colour, linestyle=style, linewidth=1.6, label=chart_label(label)
+            )
+        axes.set_xlabel(chart_label(axis))
+        axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)
+        _legend(axes)
+        return _svg(figure, description)
+
+
 def _figure(title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(4.6, 2.9), layout="constrained")
     axes = figure.subplots()
@@ -90,6 +119,73 @@ def _points(axes: Axes, chart: Chart) -> None:
     axes.set_xlim(-0.6, len(chart.groups) - 0.4)
     axes.set_xlabel(chart_label(chart.axis))
     axes.grid(axis="y", color=INK, alpha=0.13, linewidth=0.8)
+
+
+def heat_map(
+    values: np.ndarray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    sides: tuple[str, str],
+    label: str,
+    digits: int,
+) -> Figure:
+    """Draw a matrix as coloured cells with their numbers.
+
+    Args:
+        values: (R, C); NaN for cells without a number.
+        rows: Names of the rows.
+        columns: Names of the columns.
+        sides: What rows and columns are.
+        label: What the numbers are.
+        digits: Decimal places.
+    """
+    figure = Figure(figsize=(2.2 + 0.9 * len(columns), 1.6 + 0.8 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    picture = axes.imshow(values, cmap="viridis")
+    axes.set_xticks(range(len(columns)), list(map(chart_label, columns)), rotation=30, ha="right")
+    axes.set_yticks(range(len(rows)), list(map(chart_label, rows)))
+    axes.set_ylabel(sides[0])
+    axes.set_xlabel(sides[1])
+    middle = (np.nanmax(values) + np.nanmin(values)) / 2
+    for i, j in np.ndindex(values.shape):
+        colour = "black" if values[i, j] > middle else "white"
+        text = "" if np.isnan(values[i, j]) else f"{values[i, j]:.{digits}f}"
+        axes.text(j, i, text, ha="center", va="center", color=colour)
+    figure.colorbar(picture, label=label)
+    return figure
+
+
+def draw_profile(thresholds: np.ndarray, shares: Mapping[str, np.ndarray], title: str, axis: str) -> Figure:
+    """Draw performance profiles: for each label the share of runs above every threshold.
+
+    Args:
+        thresholds: (T,).
+        shares: Label -> (T,), or (3, T) with the ends of an interval below the profile.
+        title: Heading.
+        axis: Name of the thresholds.
+    """
+    figure = Figure(figsize=(5.2, 3.4), layout="constrained")
+    axes = figure.subplots()
+    for k, (label, values) in enumerate(shares.items()):
+        profile, *ends = np.atleast_2d(values)
+        style = LINE_STYLES[k // len(COLOURS) % len(LINE_STYLES)]
+        axes.plot(thresholds, profile, color=COLOURS[k % 4], linestyle=style, label=chart_label(label))
+        if ends:
+            axes.fill_between(thresholds, *ends, color=COLOURS[k % 4], alpha=0.15, linewidth=0)
+    axes.set_title(title, fontsize=11, loc="left")
+    axes.set_xlabel(axis)
+    axes.set_ylabel("share of partners and seeds above it")
+    axes.set_ylim(-0.02, 1.02)
+    axes.grid(alpha=0.2, linewidth=0.8)
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
+def save_figure(figure: Figure, path: Path) -> None:
+    """Write a figure as SVG or PNG, by the ending of the path; the same figure gives the same bytes."""
+    with rc_context({**PLAIN_TEXT, "svg.fonttype": "none", "svg.hashsalt": path.stem}):
+        metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=120, bbox_inches="tight", metadata=metadata)
 
 
 def _svg(figure: Figure, description: str) -> str:

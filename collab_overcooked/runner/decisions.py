@@ -12,6 +12,7 @@ from collab_overcooked.envs.api import SequentialGame, clone
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
 from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
@@ -139,6 +140,7 @@ class Table:
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
         self.messages: list[tuple[int, Message]] = []  # of previous steps
+        self.actions: list[tuple[int, ...]] = []  # of previous steps
         self.owed: list[int | None] = [None] * game.n_agents  # actions that seats owe for their messages
 
     def decide(self, snapshot: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
@@ -168,6 +170,7 @@ class Table:
     def log_step(self, snapshot: Snapshot, step: Mapping[str, Any], rejected: Sequence[int]) -> None:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
         self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
+        self.actions.append(tuple(self.chosen))
         for seat, event in enumerate(step["events"]):
             if event is not None:
                 self.history[seat].append((snapshot.timestep + 1, event["label"]))
@@ -240,6 +243,7 @@ class Table:
             else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
             feedback=self.feedback[seat],
+            past_actions=tuple(self.actions[-MAX_PAST_ACTIONS:]) if view.public_actions else (),
         )
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:

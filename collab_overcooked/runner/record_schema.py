@@ -103,7 +103,8 @@ _ACCOUNT = object_of(
         "dollars": nullable(_SECONDS),
         "trouble": mapping_of(_COUNT),
         "exhausted": schema.name,
-    }
+    },
+    {"reasoning_tokens": _TOKENS},
 )
 _NODE = object_of(
     {

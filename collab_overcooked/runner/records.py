@@ -256,6 +256,24 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
             )
 
 
+@contextmanager
+def resumable(folder: Path, kept: str) -> Iterator[None]:
+    """Add to an interrupt what the same command will do next, as a note of the exception.
+
+    Args:
+        folder: Where the interrupted code writes.
+        kept: Pattern of the files from which it resumes.
+    """
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if any(folder.glob(kept)):
+            interrupt.add_note(f"the same command resumes {folder}")
+        else:
+            interrupt.add_note(f"{folder} holds nothing to resume from; the same command starts again")
+        raise
+
+
 class RunFolder:
     """Folder of one run, which can be resumed; only one evaluation at a time may write to it. Close it after use.
 

@@ -9,7 +9,7 @@ import pytest
 from attacks.mutations import mutate
 from attacks.records import write_records
 
-from collab_overcooked.evaluation.compare import page
+from collab_overcooked.evaluation.compare import leaderboard, page
 from collab_overcooked.evaluation.compare.leaderboard import read_comparison
 from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, read_plan
 from collab_overcooked.registry import load_suite
@@ -40,6 +40,22 @@ def folder(donors, tmp_path_factory):
 
 def told(folder):
     return page.markdown(read_comparison(read_plan(folder), folder))
+
+
+def test_a_plan_of_countless_episodes_is_read_without_planning_them(folder, monkeypatch):
+    whole, made, played = (folder / PLAN).read_text(), [], leaderboard._played
+
+    def counting(evaluation):
+        made.append(len(evaluation.jobs))
+        return played(evaluation)
+
+    monkeypatch.setattr(leaderboard, "_played", counting)
+    (folder / PLAN).write_text(json.dumps(json.loads(whole) | {"episodes": 3000}))
+    try:
+        told(folder)
+    finally:
+        (folder / PLAN).write_text(whole)
+    assert made and max(made) < 100
 
 
 def test_mutated_plans_are_read_or_refused(folder, attack_seed):

@@ -88,8 +88,18 @@ def test_columns_of_objects_and_of_numbers_are_read(read):
 def test_frames_of_the_installed_pandas_are_read(read, protocol):
     pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
     values = {"a": ["x", "y"], "b": [1, 2], "c": [True, False], "d": [0.5, 1.5]}
-    columns = read(pickle.dumps(pandas.DataFrame(values), protocol=protocol))
+    with pandas.option_context("mode.string_storage", "python"):
+        columns = read(pickle.dumps(pandas.DataFrame(values), protocol=protocol))
     assert {key: column.tolist() for key, column in columns.items()} == values
+
+
+def test_frames_whose_strings_are_those_of_pyarrow_are_refused_with_the_remedy(read):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    with pandas.option_context("mode.string_storage", "pyarrow"):
+        saved = pickle.dumps(pandas.DataFrame({"a": ["x", "y"]}))
+    with pytest.raises(ValueError, match=r"pandas.set_option\('mode.string_storage', 'python'\)"):
+        read(saved)
 
 
 def test_columns_of_anything_else_are_left_out(read):

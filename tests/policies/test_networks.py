@@ -205,6 +205,26 @@ def test_a_module_that_is_no_chain_of_layers_is_refused_as_npz_and_plays_from_we
     assert len(play(f"torch:{net_file}:Sized@{tmp_path}/s.pt", obs="lossless")["steps"]) == 30
 
 
+def test_a_picture_policy_of_a_procedural_pool_plays_the_classic_kitchens(net_file, tmp_path):
+    options = {"generator": {"count": 2, "width": [4, 9], "height": [4, 5]}, "layout": "procedural"}
+    env = collab_overcooked.make("Overcooked-v0", **options)
+    size = int(np.prod(env.observation_space("agent_0").shape))
+    export_policy([(np.zeros((6, size)), np.zeros(6))], tmp_path / "drawn.npz", env)
+    for layout in ("cramped_room", "asymmetric_advantages", "forced_coordination", "counter_circuit"):
+        assert len(play(f"ppo:{tmp_path}/drawn.npz", layout=layout)["steps"]) == 30
+    with pytest.raises(ValueError, match="size 9 x 5 is too small for layouts of 13 x 5"):
+        play(f"ppo:{tmp_path}/drawn.npz", layout={"name": "wide", "grid": WIDE.strip()})
+
+
+WIDE = """
+XXXXXPXXXXXXX
+O 1         O
+X     2     X
+X           X
+XDXXXXXXXXXSX
+"""
+
+
 def test_weights_are_not_unpickled(net_file, tmp_path):
     import pickle
 

@@ -44,6 +44,7 @@ PRESENTATION = {  # all options that are no part of a result's identity; the con
     ("CuisineWorld-v0", "obs"),
     ("Overcooked-v0", "obs"),
     ("Overcooked-v0", "axes"),
+    ("Overcooked-v0", "size"),
 }
 FREE: Mapping[str, Any] = {  # values of options that games check themselves; all others are generated
     "kitchen": str(resources.files("collab_overcooked") / "layouts" / "collab_overcooked" / "paper.yaml"),
@@ -51,6 +52,7 @@ FREE: Mapping[str, Any] = {  # values of options that games check themselves; al
     ("CuisineWorld-v0", "level"): "level_2",
     ("CollabOvercooked-v0", "level"): 1,
     "layout": "coordination_ring",
+    "size": [9, 6],
     "scenario": "mine.yaml",
     "map": "ten_rooms_as_told",
     "orders": True,
@@ -267,9 +269,9 @@ def test_records_of_another_variant_do_not_belong_to_a_comparison():
     plan = make_plan(["random"], ["overcooked"], crossplay=False)
     entry: Entry = next(entry for entry in plan.entries if entry.setting == "cramped_room")
     record = played("overcooked")
-    leaderboard._check_records(plan, entry, [record])
+    leaderboard._check_records(plan, entry, [record], Path("runs"))
     with pytest.raises(ValueError, match=r"env_kwargs: got Overcooked-v0, lexicon alien, allowed is Overcooked-v0$"):
-        leaderboard._check_records(plan, entry, [record, altered(record, lexicon="alien")])
+        leaderboard._check_records(plan, entry, [record, altered(record, lexicon="alien")], Path("runs"))
 
 
 def test_cross_play_says_what_was_played():

@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, Skipped
+from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import PERSON, kind_of
@@ -318,7 +318,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
     if not records:
         raise ValueError(f"{out}: holds no records of this comparison")
     for entry, played in records.items():
-        _check_records(plan, entry, played)
+        _check_records(plan, entry, played, out)
     whole = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
     cut = {entry: len(records[entry]) - len(own) for entry, own in whole.items() if len(own) < len(records[entry])}
     notes = [
@@ -347,7 +347,7 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
-    planned = {own.name: _played(plan.planned(game, ["all=random"], own)) for own in settings}
+    planned = {own.name: _played(_brief(plan).planned(game, ["all=random"], own)) for own in settings}
     lines, other = [], 0
     for team, played in teams.items():
         own = {name: [record for record in played if _setting(record) in known] for name, known in planned.items()}
@@ -357,6 +357,11 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
         if every:
             lines.append(Line(team, kind_of(PERSON), scores, blame(every, suite.summary), every))
     return lines, other
+
+
+def _brief(plan: ComparisonPlan) -> ComparisonPlan:
+    """Return a plan of one episode per setting: settings do not depend on their number, which a file may exaggerate."""
+    return replace(plan, episodes=1)
 
 
 def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
@@ -381,9 +386,12 @@ def _setting(record: Record) -> tuple[str, str]:
     return str(record["task"]), variant_of(record).key
 
 
-def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record]) -> None:
+def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
     """Refuse records of another team, game or variant of it than the plan has there."""
-    planned = _played(plan.evaluation(entry)) if entry.game not in registry.COMMON_SUITES else {}
+    try:
+        planned = _played(_brief(plan).evaluation(entry)) if entry.game not in registry.COMMON_SUITES else {}
+    except ValueError as error:
+        raise ValueError(f"{out / PLAN}: {error}") from None
     variants = {variant.key: variant.title for variant in planned.values()}
     for record in records:
         with about(record):

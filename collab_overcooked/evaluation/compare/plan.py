@@ -116,12 +116,16 @@ class ComparisonPlan:
         return {entry: self.evaluation(entry) for entry in self.entries}
 
     def evaluation(self, entry: Entry) -> Evaluation:
-        """Return what an entry plays."""
+        """Return what an entry plays.
+
+        Raises:
+            ValueError: If it cannot be planned.
+        """
         benchmark = self.benchmark(entry.game)
-        setting = (
-            benchmark.pairs if entry.paired else next(one for one in benchmark.settings if one.name == entry.setting)
-        )
-        return self.planned(entry.game, entry.words, setting)
+        settings = {setting.name: setting for setting in (benchmark.pairs, *benchmark.settings)}
+        if not entry.paired and entry.setting not in settings:
+            raise ValueError(near_matches(f"setting of {entry.game}", entry.setting, settings))
+        return self.planned(entry.game, entry.words, benchmark.pairs if entry.paired else settings[entry.setting])
 
     def planned(self, game: str, team: Sequence[str], setting: Setting) -> Evaluation:
         """Return what a team plays in a setting."""

@@ -18,7 +18,7 @@ from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.llm.client import EndpointError, Spent
 from collab_overcooked.policies.registry import LANGUAGE, kind_of, make_policy
 from collab_overcooked.runner.jobs import Evaluation, Job
-from collab_overcooked.runner.records import Key, RunFolder, key_of
+from collab_overcooked.runner.records import RECORDS, Key, RunFolder, key_of, resumable
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -141,7 +141,7 @@ def play(
     wanted: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[TimedJobs]] = {}
     failed: dict[str, str] = {}  # why a run is not whole
-    with ExitStack() as opened:
+    with resumable(out, f"**/{RECORDS}"), ExitStack() as opened:
         for entry, plan in evaluations.items():
             folder = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
             folders[entry.folder] = opened.enter_context(folder)

@@ -20,12 +20,18 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games, score
-from collab_overcooked.baselines.settings import TrainingSettings, check_number, check_numbers, settings_from
+from collab_overcooked.baselines.settings import (
+    TrainingSettings,
+    check_number,
+    check_numbers,
+    settings_from,
+    split_settings,
+)
 from collab_overcooked.baselines.train_logger import LOG, log_line
 from collab_overcooked.baselines.training import Training, check_extension
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
-from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.records import write_atomic
@@ -67,11 +73,12 @@ class PbtSettings:
         check_number("change_probability", self.change_probability, float, 0)
         if self.change_probability > 1:
             raise OptionError(
-                "change_probability", f"change_probability must be between 0 and 1, not {self.change_probability!r}"
+                "change_probability",
+                f"change_probability must be between 0 and 1, not {quote_value(self.change_probability)}",
             )
         check_numbers("factors", self.factors, float, 0)
         if not self.factors or min(self.factors) <= 0:
-            raise OptionError("factors", f"factors must be numbers above 0, not {self.factors!r}")
+            raise OptionError("factors", f"factors must be numbers above 0, not {quote_value(self.factors)}")
         if self.executor not in EXECUTORS:
             raise OptionError("executor", near_matches("executor", self.executor, EXECUTORS))
 
@@ -82,10 +89,8 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingS
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    names = [item.name for item in fields(PbtSettings)]
     with placed(values):
-        pbt = PbtSettings(**{name: value for name, value in values.items() if name in names})
-        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
+        pbt, settings = split_settings(PbtSettings, values)
         for name in ("partners", "target_return"):
             if name in values:
                 raise OptionError(name, f"{name}: means nothing to a population")

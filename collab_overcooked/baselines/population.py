@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
 from collab_overcooked.baselines.preferences import EventReward, draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, settings_from
+from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, split_settings
 from collab_overcooked.baselines.training import is_finished, train
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.evaluation.partner_pool import Best, Partner, PartnerPool, make_partner, write_partner_pool
@@ -74,8 +74,8 @@ class PopulationSettings:
             if not levels:
                 raise OptionError("grid", f"grid: {name} must have at least one level")
         if (self.method == "hsp") != bool(self.grid):
-            words = "is missing: give levels of the weights of some events" if self.method == "hsp" else "is for hsp"
-            raise OptionError("grid", f"grid {words}")
+            problem = "is missing: give levels of the weights of some events" if self.method == "hsp" else "is for hsp"
+            raise OptionError("grid", f"grid {problem}")
 
 
 def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSettings, TrainingSettings]:
@@ -84,10 +84,8 @@ def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSetti
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    names = [item.name for item in fields(PopulationSettings)]
     with placed(values):
-        population = PopulationSettings(**{name: value for name, value in values.items() if name in names})
-        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
+        population, settings = split_settings(PopulationSettings, values)
         if settings.has_partners or settings.preferences:
             raise OptionError("partners", "partners, pool, copy_rate and preferences: a population has its own")
     return population, settings

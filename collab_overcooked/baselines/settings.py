@@ -1,4 +1,4 @@
-"""Settings of a training run: one frozen record, from YAML files and ``key=value`` words."""
+"""Settings of a training run: one frozen record, from YAML files and ``key=value`` arguments."""
 
 from __future__ import annotations
 
@@ -141,13 +141,13 @@ class TrainingSettings:
             raise OptionError("partner_noise", "partner_noise: there are no partners; name some, a pool or a copy_rate")
         for name in ("partner_noise", "copy_rate"):
             if getattr(self, name) > 1:
-                raise OptionError(name, f"{name} must be at most 1, not {getattr(self, name)!r}")
+                raise OptionError(name, f"{name} must be at most 1, not {quote_value(getattr(self, name))}")
         if self.kept_policies and self.weights == "own":
             raise OptionError("kept_policies", "kept_policies: one policy is kept at a time, with weights='shared'")
         if self.preferences and self.weights != "own":
             raise OptionError("preferences", "preferences: each learner has its own; they need weights='own'")
         if self.history > MAX_PAST_ACTIONS:
-            raise OptionError("history", f"history must be at most {MAX_PAST_ACTIONS}, not {self.history!r}")
+            raise OptionError("history", f"history must be at most {MAX_PAST_ACTIONS}, not {quote_value(self.history)}")
         if self.history and self.convolutions:
             raise OptionError("history", "history: past actions are no picture; use dense layers, convolutions=[]")
 
@@ -278,3 +278,14 @@ def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
                 message = f"{item.name} is missing: give it in the configuration or on the command line"
                 raise OptionError(item.name, message)
         return kind(**values)
+
+
+def split_settings(kind: type[T], values: Mapping[str, Any]) -> tuple[T, TrainingSettings]:
+    """Return settings of an algorithm that runs trainings, and those of the trainings, from names and values of both.
+
+    Raises:
+        ValueError: For an unknown or a missing name, or a value that is not allowed.
+    """
+    names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
+    outer = kind(**{name: value for name, value in values.items() if name in names})
+    return outer, settings_from(TrainingSettings, {name: values[name] for name in values if name not in names})

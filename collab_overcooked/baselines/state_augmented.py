@@ -21,7 +21,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games
-from collab_overcooked.baselines.settings import TrainingSettings, check_number, settings_from
+from collab_overcooked.baselines.settings import TrainingSettings, check_number, split_settings
 from collab_overcooked.baselines.train_logger import LOG, log_line, read_log
 from collab_overcooked.baselines.training import Training, claim_folder, finish
 from collab_overcooked.envs.api import FullGame
@@ -63,10 +63,8 @@ def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, Train
     Raises:
         ValueError: For an unknown or a missing name, or a value that is not allowed.
     """
-    names = [item.name for item in fields(RoundSettings)]
     with placed(values):
-        rounds = RoundSettings(**{name: value for name, value in values.items() if name in names})
-        settings = settings_from(TrainingSettings, {name: value for name, value in values.items() if name not in names})
+        rounds, settings = split_settings(RoundSettings, values)
         for name in ("partners", "pool", "copy_rate", "preferences", "target_return", "kept_policies"):
             if getattr(settings, name):
                 raise OptionError(name, f"{name}: means nothing to state-augmented self-play")

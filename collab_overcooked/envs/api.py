@@ -89,7 +89,8 @@ class Game(Protocol):
         single_action_space: Discrete(A).
         state_space: Box of the global state.
         max_cycles: Maximum length of an episode in steps.
-        exact_masks: Whether masks allow exactly the actions that a step would accept in the current state.
+        exact_masks: Whether masks allow exactly the actions that a step would accept in the current state if the other
+            agents waited.
     """
 
     id: str

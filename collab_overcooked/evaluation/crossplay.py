@@ -15,6 +15,7 @@ import numpy as np
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation.journal import LineJournal
 from collab_overcooked.evaluation.pairs import batch_pairs, plan_pairs
+from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
@@ -322,6 +323,7 @@ def cross_play(
     episodes, seed = parse_integer("episodes", episodes, 1), parse_integer("seed", seed, 0)
     chosen, batch_size = read_workers(workers), parse_integer("batch_size", batch_size, 1)
     names, specs = read_pool(pool)
+    check_episodes(len(specs) ** 2 * episodes)
     make_team(specs, make)  # refuses unknown policies
     game = cached_env(env_id, options or {}).game
     returns = np.zeros((len(names), len(names), episodes))

@@ -20,6 +20,7 @@ import yaml
 
 from collab_overcooked import registry
 from collab_overcooked.envs.parallel import ParallelEnv
+from collab_overcooked.evaluation.plans import MAX_EPISODES
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 from collab_overcooked.metrics.intervals import Estimate
@@ -247,7 +248,7 @@ def _read_pool(doc: Document, name: str, folder: Path | None) -> PartnerPool:
         env_kwargs=doc.mapping("options", default={}),
         partners=tuple(_read_partner(doc, k) for k in range(len(entries))),
         title=doc.text("title", default=""),
-        episodes=doc.integer("episodes", default=100, low=1),
+        episodes=doc.integer("episodes", default=100, low=1, high=MAX_EPISODES),
         seed=doc.integer("seed", default=0),
         folder=folder,
     )

@@ -12,6 +12,7 @@ from collab_overcooked import __version__
 from collab_overcooked.evaluation.batch_games import play_games
 from collab_overcooked.evaluation.journal import LineJournal
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
+from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.registry import measure
@@ -290,6 +291,7 @@ def score(
     if not trust:
         refuse_met(pool, egos, partners)
     episodes = episodes or pool.episodes
+    check_episodes(len(egos) * len(partners) * episodes)
     cells = list(plan_cells(pool, egos, partners, episodes, among))
     config = _config(pool, cells, episodes)
     with resumable(out, FILE), LineJournal(out / FILE, "evaluation", config, LINE, note) as journal:

@@ -10,6 +10,19 @@ from collab_overcooked.runner.episode import episode_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Evaluation, Job, Series
 from collab_overcooked.runner.teams import SWAPPED
 
+MAX_EPISODES = 1_000_000
+"""Maximum number of episodes of an evaluation; jobs and records of more do not fit into memory."""
+
+
+def check_episodes(count: int) -> None:
+    """Refuse evaluations of too many episodes.
+
+    Raises:
+        ValueError: If there are more than ``MAX_EPISODES``.
+    """
+    if count > MAX_EPISODES:
+        raise ValueError(f"episodes: this is {count:,} episodes in all, allowed are {MAX_EPISODES:,}")
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobGroup:
@@ -52,6 +65,13 @@ class EpisodePlan(Evaluation):
     groups: tuple[JobGroup, ...]
     episodes: int | None = None
 
+    def __post_init__(self) -> None:
+        check_episodes(self.size())
+
+    def size(self) -> int:
+        """Return the number of episodes of all groups; 0 if groups say it themselves."""
+        return len(self.groups) * (self.episodes or 0)
+
     def config(self) -> dict[str, Any]:
         """Return what must be equal for a run to be continued; ``team`` if one team plays all of it."""
         teams = self.teams()
@@ -81,6 +101,10 @@ class SeriesPlan(EpisodePlan):
 
     job: ClassVar[Any] = Series
     runs: int
+
+    def size(self) -> int:
+        """Return the number of episodes of all runs of all groups."""
+        return self.runs * sum(group.fields.get("episodes", self.episodes or 0) for group in self.groups)
 
     def make_jobs(self) -> list[Job]:
         """Return all runs in the order of the record file."""

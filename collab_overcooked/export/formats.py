@@ -29,17 +29,19 @@ def write_npz(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> N
     ``infos.state`` (1, T, S), ``infos.legals`` (1, T, N, A).
     """
     seats = _seats(episodes[0], seat)
-    ends = {name: np.concatenate([_ends(each, getattr(each, name), seats) for each in episodes]) for name in ENDS}
+    ends = {
+        name: np.concatenate([_ends(episode, getattr(episode, name), seats) for episode in episodes]) for name in ENDS
+    }
     arrays = {
-        "observations": np.concatenate([each.observations[:-1, seats] for each in episodes]),
-        "actions": np.concatenate([each.actions[:, seats] for each in episodes]),
-        "rewards": np.concatenate([each.rewards[:, seats] for each in episodes]),
+        "observations": np.concatenate([episode.observations[:-1, seats] for episode in episodes]),
+        "actions": np.concatenate([episode.actions[:, seats] for episode in episodes]),
+        "rewards": np.concatenate([episode.rewards[:, seats] for episode in episodes]),
         "terminals": ends["terminated"],
         "truncations": ends["truncated"],
-        "infos.legals": np.concatenate([each.masks[:-1, seats] for each in episodes]),
+        "infos.legals": np.concatenate([episode.masks[:-1, seats] for episode in episodes]),
     }
     if seat is None:  # the global state is more than one seat knows
-        arrays["infos.state"] = np.concatenate([each.states[:-1] for each in episodes])
+        arrays["infos.state"] = np.concatenate([episode.states[:-1] for episode in episodes])
     batched: dict[str, Any] = {name: array[None] for name, array in arrays.items()}
     np.savez_compressed(path / "data.npz", **batched)
     _write_description(path, episodes, seat)
@@ -59,7 +61,7 @@ def _ends(episode: Trajectory, ended: bool, seats: Sequence[int]) -> np.ndarray:
 
 
 def _write_description(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
-    described = [each.about | {"steps": len(each)} for each in episodes]
+    described = [episode.about | {"steps": len(episode)} for episode in episodes]
     view = "central" if seat is None else f"agent_{seat}"
     write_atomic(
         path / "dataset.json", json.dumps({"version": __version__, "view": view, "episodes": described}).encode()
@@ -80,13 +82,13 @@ def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) 
         import pyarrow.parquet
     except ImportError as error:
         raise ValueError(f"format parquet needs pyarrow ({error}): {EXTRA}") from None
-    number = pyarrow.uint8() if episodes[0].observations.dtype == np.uint8 else pyarrow.float32()
+    cell = pyarrow.uint8() if episodes[0].observations.dtype == np.uint8 else pyarrow.float32()
     schema = pyarrow.schema(
         {
             "episode": pyarrow.int32(),
             "t": pyarrow.int32(),
             "agent": pyarrow.int8(),
-            "observation": pyarrow.list_(number),
+            "observation": pyarrow.list_(cell),
             "mask": pyarrow.list_(pyarrow.bool_()),
             "action": pyarrow.int32(),
             "action_text": pyarrow.string(),
@@ -99,8 +101,8 @@ def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) 
     )
     file = path / "data.parquet"
     with pyarrow.parquet.ParquetWriter(file, schema) as writer:
-        for number_of_episode, each in enumerate(episodes):
-            rows = list(_rows(number_of_episode, each, _seats(each, seat)))
+        for number, episode in enumerate(episodes):
+            rows = list(_rows(number, episode, _seats(episode, seat)))
             writer.write_table(pyarrow.Table.from_pylist(rows, schema))
     _write_description(path, episodes, seat)
     write_atomic(path / "README.md", _card(episodes, [(field.name, str(field.type)) for field in schema]).encode())
@@ -131,7 +133,7 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
 def _card(episodes: Sequence[Trajectory], fields: Sequence[tuple[str, str]]) -> str:
     first, steps = episodes[0], sum(map(len, episodes))
     agents, shape = first.game.n_agents, tuple(first.game.single_observation_space.shape)
-    teams = sorted({" + ".join(each.record["team"].values()) for each in episodes})
+    teams = sorted({" + ".join(episode.record["team"].values()) for episode in episodes})
     columns = "\n".join(f"| `{name}` | {kind} |" for name, kind in fields)
     return f"""---
 license: {LICENCE}
@@ -172,10 +174,10 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
     except ImportError as error:
         raise ValueError(f"format minari needs minari ({error}): {EXTRA}") from None
     first = episodes[0]
-    for each in episodes:
-        if each.game.kwargs != first.game.kwargs:
+    for episode in episodes:
+        if episode.game.kwargs != first.game.kwargs:
             raise ValueError(
-                f"format minari: the options of episodes differ ({each.record['env_kwargs']} and "
+                f"format minari: the options of episodes differ ({episode.record['env_kwargs']} and "
                 f"{first.record['env_kwargs']}); export each setting by itself, with --tasks"
             )
     limit = {"max_cycles": first.record["max_cycles"]} if first.record.get("max_cycles_given") else {}
@@ -185,10 +187,10 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
         space = first.game.single_observation_space
         spaces = {"observation_space": space, "action_space": gymnasium.spaces.Discrete(first.game.n_actions)}
     buffers = [
-        EpisodeBuffer(id=number, seed=each.record["seed"], **_buffer(each, seat))
-        for number, each in enumerate(episodes)
+        EpisodeBuffer(id=number, seed=episode.record["seed"], **_buffer(episode, seat))
+        for number, episode in enumerate(episodes)
     ]
-    teams = sorted({" + ".join(each.record["team"].values()) for each in episodes})
+    teams = sorted({" + ".join(episode.record["team"].values()) for episode in episodes})
     with _root(path), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # author and links to code are for the owner of the data to add
         create_dataset_from_buffers(
@@ -198,7 +200,7 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
             eval_env=env if seat is None else None,
             **spaces,
             algorithm_name="; ".join(teams),
-            description=json.dumps([each.about for each in episodes]),
+            description=json.dumps([episode.about for episode in episodes]),
             requirements=[f"collab-overcooked=={__version__}"],
             data_format="arrow",
             jpeg_encoding=False,

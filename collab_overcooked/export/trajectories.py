@@ -10,7 +10,7 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.policies.observation import select_observation
+from collab_overcooked.policies.observation import check_observation
 from collab_overcooked.policies.registry import PERSON
 from collab_overcooked.runner.records import about
 from collab_overcooked.runner.replay import replay
@@ -53,7 +53,7 @@ class Trajectory:
 
     @property
     def about(self) -> dict[str, Any]:
-        """Return what datasets say of the episode: fields of its record, and its options without defaults."""
+        """Return what datasets say of the episode: fields of its record, and its environment options."""
         values = {name: self.record[name] for name in EPISODE_FIELDS if name in self.record}
         return {**values, "env_kwargs": dict(self.record["env_kwargs"])}
 
@@ -70,10 +70,7 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
     """
     env_id = record["env_id"]
     with about(record):
-        unknown = [name for name in observation if name not in select_observation(env_id, observation)]
-        if unknown:
-            registry.load_game(env_id, **dict.fromkeys(unknown, observation[unknown[0]]))  # names a misspelt option
-            raise ValueError(f"option {unknown[0]!r} changes {env_id} itself, not its observation")
+        check_observation(env_id, observation)
         game = registry.load_game(env_id, **{**record["env_kwargs"], **observation})
     _, out = game.alloc(1)
     observations, masks, states = [], [], []

@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any
 
 MAX_SHOWN = 200  # characters of a value in a message
+MAX_MESSAGE = 2000  # characters of a message, which may quote several values
 HINT_CUTOFF = 0.6  # minimum similarity of a suggested name; suggestions below it mislead more than they help
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlong = 4, MAX_SHOWN, MAX_SHOWN, MAX_SHOWN
@@ -26,12 +27,18 @@ class OptionError(ValueError):
     """
 
     def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(shorten(message))
         self.name = name
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle name and message, so that worker processes can pass the error on."""
         return OptionError, (self.name, str(self))
+
+
+def shorten(message: str) -> str:
+    """Return the message of an error about input from outside; the middle of a long one is left out."""
+    half = MAX_MESSAGE // 2
+    return message if len(message) <= MAX_MESSAGE else f"{message[:half]} ... {message[-half:]}"
 
 
 def quote_value(value: object) -> str:

@@ -8,6 +8,7 @@ nodes that frames of pandas 0.25 to 3 consist of.
 from __future__ import annotations
 
 import pickletools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,7 +266,9 @@ def read_columns(path: Path) -> dict[str, Array]:
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     try:
-        value = _Machine().run(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # escapes that Python does not know, in damaged texts
+            value = _Machine().run(data)
         if isinstance(value, Call) and value.function in FRAMES:
             return _columns_of(value)
     except (

@@ -9,6 +9,8 @@ from typing import Any
 
 import yaml
 
+from collab_overcooked.io.checks import shorten
+
 KeyPath = tuple[Any, ...]
 Marks = dict[KeyPath, tuple[str, int]]
 
@@ -21,6 +23,9 @@ PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "floa
 
 class LayoutError(ValueError):
     """Invalid file; the message names file, line or cell, and a remedy."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shorten(message))
 
 
 class _Loader(yaml.SafeLoader):

@@ -27,6 +27,24 @@ def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, 
     return {name: env_kwargs[name] for name in observation_options(env_id) if name in env_kwargs}
 
 
+def check_observation(env_id: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that are not observation options.
+
+    Raises:
+        ValueError: For an option that is unknown or that changes the game itself.
+    """
+    allowed = observation_options(env_id)
+    for name in options:
+        if name in allowed:
+            continue
+        if name in registry.game_options(env_id):
+            listed = ", ".join(allowed) or "none"
+            raise ValueError(
+                f"observation: {quote_value(name)} changes {env_id} itself, not its observation; allowed: {listed}"
+            )
+        raise ValueError(f"observation: {near_matches('option', name, allowed)}")
+
+
 class Observer:
     """Encodes observations as in a policy's training, independent of the environment's encoding.
 
@@ -42,12 +60,9 @@ class Observer:
     """
 
     def __init__(self, game: FullGame, options: Mapping[str, Any]) -> None:
-        allowed = observation_options(game.id)
-        for name in options:
-            if name not in allowed:
-                _refuse(game.id, name, allowed)
+        check_observation(game.id, options)
         config = registry.game_class(game.id).config_class()
-        chosen = {name: getattr(config, name) for name in allowed} | dict(options)
+        chosen = {name: getattr(config, name) for name in observation_options(game.id)} | dict(options)
         same = all(game.kwargs.get(name) == value for name, value in chosen.items())
         self.variant = game if same else registry.load_game(game.id, **{**game.kwargs, **chosen})
         self.same = same
@@ -57,16 +72,6 @@ class Observer:
         if self.same:
             return observation
         return view.observed_by(self.variant, self.variant.alloc(1)[1])  # new memory: policies may be asked in threads
-
-
-def _refuse(env_id: str, name: Any, allowed: list[str]) -> None:
-    if name in registry.game_options(env_id):
-        listed = ", ".join(allowed) or "none"
-        raise ValueError(
-            f"observation: {quote_value(name)} changes {env_id} itself, not its observation; "
-            f"a policy may declare: {listed}"
-        )
-    raise ValueError(f"observation: {near_matches('option', name, allowed)}")
 
 
 def observer_of(policy: Any, game: FullGame) -> Observer | None:
@@ -81,7 +86,7 @@ def observer_of(policy: Any, game: FullGame) -> Observer | None:
     try:
         return _observer(played, json.dumps(dict(options), sort_keys=True))
     except (ValueError, TypeError) as error:
-        raise ValueError(f"policy {getattr(policy, 'name', policy)!r}: {error}") from None
+        raise ValueError(f"policy {quote_value(getattr(policy, 'name', policy))}: {error}") from None
 
 
 @lru_cache(maxsize=64)

@@ -71,9 +71,24 @@ def case_of(record: Record) -> str:
 
 def cards(records: Sequence[Record]) -> list[Scorecard]:
     """Return a card for every policy and question set, and one with the differences if there are several."""
+    for record in records:
+        _check_choices(record)
     by_policy = _by(records, policy_of)
     policy_cards = [_card(name, answered) for name, answered in by_policy.items()]
     return [*policy_cards, _differences(by_policy)] if len(by_policy) > 1 else policy_cards
+
+
+def _check_choices(record: Record) -> None:
+    """Refuse indices of choices that an item does not have.
+
+    Raises:
+        ValueError: Naming the field.
+    """
+    count, chosen = len(record["item"]["choices"]), record["answer"]["choice"]
+    for name, numbers in (("item.correct", record["item"]["correct"]), ("answer.choice", [chosen or 0])):
+        for number in numbers:
+            if not 0 <= number < count:
+                raise ValueError(f"{name}: got {number}, allowed are 0 to {count - 1}")
 
 
 def _by(records: Iterable[Record], key: Callable[[Record], str]) -> dict[str, list[Record]]:

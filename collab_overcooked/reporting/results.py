@@ -18,7 +18,7 @@ from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import by_variant, variant_of
-from collab_overcooked.runner.records import about, read_records
+from collab_overcooked.runner.records import UNREADABLE, about, read_records
 from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
@@ -83,10 +83,7 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
     Args:
         played: Run -> records.
     """
-    values = {
-        run: [measure(record, list(metrics_of(record["env_id"]))) for record in records]
-        for run, records in played.items()
-    }
+    values = {run: list(map(_measure_all, records)) for run, records in played.items()}
     measured = {
         name
         for episodes in values.values()
@@ -103,6 +100,11 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
         rows.append((run, "; ".join(teams), len(episodes), *means))
     heads = (Column("Run"), Column("Team"), Column("episodes", "number"))
     return ResultTable((*heads, *(Column(name, "estimate", 2) for name in names)), tuple(rows), "Means over episodes")
+
+
+def _measure_all(record: Record) -> dict[str, Any]:
+    with about(record):
+        return measure(record, list(metrics_of(record["env_id"])))
 
 
 def _is_number(value: Any) -> bool:
@@ -137,11 +139,11 @@ def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> 
     """Apply a scoring function to records, and name the first invalid record in the error.
 
     Raises:
-        ValueError: If the function raises it.
+        ValueError: If the function cannot read a record.
     """
     try:
         return score(records)
-    except ValueError:
+    except UNREADABLE:
         for record in records:
             with about(record):
                 score([record])

@@ -42,16 +42,21 @@ class StoredRecord(dict[str, Any]):
     line = b""
 
 
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
+"""Errors that code which reads a record raises for values that no game writes."""
+
+
 @contextmanager
 def about(record: Mapping[str, Any]) -> Iterator[None]:
-    """Convert errors in the content of a record (ValueError, TypeError) to RecordErrors that name the record."""
+    """Convert errors in the content of a record (``UNREADABLE``) to RecordErrors that name the record."""
     try:
         yield
     except RecordError:
         raise
-    except (ValueError, TypeError) as error:
+    except UNREADABLE as error:
         where = getattr(record, "where", "") or f"record of {record.get('task') or record['env_id']}"
-        raise RecordError(f"{where}: {error}") from error
+        reason = str(error) if isinstance(error, (ValueError, TypeError)) else f"{type(error).__name__}: {error}"
+        raise RecordError(f"{where}: {reason}") from error
 
 
 def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[Any]:

@@ -78,6 +78,11 @@ def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
         env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode, max_cycles=limit)
     if len(env.possible_agents) != len(record["team"]):
         raise ValueError(f"team: the record has {len(record['team'])} seats, the game {len(env.possible_agents)}")
+    count = env.game.n_actions
+    for t, step in enumerate(record["steps"]):
+        for seat, action in enumerate(step["actions"]):
+            if action >= count:
+                raise ValueError(f"steps[{t}].actions[{seat}]: got {action}, allowed are 0 to {count - 1}")
     env.reset(seed=record["seed"], options=record.get("options"))
     return env
 
@@ -134,8 +139,11 @@ def _equal(recorded: Any, computed: Any) -> bool:
         return recorded.keys() == computed.keys() and all(_equal(recorded[key], computed[key]) for key in computed)
     if isinstance(recorded, (list, tuple)) and isinstance(computed, (list, tuple)):
         return len(recorded) == len(computed) and all(map(_equal, recorded, computed))
-    if isinstance(recorded, (int, float)) and isinstance(computed, (int, float)):
-        return math.isclose(recorded, computed, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(recorded, float) or isinstance(computed, float):
+        try:
+            return math.isclose(recorded, computed, rel_tol=1e-9, abs_tol=1e-12)
+        except (TypeError, OverflowError):  # None, a text, or an integer beyond all floats
+            return False
     return bool(recorded == computed)
 
 

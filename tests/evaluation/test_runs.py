@@ -13,7 +13,9 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.collab_overcooked.suite.task_references import parse_levels, task_references
+from collab_overcooked.reporting.report import build_report
 from collab_overcooked.runner.episode import episode_seed
+from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.replay import first_difference, replay
 
 
@@ -145,7 +147,8 @@ def go_on(record):
         (lambda record: record.update(success=True), "success: recorded True, replayed False"),
         (lambda record: record["history"][0].append({"timestamp": 1, "action": "deliver()"}), "history: "),
         (lambda record: record["steps"][0].update(action_texts=["deliver()"] * 2), r"action_texts\[0\]"),
-        (lambda record: record["steps"][0].update(actions=[10**6, 1]), "outside"),
+        (lambda record: record["steps"][0].update(actions=[10**6, 1]), r"steps\[0\]\.actions\[0\]: got 1000000"),
+        (lambda record: record["metrics"].update(success=10**400), r"metrics\.success: recorded 1000"),
     ],
 )
 def test_a_tampered_record_is_found_out(random_records, tamper, words):
@@ -234,3 +237,18 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
     theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
     assert task_references({}).vocabularies == theirs
     assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]
+
+
+def test_reports_refuse_actions_that_a_game_does_not_have(random_records):
+    record = copy.deepcopy(random_records[0])
+    record["steps"][-1]["actions"] = [0, 10**6]
+    with pytest.raises(RecordError, match=r"actions\[1\]: got 1000000, allowed are 0 to"):
+        build_report([record], [])
+
+
+@pytest.mark.parametrize(
+    ("suite", "options"), [("overcooked", {}), ("rush", {"runs": 2}), ("cuisineworld", {}), ("transport", {})]
+)
+def test_more_episodes_than_memory_holds_are_refused(suite: str, options: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match="episodes in all, allowed are 1,000,000"):
+        plan_evaluation(suite, ["all=random"], episodes=10**12, **options)

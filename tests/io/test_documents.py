@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_value
 from collab_overcooked.io.yaml_reader import read_yaml
 
@@ -21,6 +22,13 @@ def write(folder: Path, name: str, text: str) -> Path:
 
 def read(folder: Path, text: str, name: str = "mine.yaml") -> Document:
     return load_layout(write(folder, name, text), FOLDER)
+
+
+def test_long_messages_are_shortened():
+    message = f"file.yaml, line 3: must be a number, not {'x' * 5000}; write 0.5"
+    for error in (LayoutError(message), OptionError("memory", message)):
+        assert len(str(error)) < 2100
+        assert str(error).startswith("file.yaml, line 3") and str(error).endswith("write 0.5")
 
 
 def test_shipped_layouts_are_listed():

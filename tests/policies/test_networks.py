@@ -87,7 +87,7 @@ def test_a_file_declares_the_observation_of_its_classes(tmp_path):
                 return None
         """)
     )
-    with pytest.raises(ValueError, match=r"'layout' changes Overcooked-v0 itself.* may declare: obs, axes"):
+    with pytest.raises(ValueError, match=r"'layout' changes Overcooked-v0 itself.* allowed: obs, axes"):
         play(f"{tmp_path}/declared_file.py:Mine")
 
 

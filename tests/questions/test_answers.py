@@ -245,6 +245,20 @@ def test_accuracy_and_chance():
     assert share.value == 1.0 and 0.6 < share.low < 0.9
 
 
+@pytest.mark.parametrize(
+    ("part", "field", "value", "message"),
+    [
+        ("answer", "choice", 4, r"answer\.choice: got 4, allowed are 0 to 3"),
+        ("item", "correct", [0, 9], r"item\.correct: got 9, allowed are 0 to 3"),
+    ],
+)
+def test_a_choice_that_an_item_lacks_is_refused(part, field, value, message):
+    answered = record("x", True)
+    answered[part][field] = value
+    with pytest.raises(ValueError, match=message):
+        cards([answered])
+
+
 def test_the_paired_difference_and_its_test():
     own = [record(f"x-{i}", True) for i in range(6)]
     other = [record(f"x-{i}", i >= 5, policy="b") for i in range(6)]

@@ -68,7 +68,8 @@ class CompiledGame(FullGame):
         rules: What seats should know of the rules, where it is the same for all options.
         event_codes: What ``Out.events`` has as its code, where that is all that it has.
         reason_codes: What it has as its reason; 0 is for what was accepted.
-        lesson: What a guided first round teaches: a name for pages, and the label of the event that shows it was done.
+        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
+            ``"EVENT LABEL"`` of the event that completes the step.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
@@ -120,6 +121,10 @@ class CompiledGame(FullGame):
         state, _ = self.alloc(1)
         bounds = np.iinfo(np.int32)
         self.state_space = gymnasium.spaces.Box(bounds.min, bounds.max, self.state_vector(state, 0).shape, np.int32)
+
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+        """Return the steps of ``lesson`` that a seat can complete."""
+        return self.lesson
 
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
         """Return state and out of a batch."""

@@ -97,7 +97,7 @@ class EpisodeDriver:
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
-        self._practice = None if goal is None else Practice(goal, idle, getattr(self.game, "lesson", ()))
+        self._practice = None if goal is None else Practice(goal, idle, self._lessons())
         self._started: Started | None = None
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out what they were told
         self._why: str | None = None  # the episode is to be abandoned
@@ -106,6 +106,10 @@ class EpisodeDriver:
         self._reading = False  # whether the episode reads a plan, in a thread
         self._newcomers: list[Person] = []  # who has come meanwhile
         self._checks: dict[str, asyncio.Task[None]] = {}  # the last answer that is being read, by agent
+
+    def _lessons(self) -> dict[int, Sequence[tuple[str, str]]]:
+        lesson_for = getattr(self.game, "lesson_for", lambda seat: ())
+        return {seat: lesson_for(seat) for seat in self.people}
 
     # ---------------------------------------------------------------------------------------- the loop
 

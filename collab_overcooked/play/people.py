@@ -93,7 +93,7 @@ class Person:
         question: The open question as it was sent, None without one.
         answered: Is given the answer of the open question.
         asked_at: When the open question was sent.
-        rematch: Whether the person wants to play again with seats swapped; None as long as not at all.
+        rematch: One of ``messages.REMATCHES`` that the person has chosen; None before that.
         ahead: Whether the open question was sent before it was the seat's turn, as everybody chooses at once.
         counts: ``decisions``, ``seconds``, ``timeouts``, ``disconnects`` and ``refused`` of this episode.
         left_at: When the connection was lost; None while there is one, or there was none yet.
@@ -118,7 +118,7 @@ class Person:
         self.seconds = 0.0
         self.menu: list[str] = []  # of the question before
         self.asked_at, self.ahead = 0.0, False
-        self.rematch: bool | None = None
+        self.rematch: str | None = None
 
     @property
     def agent(self) -> str:

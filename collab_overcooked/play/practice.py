@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,12 +44,15 @@ class Practice:
     Args:
         goal: What is to be done.
         idle: By seat of a person: the text of doing nothing.
-        lesson: For the goal ``LESSON``: name and label of the event of each part, in their order.
+        lessons: For the goal ``LESSON``, by seat: name of each step and regular expression of its event, in order.
     """
 
-    def __init__(self, goal: Goal, idle: Mapping[int, str], lesson: Sequence[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, goal: Goal, idle: Mapping[int, str], lessons: Mapping[int, Sequence[tuple[str, str]]] | None = None
+    ) -> None:
         self.goal, self._idle = goal, idle
-        self._lesson = dict(lesson) if goal.name == LESSON else {}
+        taught = lessons if lessons is not None and goal.name == LESSON else {}
+        self._lessons = {seat: {name: re.compile(event) for name, event in taught.get(seat, ())} for seat in idle}
         self._count: Counter[int] = Counter()
         self._done: dict[int, list[str]] = {seat: [] for seat in idle}
         self._skipped: set[int] = set()
@@ -72,16 +76,22 @@ class Practice:
         self._steps += 1
         self._count.update(seat for seat, idle in self._idle.items() if self.goal.done(step, seat, idle))
         for seat, done in self._done.items():
-            label = (step["events"][seat] or {}).get("label")
-            done += [name for name, wanted in self._lesson.items() if wanted == label and name not in done]
-        return self._steps >= (MAX_LESSON_STEPS if self._lesson else MAX_STEPS) or self.over
+            event = step["events"][seat]
+            if event is not None:
+                text = f"{event['event']} {event['label']}"
+                done += [
+                    name for name, pattern in self._lessons[seat].items() if name not in done and pattern.fullmatch(text)
+                ]
+        return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:
         """Return what a page shows of a lesson; None for other goals."""
-        return {"type": "progress", "steps": list(self._lesson), "done": self._done[seat]} if self._lesson else None
+        if self.goal.name != LESSON:
+            return None
+        return {"type": "progress", "steps": list(self._lessons[seat]), "done": self._done[seat]}
 
     def _finished(self, seat: int) -> bool:
-        return len(self._done[seat]) >= len(self._lesson) and self._count[seat] >= self.goal.times
+        return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times
 
 
 def goals_for(game: Any) -> tuple[Goal, ...]:

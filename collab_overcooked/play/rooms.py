@@ -11,6 +11,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.play.messages import AGAIN, OTHER, REMATCHES, SWAP
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
@@ -121,13 +122,30 @@ class Rooms:
 
 def with_rematch(session: Session) -> Session:
     """Let a session be followed by another one with the same people."""
-    session.again = lambda swap: with_rematch(rematch_of(session, swap))
+    session.again = lambda how: with_rematch(rematch_of(session, how))
+    session.list_rematches = lambda: REMATCHES if other_tasks(session) else (AGAIN, SWAP)
     return session
 
 
-def rematch_of(session: Session, swap: bool) -> Session:
-    """Return a session with the jobs of another one, drawn anew, and its seats moved on by one if they are swapped."""
+def other_tasks(session: Session) -> list[Job]:
+    """Return the other tasks or layouts of a session's game that its team can play."""
+    first = session.jobs[0]
+    if first.env_id not in playable():
+        return []
+    return [job for job in _jobs(first.env_id) if job.task != first.task and len(job.team) == len(first.team)]
+
+
+def rematch_of(session: Session, how: str = AGAIN) -> Session:
+    """Return a session that follows another one, with new seeds.
+
+    Args:
+        session: The session that is over.
+        how: ``"again"`` plays the same jobs, ``"swap"`` moves the team on by one seat, and ``"other"`` draws another
+            task or layout of the game.
+    """
     team: Sequence[str] = session.jobs[0].team
-    team = (*team[1:], team[0]) if swap else team
-    jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in session.jobs]
+    team = (*team[1:], team[0]) if how == SWAP else team
+    others = other_tasks(session) if how == OTHER else []
+    jobs = [others[secrets.randbelow(len(others))]] if others else session.jobs
+    jobs = [replace(job, team=tuple(team), seed=secrets.randbelow(2**31)) for job in jobs]
     return Session(jobs, session.settings, folder=session.folder, voice=session.voice is not None, make=session.make)

@@ -18,6 +18,7 @@ from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions
+from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.pictures import picture_of
 from collab_overcooked.play.practice import Goal, goals_for
@@ -91,7 +92,8 @@ class Session:
         state: See above.
         records: What was played to its end.
         error: What stopped the session, None for nothing.
-        again: Returns a session with the same people, seats swapped or not; None where nothing may follow.
+        again: Returns a session with the same people, given one of ``messages.REMATCHES``; None if none may follow.
+        list_rematches: Returns what the people may choose from; called in a thread, as it may load a suite.
         on_rematch: Is given that session once everybody wants it; set by the host.
 
     Raises:
@@ -123,7 +125,9 @@ class Session:
         self.state = "waiting"
         self.records: list[Record] = []
         self.error: Exception | None = None
-        self.again: Callable[[bool], Session] | None = None
+        self.again: Callable[[str], Session] | None = None
+        self.list_rematches: Callable[[], Sequence[str]] = tuple
+        self._rematches: Sequence[str] = ()
         self.on_rematch: Callable[[Session], None] | None = None
         self.driver: EpisodeDriver | None = None
         self.env: Any = None
@@ -295,7 +299,10 @@ class Session:
         except asyncio.CancelledError:
             self._tell_over(self._write(run.close() | self._people_facts()))
             raise
-        self._tell_over(await asyncio.to_thread(self._write, record | self._people_facts()))
+        record = await asyncio.to_thread(self._write, record | self._people_facts())
+        if self._stopped is not None or self._number >= self.episodes:
+            self._rematches = await asyncio.to_thread(self.list_rematches)
+        self._tell_over(record)
 
     def _make_policy(self, spec: str) -> Policy:
         return PersonSeat() if spec == PERSON else self.make(spec)
@@ -334,7 +341,7 @@ class Session:
         outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        told = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": self.again is not None}
+        told = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}
         self._over = {"type": "over", "left": left, "more": more, **told}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
@@ -405,7 +412,7 @@ class Session:
         elif kind in ADJUSTING:
             self._adjust(person, message)
         elif kind == "rematch":
-            self._want_rematch(person, message["how"] == "swap")
+            self._want_rematch(person, message["how"])
         elif self.driver is not None:
             self.driver.receive(person, message)
 
@@ -418,22 +425,25 @@ class Session:
         elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
             self.pause(message["on"])
 
-    def _want_rematch(self, person: Person, swap: bool) -> None:
-        """Note that somebody wants to play again; once everybody does, all are led to the new session."""
+    def _want_rematch(self, person: Person, how: str) -> None:
+        """Note how a person wants to play again; once all do, they are led to the new session."""
         if self.state != "closed" or self.again is None or self.on_rematch is None or person.rematch is not None:
             return
-        person.rematch = swap
+        if how not in self._rematches:
+            return
+        person.rematch = how
         if any(other.rematch is None for other in self.people):
             for other in self.people:
                 if other is not person:
                     other.send({"type": "rematch", "agent": person.seat, "link": ""})
             return
-        swapped = any(other.rematch for other in self.people)
-        following = self.again(swapped)
+        chosen = {other.rematch for other in self.people}
+        how = next(name for name in (OTHER, SWAP, AGAIN) if name in chosen)
+        following = self.again(how)
         self.on_rematch(following)
         seats = len(self.jobs[0].team)
         for other in self.people:
-            seat = None if other.seat is None else (other.seat - swapped) % seats
+            seat = None if other.seat is None else (other.seat - (how == SWAP)) % seats
             new = following.voice if seat is None else following.seats[seat]
             assert new is not None
             other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})

@@ -19,13 +19,13 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.documents import Document, load_layout
 from collab_overcooked.io.text import one_line
-from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 from collab_overcooked.policies.registry import PERSON, is_language, kind_of
 from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
 from collab_overcooked.study.order import ORDERS, rows_of
-from collab_overcooked.study.texts import PAGE_TEXTS, blanks
+from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
 
 FOLDER = "studies"
 PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
@@ -45,17 +45,6 @@ ENDS = {
     "failed": "An error occurred.",
 }
 """Ways in which participation can end, and their descriptions."""
-END_TEXTS = {
-    "done": "You have finished. Thank you for taking part.",
-    "declined": "You did not give your consent, so nothing was stored. You may close this page.",
-    "screened": "Thank you for your answers. They show that this study is not for you.",
-    "inattentive": "Some answers show that questions were not read, so the study ends here. Thank you for your time.",
-    "unmatched": "No partner joined in time to play with you. Thank you for waiting.",
-    "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
-    "left": "You have left the study. Thank you for your time.",
-    "stopped": "The study was ended by its organisers. Thank you for taking part.",
-    "failed": "Something went wrong on our side. You may close this page.",
-}
 
 
 @dataclass(frozen=True)
@@ -268,7 +257,7 @@ class _Reader:
         return Study(
             name=name,
             title=one_line(doc.text("title")),
-            language=self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en",
+            language=self._language(),
             seed=seed,
             consent=doc.text("consent"),
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
@@ -288,6 +277,9 @@ class _Reader:
             texts=self._page_texts(),
             content=doc.content,
         )
+
+    def _language(self) -> str:
+        return self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en"
 
     def _matching(self, pattern: str, requirement: str, *path: Any) -> str:
         text = self.doc.text(*path, default="")
@@ -389,6 +381,7 @@ class _Reader:
 
     def _play(self, path: tuple[str, str]) -> PlaySettings:
         doc, values = self.doc, dict[str, Any](replay=False)  # a replay would teach participants who play again
+        values |= {"language": doc.at("language")} if doc.at("language") in LANGUAGES else {}
         names = PlaySettings.__dataclass_fields__
         for keys in (("play",), (*path, "play")):
             values |= doc.mapping(*keys, only=names, default={})
@@ -440,7 +433,7 @@ class _Reader:
         doc = self.doc
         doc.mapping("finish", only=ENDS, default={})
         ends = {}
-        for name, default in END_TEXTS.items():
+        for name, default in default_texts(self._language())[1].items():
             path = ("finish", name)
             doc.mapping(*path, only=("text", "code", "url"), default={})
             url = doc.text(*path, "url", default="")
@@ -460,7 +453,7 @@ class _Reader:
         doc = self.doc
         doc.mapping("words", only=PAGE_TEXTS, default={})
         texts = {}
-        for name, default in PAGE_TEXTS.items():
+        for name, default in default_texts(self._language())[0].items():
             texts[name] = one_line(doc.text("words", name, default=default))
             allowed = blanks(default)
             if set(blanks(texts[name])) - set(allowed) or re.search(r"[{}]", re.sub(r"\{\w+\}", "", texts[name])):

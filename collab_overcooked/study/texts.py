@@ -1,9 +1,16 @@
-"""Texts of a study's pages; a study file can replace each of them, for example to translate them."""
+"""Texts of a study's pages in English; a study file can replace each of them.
+
+Texts of other languages are in the section ``study`` of the pages' ``words.LANGUAGE.json``.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
+
+from collab_overcooked.play.server import page_file
+from collab_overcooked.play.settings import LANGUAGES
 
 PAGE_TEXTS: Mapping[str, str] = {
     "agree": "I agree and want to take part",
@@ -46,6 +53,28 @@ PAGE_TEXTS: Mapping[str, str] = {
     "error": "Sorry",
 }
 """Texts by name; names in braces are replaced by values."""
+
+END_TEXTS: Mapping[str, str] = {
+    "done": "You have finished. Thank you for taking part.",
+    "declined": "You did not give your consent, so nothing was stored. You may close this page.",
+    "screened": "Thank you for your answers. They show that this study is not for you.",
+    "inattentive": "Some answers show that questions were not read, so the study ends here. Thank you for your time.",
+    "unmatched": "No partner joined in time to play with you. Thank you for waiting.",
+    "partner_left": "Your partner has left the game, so the study ends here. Thank you for taking part.",
+    "left": "You have left the study. Thank you for your time.",
+    "stopped": "The study was ended by its organisers. Thank you for taking part.",
+    "failed": "Something went wrong on our side. You may close this page.",
+}
+"""Texts of the last page by how participation ended."""
+
+
+def default_texts(language: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Return the texts of pages and of ends in a language, in English where there is no file of that language."""
+    if language == "en" or language not in LANGUAGES:
+        return PAGE_TEXTS, END_TEXTS
+    texts = json.loads(page_file(f"words.{language}.json"))["study"]
+    return texts["texts"], texts["ends"]
+
 
 _BLANK = re.compile(r"\{(\w+)\}")
 

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 
+import numpy as np
 import pytest
 from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, TURN, hosted, opened, records
+from play.test_pictures import GAMES
+
+from collab_overcooked import registry
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
@@ -28,6 +33,30 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
         (record,) = records(tmp_path)
     taken = {step["action_texts"][0] for step in record["steps"]}
     assert {"west", "north"} <= taken and record["people"]["agent_0"]["interface"] == "browser"
+
+
+def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(browser, tmp_path) -> None:
+    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *words, "agent_1=random") as links:
+        page = opened(browser, links[0])
+        page.wait(START, 60)
+        page.run("document.getElementById('key-details').open = true")
+        page.run("document.querySelector('#key-list button').click()")
+        page.key("z")
+        assert page.run("document.getElementById('key-list').innerText").startswith("Up: Z")
+        page.run(READY)
+        page.wait(PLAYING)
+        page.key("Z", 0.4)  # north, by the new key
+        page.key("A", 0.4)  # west, as with Caps Lock
+        page.run("document.getElementById('keys-reset').click()")
+        assert "Z" not in page.run("document.getElementById('key-list').innerText")
+        page.wait(OVER)
+        (record,) = records(tmp_path)
+        assert {"north", "west"} <= {step["action_texts"][0] for step in record["steps"]}
+        page.wait("!document.querySelector('[data-rematch=other]').hidden")
+        page.run("document.querySelector('[data-rematch=other]').click()")
+        page.wait(f"location.href !== {json.dumps(links[0])} && ({START})", 90)
+        assert page.problems() == []
 
 
 def test_touch_on_a_small_screen(browser, tmp_path) -> None:
@@ -135,6 +164,39 @@ def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
         (record,) = records(tmp_path)
     assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
     assert record["options"]["orders"][1] == dish
+
+
+ENGLISH = re.compile(r"\b(the|is|are|of|you|your|with|to|has|have|not|away|from|each|every)\b", re.IGNORECASE)
+
+
+def game_texts() -> list[str]:
+    """Rules of all games, and what seats read in some steps of random play."""
+    rng, texts = np.random.default_rng(0), []
+    for env_id, options in GAMES.values():
+        env = registry.make(env_id, **options)
+        _, infos = env.reset(seed=0)
+        for step in range(8):
+            state = env.clone_state().state
+            for seat in range(env.game.n_agents):
+                view = env.game.seen(state, 0, seat)
+                texts += [view.surroundings] if step else [view.rules, view.surroundings]
+            if env.agents:
+                masks = {agent: np.flatnonzero(infos[agent]["action_mask"]) for agent in env.agents}
+                infos = env.step({agent: int(rng.choice(mask)) for agent, mask in masks.items()})[-1]
+    return texts
+
+
+def test_rules_and_observations_are_german(browser, tmp_path) -> None:
+    with hosted(tmp_path, *ESCAPE, "--team", "all=person", "--language", "de") as links:
+        page = opened(browser, links[0])
+        page.wait("document.getElementById('manual').textContent.startsWith('Escape: Anleitung')", 60)
+        script = "import('/page/language.js').then(({ translate }) => JSON.parse(%s).map(translate))"
+        texts = game_texts()
+        german = page.run(script % json.dumps(json.dumps(texts)))
+        assert page.problems() == []
+    allowed = re.compile(r"`[^`]*`|^\{'.*\}$|^Rezept: .*$", re.MULTILINE)  # commands as they are typed, titles of dishes
+    left = {line for text in german for line in allowed.sub("", text).splitlines() if ENGLISH.search(line)}
+    assert len(german) == len(texts) and left == set()
 
 
 FORESEE = """(async () => {

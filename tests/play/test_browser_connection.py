@@ -99,9 +99,11 @@ def test_a_partner_plays_on_beside_one_who_is_cut_off(browser, tmp_path, wired) 
         seen = [one.run(STEP)]
         wire.cut(True)
         one.wait(LOST)
+        other.wait("document.querySelectorAll('#panel .away .cut').length === 1", 60)
         time.sleep(2)
         wire.cut(False)
         one.wait(f"!({LOST}) && {STEP} > {seen[0]} + 5")
+        other.wait("document.querySelectorAll('#panel .away').length === 0")
         assert abs(one.run(STEP) - other.run(STEP)) <= 5
         one.wait(OVER, 60)
         other.wait(OVER)

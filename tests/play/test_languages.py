@@ -43,6 +43,14 @@ def test_every_game_has_a_name_and_a_goal() -> None:
     assert words("en")["games"].keys() == ids
 
 
+@pytest.mark.parametrize("language", OTHERS)
+def test_sentences_have_the_holes_of_their_english_templates(language: str) -> None:
+    sentences = words(language)["sentences"]
+    assert sentences
+    for template, sentence in sentences.items():
+        assert set(re.findall(r"\{\w+\*?\}", sentence)) <= set(re.findall(r"\{\w+\*?\}", template)), template
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_patterns_are_read_and_name_groups_that_they_have(language: str) -> None:
     for pattern, template in words(language)["patterns"]:

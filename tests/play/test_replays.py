@@ -75,4 +75,7 @@ def test_the_page_of_a_replay_has_its_own_policy_and_needs_a_link(make_session) 
         found = own.get(f"/s/{token}/{message['replay']}")
         assert found.status_code == 200 and "frame-ancestors 'none'" in found.headers["Content-Security-Policy"]
         assert "sha256-" in found.headers["Content-Security-Policy"] and found.headers["Cache-Control"] == "no-store"
+        gif = own.get(f"/s/{token}/{message['replay']}.gif")
+        assert gif.headers["content-type"] == "image/gif" and gif.content.startswith(b"GIF8")
+        assert own.get(f"/s/{token}/replay/1.gif").status_code == 404
         assert own.get(f"/s/{token}/replay/1").status_code == 404 and own.get("/s/x/replay/0").status_code == 404

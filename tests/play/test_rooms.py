@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from play.world import ESCAPE, KITCHEN, QUICK, Player, first_legal, play
 
+from collab_overcooked import registry
+from collab_overcooked.play import rooms
 from collab_overcooked.play.host import Host
+from collab_overcooked.play.messages import OTHER
 from collab_overcooked.play.practice import LESSON, Goal, Practice
-from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, listing, with_rematch
-from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.play.rooms import RoomOrder, Rooms, choices, listing, playable, with_rematch
+from collab_overcooked.play.server import page_file
+from collab_overcooked.play.settings import LANGUAGES, PlaySettings
 
 
 def test_the_start_page_offers_every_game_with_its_tasks() -> None:
@@ -70,6 +75,15 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     )
 
 
+def test_another_layout_of_the_game_can_follow(make_session) -> None:
+    session = with_rematch(make_session(["all=person"], **KITCHEN))
+    assert OTHER in session.list_rematches()
+    new = session.again(OTHER)
+    assert new.jobs[0].task != session.jobs[0].task and new.jobs[0].team == session.jobs[0].team
+    alone = with_rematch(make_session(["all=person"], **ESCAPE))
+    assert OTHER not in alone.list_rematches()  # it has one layout
+
+
 def test_two_people_in_turns_are_asked_at_once(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     order: list[tuple[str, str, int]] = []
@@ -110,15 +124,55 @@ def test_a_frame_comes_before_the_first_ready(make_session) -> None:
 
 
 def test_practice_is_skipped_by_each_for_themselves() -> None:
-    lesson = (("take", "take onion"), ("serve", "deliver soup"))
-    practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {0: "stay", 1: "stay"}, lesson)
-    step = {"events": [{"label": "take onion"}, None]}
+    lesson = (("take", r"\w+ take onion"), ("serve", r"\w+ deliver soup"))
+    goal = Goal(LESSON, 0, lambda step, seat, idle: False)
+    practice = Practice(goal, {0: "stay", 1: "stay"}, {0: lesson, 1: lesson})
+    step = {"events": [{"event": "onion_pickup", "label": "take onion"}, None]}
     assert not practice.reached(step)
     assert practice.progress(0) == {"type": "progress", "steps": ["take", "serve"], "done": ["take"]}
     assert practice.progress(1)["done"] == []
     practice.skip(1)
     assert not practice.over
-    assert practice.reached({"events": [{"label": "deliver soup"}, None]}) and practice.over
+    last = {"event": "soup_delivery", "label": "deliver soup"}
+    assert practice.reached({"events": [last, None]}) and practice.over
+
+
+LESSONS = {
+    "Overcooked-v0": "cramped_room",
+    "CollabOvercooked-v0": "boiled_egg",
+    "CuisineWorld-v0": "level_1, 2 agents, alpha 2",
+    "CraftKitchen-v0": "house, 2 agents, pace 3",
+    "Housework-v0": "wash_dishes",
+    "Transport-v0": "food, 6 rooms, 2 containers",
+}
+
+
+def test_games_with_a_lesson_are_known() -> None:
+    assert {game for game in playable() if registry.game_class(game).lesson} == LESSONS.keys()
+
+
+@pytest.mark.parametrize("game", LESSONS)
+def test_playing_well_completes_every_step_of_a_lesson(game: str) -> None:
+    job = next(job for job in rooms._jobs(game) if job.task == LESSONS[game])
+    env = registry.make(job.env_id, **job.env_kwargs)
+    record = replace(job, team=("greedy",) * len(job.team)).run()[0]
+    steps = {name for name, _ in env.game.lesson}
+    taught, done = set(), set()
+    for seat in range(env.game.n_agents):
+        lesson = env.game.lesson_for(seat)
+        practice = Practice(Goal(LESSON, 0, lambda step, seat, idle: False), {seat: ""}, {seat: lesson})
+        for step in record["steps"]:
+            practice.reached(step)
+        taught |= {name for name, _ in lesson}
+        done |= set(practice.progress(seat)["done"])
+    assert taught == done == steps
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_step_of_a_lesson_has_a_text(language: str) -> None:
+    texts = json.loads(page_file(f"words.{language}.json"))["page"]["lessons"]
+    names = {name for game in LESSONS for name, _ in registry.game_class(game).lesson}
+    assert texts.keys() == names and all(texts.values())
 
 
 def test_the_host_page_opens_rooms_and_shows_codes() -> None:

@@ -71,6 +71,12 @@ def test_pages_load_nothing_from_elsewhere(make_session) -> None:
         assert "'unsafe" not in server.POLICY and "style=" not in server.page_file("play.html")
 
 
+@pytest.mark.parametrize("page", ["play.html", "host.html"])
+def test_pages_say_that_they_need_javascript(page: str) -> None:
+    (notice,) = re.findall(r"<noscript>.*?JavaScript.*?</noscript>", server.page_file(page))
+    assert "Schalte es ein" in notice
+
+
 def test_strangers_are_refused(make_session) -> None:
     from starlette.websockets import WebSocketDisconnect
 

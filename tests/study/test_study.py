@@ -27,7 +27,7 @@ from collab_overcooked.study.journal import JOURNAL, PEOPLE, Journal
 from collab_overcooked.study.order import ORDERS, balanced_square, latin_square, rows_of
 from collab_overcooked.study.pages import consent_page, end_page, form_page, prose
 from collab_overcooked.study.results import StudyResults
-from collab_overcooked.study.texts import PAGE_TEXTS
+from collab_overcooked.study.texts import END_TEXTS, PAGE_TEXTS, blanks, default_texts
 
 
 def changed(*path: Any, to: Any) -> dict[str, Any]:
@@ -43,6 +43,22 @@ def changed(*path: Any, to: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def study() -> Study:
     return read_study(QUICK)
+
+
+def test_a_german_study_has_german_pages_ends_and_games() -> None:
+    german = read_study({**QUICK, "language": "de"})
+    pages, ends = default_texts("de")
+    assert pages.keys() == PAGE_TEXTS.keys() and ends.keys() == END_TEXTS.keys()
+    for texts, english in ((pages, PAGE_TEXTS), (ends, END_TEXTS)):
+        assert not [name for name in texts if set(blanks(texts[name])) != set(blanks(english[name]))]
+        assert not [name for name in texts if texts[name] == english[name]]
+    assert german.texts["agree"] == pages["agree"] and german.ends["done"].text in (
+        ends["done"],
+        QUICK.get("finish", {}).get("done", {}).get("text"),
+    )
+    assert {condition.settings.language for condition in german.conditions.values()} == {"de"}
+    assert {condition.settings.language for condition in read_study(QUICK).conditions.values()} == {""}
+    assert default_texts("fr") == (PAGE_TEXTS, END_TEXTS)
 
 
 # ------------------------------------------------------------------------------------------- orders

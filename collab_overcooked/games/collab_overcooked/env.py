@@ -87,6 +87,12 @@ class CollabOvercooked(CompiledGame):
     config_class = CollabOvercookedConfig
     array_classes = (State, Out)
     seat_view = CookView
+    lesson = (
+        ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)"),
+        ("hand_over", r"PLACE .*"),
+        ("receive", r"PICKUP pickup\(.+,counter\)"),
+        ("deliver", r"DELIVER .*"),
+    )
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     hidden_keys, hint_keys = ("memory", "placed", "chance"), ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
@@ -103,6 +109,18 @@ class CollabOvercooked(CompiledGame):
         self.max_cycles = max(self.pool.time_limits.values())
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(self.compiled.space)
+
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+        """Return the steps that a seat can take: one at the dispenser collects and hands over, others deliver."""
+        texts = text.vocabulary(self.compiled, seat)
+        collects, delivers = any("ingredient_dispenser" in label for label in texts), "deliver()" in texts
+        possible = {
+            "collect": collects,
+            "hand_over": collects and not delivers,
+            "receive": delivers and not collects,
+            "deliver": delivers,
+        }
+        return tuple(step for step in self.lesson if possible[step[0]])
 
     # ---------------------------------------------------------------------------------------- playing
 

@@ -47,6 +47,14 @@ class CraftKitchen(CompiledGame):
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
     forced_column = Clock.FORCED
+    lesson = (
+        ("hunt", "KILL .*"),
+        ("chop", "MINE .*"),
+        ("fuel", "FUEL .*"),
+        ("roast", "INPUT .*"),
+        ("meal", "TAKE .*"),
+        ("chest", r"STORE putInChest\(cooked_\w+\)"),
+    )
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = CraftConfig.read(values, options)

@@ -43,6 +43,13 @@ class CuisineWorld(CompiledGame):
     config_class = CuisineWorldConfig
     array_classes = (State, Out)
     seat_view = KitchenView
+    lesson = (
+        ("ingredient", r"GET get \w+ \w+"),
+        ("fill", r"PUT put (?!servingtable).*"),
+        ("start", r"ACTIVATE .*"),
+        ("product", r"GET get \w+"),
+        ("dish_up", r"PUT put servingtable\d*"),
+    )
     observe_kernels = (observe_batch,)
     hidden_keys = ("forced", "chance")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")

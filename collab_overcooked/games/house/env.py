@@ -150,6 +150,7 @@ class Housework(House):
 
     id = "Housework-v0"
     config_class = HouseworkConfig
+    lesson = (("look_inside", "opened .*"), ("pick_up", "grasped .*"), ("bring", "delivered .*"))
 
 
 class Transport(House):
@@ -160,3 +161,4 @@ class Transport(House):
 
     id = "Transport-v0"
     config_class = TransportConfig
+    lesson = (("look_around", "explored .*"), ("pick_up", "grasped .*"), ("bring", "delivered .*"))

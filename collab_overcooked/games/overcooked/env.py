@@ -65,11 +65,11 @@ class Overcooked(CompiledGame):
     array_classes = (State, Out)
     hidden_keys = ("memory", "chance")
     lesson = (
-        ("take", "take onion"),
-        ("pot", "put onion in pot"),
-        ("dish", "take dish"),
-        ("soup", "take soup"),
-        ("serve", "deliver soup"),
+        ("take", r"\S+ take onion"),
+        ("pot", r"\S+ put onion in pot"),
+        ("dish", r"\S+ take dish"),
+        ("soup", r"\S+ take soup"),
+        ("serve", r"\S+ deliver soup"),
     )
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -1,6 +1,6 @@
 // The page of one person: shows what the server sends, sends what the person does. No rule of any game is here.
 import { Picture } from "/page/picture.js";
-import { LANGUAGES, fill, game, keep, language, load, preferred, tr } from "/page/language.js";
+import { LANGUAGES, fill, game, keep, language, load, preferred, tr, translate } from "/page/language.js";
 
 const $ = (id) => document.getElementById(id);
 let words = await load(preferred());
@@ -35,7 +35,7 @@ const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
   const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
-  const height = beside ? innerHeight - Math.min(top, 190) - 56 : low ? innerHeight - top - 6 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
+  const height = beside ? innerHeight - Math.min(top, 0.4 * innerHeight) - (low ? 10 : 60) : low ? innerHeight - top - 6 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
   return { width: $("kitchen").clientWidth - 14, height: Math.max(170, height) };
 };
 const redraw = () => { if (picture.size) picture.resize(); };
@@ -106,7 +106,7 @@ const HANDLERS = {
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
     if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
-    if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
+    if (message.text !== undefined) { const text = translate(message.text); if ($("text").textContent !== text) $("text").textContent = text; showFacts(); }
     for (const [seat, label] of message.done ?? []) showDone(seat, label);
     for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) addTalk(each);
     shown.clear();
@@ -122,13 +122,13 @@ const HANDLERS = {
     hear(message.inbox);
     if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
-  refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true); },
+  refused(message) { $("refused").textContent = translate(message.message); show("refused", true); if (question) unlock(true); },
   progress(message) { showSteps(message); },
   over(message) {
     question = null;
     closePick();
     show("turn", false);
-    const outcome = tr(message.outcome);
+    const outcome = translate(message.outcome);
     $("outcome").textContent = outcome;
     $("big").textContent = outcome;
     show("big", Boolean(outcome));
@@ -137,15 +137,14 @@ const HANDLERS = {
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
     show("onward", Boolean(message.next));
     if (/^(https?:\/\/|\/)/.test(message.next)) $("onward").href = message.next;
-    show("rematch", Boolean(message.rematch) && !message.more);
-    for (const button of document.querySelectorAll("[data-rematch]")) button.disabled = false;
-    show("other-games", message.rematch === "rooms");
+    show("rematch", message.rematch.length > 0 && !message.more);
+    for (const button of document.querySelectorAll("[data-rematch]")) { button.disabled = false; button.hidden = !message.rematch.includes(button.dataset.rematch); }
     show("over", true);
     $("over").focus({ preventScroll: true });
     $("over").scrollIntoView({ block: "nearest" });
   },
   rematch(message) { if (message.link) location.href = message.link; else $("status").textContent = say("rematch_asked", { name: nameOf(message.agent) }); },
-  closing(message) { final = true; notice(message.why || words.closed); },
+  closing(message) { final = true; notice(translate(message.why) || words.closed); },
   taken_over() {
     final = true;
     const button = make("button", words.here);
@@ -166,7 +165,7 @@ function welcome() {
   const post = me.post ? ` (${tr(me.post)})` : "";
   $("who").textContent = me.role === "seat" ? `${say("you_are", { name: nameOf(me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
   $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
-  $("manual").textContent = me.manual;
+  $("manual").textContent = translate(me.manual);
   $("manual").setAttribute("aria-label", words.rules);
   show("rules", Boolean(me.manual));
   show("sight", me.show !== "picture" && me.role === "seat");
@@ -227,7 +226,7 @@ function showFacts() {
   const facts = [];
   const told = (text) => frame.text?.includes(text.split("\n")[0]);  // many games say it in their text
   if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.map(tr).join(", ")]);
-  if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, frame.recipe]);
+  if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, translate(frame.recipe)]);
   if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(tr).join("; ")]);
   (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(tr).join("; ")]); });
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));
@@ -268,7 +267,7 @@ function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
   $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
-  $("attempt").textContent = error ? say("refused_by_game", { action: tr(attempt), why: error[1] }) : "";
+  $("attempt").textContent = error ? say("refused_by_game", { action: tr(attempt), why: translate(error[1]) }) : "";
   show("attempt", Boolean(error));
   const told = [feedback, earlier?.length ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${tr(text)}`).join(", ")}` : ""].filter(Boolean);
   $("told").textContent = told.join(" ");
@@ -491,6 +490,7 @@ $("language").onchange = async () => {
   if (!me) return;
   welcome();
   if (state) showState();
+  if (frame?.text !== undefined) $("text").textContent = translate(frame.text);
   if (frame?.picture) { const values = Object.fromEntries(picture.values); picture.clear(); picture.apply({ put: values }); }
   if (question && !$("turn").hidden) showQuestion();
 };

@@ -23,6 +23,7 @@ CHECKED: tuple[str, ...] = (
     "game_record.py",
     "kernels",
     "metrics",
+    "play",
     *(f"policies/llm/{name}.py" for name in LANGUAGE_AGENTS.split()),
     *(
         f"policies/{name}.py"

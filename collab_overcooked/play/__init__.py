@@ -9,8 +9,8 @@ What other packages build on:
 - ``on_over(record)`` is called after every episode; an abandoned one has ``record["ended"]``. ``session.records`` are
   those that came to their end, ``session.state`` is ``"closed"`` after the last, ``session.stop(why)`` ends it.
 - ``Host().add(session)`` plays it as a task of the running loop, ``await host.wait(session)`` waits for its end.
-- ``make_app(host, routes, names, started)`` is the web application; ``routes`` are Starlette routes of one's own, which
-  get the same headers and checks. ``serve(app, address, port, ready)`` serves it.
+- ``make_app(host, routes, names, started)`` is the web application; ``routes`` are custom Starlette routes, which get
+  the same headers and checks. ``serve(app, address, port, ready)`` serves it.
 - A program takes a seat without a socket by ``session.connect(person, Outbox("name"))``, ``await outbox.get()`` and
   ``session.receive(person, {"type": "act", "turn": 1, "plan": "...", "say": ""})``; ``messages.FIELDS`` lists what
   pages send.

@@ -61,7 +61,7 @@ class TickClock:
             self._running.clear()
 
     def go_on(self) -> None:
-        """Let the clock run from where it stopped."""
+        """Resume the clock where it stopped."""
         if self._paused is not None:
             self._start += self._now() - self._paused
             self._paused = None

@@ -29,9 +29,9 @@ def max_connections() -> int:
     import resource
 
     files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_CONNECTIONS * 4 // 3
-    if files != resource.RLIM_INFINITY and files < wanted:
-        files = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    needed = MAX_CONNECTIONS * 4 // 3
+    if files != resource.RLIM_INFINITY and files < needed:
+        files = needed if most == resource.RLIM_INFINITY else min(needed, most)
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
     return MAX_CONNECTIONS if files == resource.RLIM_INFINITY else min(MAX_CONNECTIONS, files * 3 // 4)
 
@@ -69,7 +69,7 @@ class ConnectionLimits:
 
     def make_room(self, newcomer: Any) -> None:
         """Drop the connection that has waited longest for a request; the new one if all others are in use."""
-        self._drop(next((own for own in self._waiting if own is not newcomer), newcomer))
+        self._drop(next((waiting for waiting in self._waiting if waiting is not newcomer), newcomer))
 
     def _drop(self, connection: Any) -> None:
         self.forget(connection)
@@ -134,5 +134,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
 
 def limited_protocols(limits: ConnectionLimits) -> tuple[type, type]:
     """Return the HTTP and the WebSocket protocol of a server, which keep to limits."""
-    http, websocket = (type(own.__name__, (own,), {"limits": limits}) for own in (LimitedHttp, LimitedWebSocket))
+    http, websocket = (
+        type(protocol.__name__, (protocol,), {"limits": limits}) for protocol in (LimitedHttp, LimitedWebSocket)
+    )
     return http, websocket

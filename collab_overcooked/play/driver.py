@@ -1,4 +1,4 @@
-"""Drives one episode: questions go to people and policies, answers to the episode, every moment to all who watch."""
+"""Drive one episode: questions go to people and policies, answers to the episode, and every state to the pages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Log = Callable[[Mapping[str, Any]], None]
 
 
 class PersonSeat(Silent):
-    """Stands for a person in a team; the driver never asks it."""
+    """Placeholder of a person in a team; the driver never asks it."""
 
     name = PERSON
 
@@ -52,26 +52,26 @@ class PersonSeat(Silent):
 
 
 class Abandoned(Exception):
-    """The episode is to end before its time; the message says why."""
+    """Raised to end an episode early; the message gives the reason."""
 
 
 class Practised(Exception):
-    """Everybody has done what the episode was to practise."""
+    """Raised when all people have reached the goal of a practice episode."""
 
 
 class EpisodeDriver:
-    """One episode with people.
+    """Driver of one episode with people.
 
     Args:
         env: The environment.
         team: Policies by seat, a ``PersonSeat`` for each person.
         people: By seat.
-        voice: Who speaks without a seat, None for nobody.
-        watchers: Who only look on; may grow while the game goes on.
-        settings: How it is played; its clock is ``"turns"`` or ``"ticks"``.
-        log: Takes what people did, for the file of inputs.
+        voice: Person who speaks without a seat, or None.
+        watchers: People who only watch; the list may grow during the game.
+        settings: Settings of the game; the clock is ``"turns"`` or ``"ticks"``.
+        log: Called with every input of a person, for ``inputs.jsonl``.
         now: Returns seconds.
-        goal: What is practised; None for a game that counts.
+        goal: Goal of practice; None for a game that counts.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class EpisodeDriver:
         self._log, self._now = log, now
         self.clock = TickClock(settings.tick, now) if settings.clock == TICKS else None
         self.timestep = 0
-        self.late: list[float] = []  # seconds from a tick's deadline to the moment that its frames were sent
+        self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
         self._requests = {seat: takes_requests(self.game, seat) for seat in people}
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
@@ -99,8 +99,8 @@ class EpisodeDriver:
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
         self._practice = None if goal is None else Practice(goal, idle, self._lessons())
         self._started: Started | None = None
-        self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out what they were told
-        self._why: str | None = None  # the episode is to be abandoned
+        self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
+        self._why: str | None = None  # reason for abandoning the episode
         self._step: dict[str, Any] | None = None
         self._asked = False  # whether a person was asked in this step
         self._reading = False  # whether the episode reads a plan, in a thread
@@ -118,7 +118,7 @@ class EpisodeDriver:
 
         Raises:
             Abandoned: If it was given up; the caller closes the episode.
-            Practised: If its goal was reached, likewise.
+            Practised: If its goal was reached; the caller closes the episode.
         """
         answer: Answer = None
         while True:
@@ -134,10 +134,10 @@ class EpisodeDriver:
                 answer = await self._answer(event)
 
     async def _send(self, run: Episode, answer: Answer) -> tuple[Event | None, Record]:
-        """Give an answer to the episode; returns what comes next, or None and the record when it is over.
+        """Send an answer to the episode; returns the next event, or None and the record at the end.
 
-        Plans are texts that somebody has written. They are read in a thread, so that nobody else's game waits for it;
-        who comes meanwhile is shown the moment after the step.
+        Plans are texts from people. They are parsed in a thread, so that other games do not wait; a person who
+        connects meanwhile is sent the state after the step.
         """
 
         def send() -> tuple[Event | None, Record]:
@@ -150,14 +150,14 @@ class EpisodeDriver:
             return send()
         self._reading = True
         try:
-            return await _whole(asyncio.create_task(asyncio.to_thread(send)))
+            return await _finish(asyncio.create_task(asyncio.to_thread(send)))
         finally:
             self._reading = False
             while self._newcomers:
                 self.show(self._newcomers.pop())
 
     def abandon(self, why: str) -> None:
-        """Give the episode up; a sentence says why."""
+        """Abandon the episode for a reason, a sentence."""
         self._why = self._why or why
         if self.clock is not None:
             self.clock.go_on()
@@ -185,7 +185,7 @@ class EpisodeDriver:
         if self.clock is not None:
             self.clock.start()
             await self.clock.wait(1)
-        return await self._hear_voice()
+        return await self._ask_voice()
 
     def _reset(self, policy: Policy, seat: int) -> None:
         assert self._started is not None
@@ -212,7 +212,7 @@ class EpisodeDriver:
                 self._check()
         elif not asked and self.people and self.env.agents and self.settings.pace:
             await asyncio.sleep(self.settings.pace)  # else a long walk is over before anybody has seen it
-        return await self._hear_voice()
+        return await self._ask_voice()
 
     # ---------------------------------------------------------------------------------------- answers
 
@@ -233,16 +233,16 @@ class EpisodeDriver:
         mirror = self._mirrors.get(ask.seat)
         if mirror is not None and not thinker.busy:
             restore(mirror, 0, self.env.clone_state().state)
-        self._tell_waiting(ask)
+        self._notify_waiting(ask)
         return await thinker.answer(ask, None if self.clock is None else self.clock.tick / 2)
 
     def _from_keys(self, person: Person, ask: Ask) -> Answer:
         seen = ask.seen
         if ask.kind == "reply":
-            return None  # in real time words are not answered in turn
+            return None  # in real time messages are not answered in turn
         key = person.keys.take()
         action = idle_or(self._keys[ask.seat], key, seen.mask, seen.idle_action)
-        say = person.words.popleft() if person.words else ""
+        say = person.speech.popleft() if person.speech else ""
         person.counts["decisions"] += key is not None
         if key is not None or say:
             self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "took": key, "say": say})
@@ -257,27 +257,29 @@ class EpisodeDriver:
         person.ahead = False
         if ask.kind == "act":
             self._ask_ahead(ask.seat)
-        self._tell_waiting(ask)
+        self._notify_waiting(ask)
         try:
-            given = await self._wait(person, asked_at)
+            answer = await self._wait(person, asked_at)
         finally:
             person.question = person.answered = None
         seconds = round(self._now() - asked_at, 3)
-        if given is None and self._practice is not None and self._practice.has_skipped(ask.seat):
+        if answer is None and self._practice is not None and self._practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        if given is None and self._is_lost(person):
+        if answer is None and self._is_lost(person):
             return await self._without(person, ask)
-        if ask.kind == "act" and given:
-            self._busy_until[ask.seat] = self.timestep + max(1, len([p for p in given["plan"].split(";") if p.strip()]))
+        if ask.kind == "act" and answer:
+            self._busy_until[ask.seat] = self.timestep + max(
+                1, len([p for p in answer["plan"].split(";") if p.strip()])
+            )
         person.seconds += seconds
-        person.counts["decisions" if given else "timeouts"] += 1
-        given = given or {"plan": "", "say": "", "last": False}
-        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **given})
+        person.counts["decisions" if answer else "timeouts"] += 1
+        answer = answer or {"plan": "", "say": "", "last": False}
+        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, "seconds": seconds, **answer})
         if ask.kind == "act":
-            return Decision(plan=given["plan"], say=given["say"], seconds=seconds)
-        if not (given["plan"] or given["say"]):
+            return Decision(plan=answer["plan"], say=answer["say"], seconds=seconds)
+        if not (answer["plan"] or answer["say"]):
             return None
-        return Message(ask.seat, given["say"], given["plan"], last=given.get("last", False), seconds=seconds)
+        return Message(ask.seat, answer["say"], answer["plan"], last=answer.get("last", False), seconds=seconds)
 
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
         """Send a question; returns when that was."""
@@ -294,13 +296,13 @@ class EpisodeDriver:
     def _ask_ahead(self, first: int) -> None:
         """Ask people of later seats at the same time, where the game does not tell them what earlier seats choose.
 
-        If somebody speaks to them meanwhile, they are asked again with these words; what they have written is kept.
+        If a message reaches them meanwhile, they are asked again with it; their draft is kept.
         """
-        moment = self.env.clone_state()
+        snapshot = self.env.clone_state()
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
                 continue
-            seen = Seen.of(self.game, moment.state, moment.out, seat, self.timestep)
+            seen = Seen.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
             free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
             if free and not seen.view.public_choices and not (self._practice and self._practice.has_skipped(seat)):
                 self._put_question(person, seen, "act")
@@ -319,8 +321,8 @@ class EpisodeDriver:
         answer: dict[str, Any] = person.answered.result()
         return answer
 
-    async def _hear_voice(self) -> Message | None:
-        """Return what a voice without a seat says before the next step, and orders; in turns it is waited for."""
+    async def _ask_voice(self) -> Message | None:
+        """Return the message and orders of the voice before the next step; in turns, wait for it."""
         voice, orders = self.voice, list[str]()
         if voice is None or not self.env.agents:
             return None
@@ -331,18 +333,18 @@ class EpisodeDriver:
             for other in (*self.people.values(), *self.watchers):
                 other.send({"type": "wait", "agent": None, "inbox": []})
             voice.send(voice.question)
-            given = await self._wait(voice, self._now())
+            answer = await self._wait(voice, self._now())
             voice.question = voice.answered = None
-            if given is not None and given["say"]:
-                voice.words.append(given["say"])
-            orders = given.get("orders", []) if given else []
-        if not (voice.words or orders):
+            if answer is not None and answer["say"]:
+                voice.speech.append(answer["say"])
+            orders = answer.get("orders", []) if answer else []
+        if not (voice.speech or orders):
             return None
-        said = " ".join(voice.words)
-        voice.words.clear()
-        entry = {"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": said}
+        message = " ".join(voice.speech)
+        voice.speech.clear()
+        entry = {"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": message}
         self._log(entry | ({"orders": orders} if orders else {}))
-        return Message(None, said, "", orders=tuple(orders))
+        return Message(None, message, "", orders=tuple(orders))
 
     # ---------------------------------------------------------------------------------------- people who are gone
 
@@ -367,14 +369,14 @@ class EpisodeDriver:
     # ---------------------------------------------------------------------------------------- messages of people
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
-        """Take what a person did, in the episode."""
+        """Handle a message of a person during the episode."""
         kind = message["type"]
         if kind in ("key", "tap", "blur"):
             self._take_key(person, message)
         elif kind in ("act", "reply"):
             self._take_answer(person, message)
         elif kind == "say" and message["say"] and (self.clock is not None or person is self.voice):
-            person.words.append(message["say"])
+            person.speech.append(message["say"])
 
     def _take_key(self, person: Person, message: Mapping[str, Any]) -> None:
         if self.clock is None or person.seat is None:
@@ -384,24 +386,24 @@ class EpisodeDriver:
             return
         act = person.keys.tap if message["type"] == "tap" else person.keys.press if message["down"] else None
         (act or person.keys.release)(message["key"])
-        own = {name: message[name] for name in ("key", "down") if name in message}
-        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, **own})
+        key = {name: message[name] for name in ("key", "down") if name in message}
+        self._log({"agent": person.agent, "id": person.id, "timestep": self.timestep, **key})
 
     def _take_answer(self, person: Person, message: Mapping[str, Any]) -> None:
         question, answered = person.question, person.answered
         if question is None or answered is None or answered.done() or message["turn"] != question["turn"]:
             return  # late, or the same again
-        given = {"plan": message["plan"], "say": message["say"]}
-        given |= {"last": message["last"]} if "last" in message else {}
+        answer = {"plan": message["plan"], "say": message["say"]}
+        answer |= {"last": message["last"]} if "last" in message else {}
         earlier = self._checks.get(person.agent)
         if not message["plan"] and (earlier is None or earlier.done()):
-            answered.set_result(given)
+            answered.set_result(answer)
         else:
-            check = self._check_answer(person, answered, given, earlier)
+            check = self._check_answer(person, answered, answer, earlier)
             self._checks[person.agent] = asyncio.get_running_loop().create_task(check)
 
     async def _check_answer(
-        self, person: Person, answered: asyncio.Future[Any], given: dict[str, Any], earlier: asyncio.Task[None] | None
+        self, person: Person, answered: asyncio.Future[Any], answer: dict[str, Any], earlier: asyncio.Task[None] | None
     ) -> None:
         """Take an answer, or refuse a plan, or the orders of a voice, that the game cannot read; in a thread."""
         if earlier is not None:
@@ -410,14 +412,14 @@ class EpisodeDriver:
             return
         state = clone(self.env.arrays[0], 0)
         try:
-            orders = await asyncio.to_thread(self._check_plan, person.seat, given["plan"], state)
+            orders = await asyncio.to_thread(self._check_plan, person.seat, answer["plan"], state)
         except ValueError as error:
             if not answered.done():
                 person.counts["refused"] += 1
                 person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
             return
         if not answered.done():
-            answered.set_result(given | ({"orders": orders} if orders else {}))
+            answered.set_result(answer | ({"orders": orders} if orders else {}))
 
     def _check_plan(self, seat: int | None, plan: str, state: Any) -> list[str]:
         """Return the orders in a text of a voice, none in one of a seat."""
@@ -434,9 +436,9 @@ class EpisodeDriver:
     def _show_all(self) -> None:
         state = self.env.clone_state()
         for person in self.people.values():
-            self.show(person, state, whole=False)
+            self.show(person, state, complete=False)
         for other in (*self.watchers, *([self.voice] if self.voice is not None else [])):
-            self.show(other, state, whole=False)
+            self.show(other, state, complete=False)
 
     def _show_progress(self) -> None:
         """Tell everybody how far they are with a lesson."""
@@ -445,40 +447,40 @@ class EpisodeDriver:
             if progress is not None:
                 person.send(progress)
 
-    def show(self, person: Person, moment: Any = None, whole: bool = True) -> None:
-        """Send the present moment to one person.
+    def show(self, person: Person, snapshot: Any = None, complete: bool = True) -> None:
+        """Send the current state to one person.
 
         Args:
-            person: Who is to see it.
-            moment: Copy of the moment, see ``ParallelEnv.clone_state``; None to make one.
-            whole: Whether the person has just come and knows nothing yet, not even the open question.
+            person: Recipient.
+            snapshot: Copy of the state, see ``ParallelEnv.clone_state``; None to make one.
+            complete: Whether the person has just connected and needs everything, the open question included.
         """
         if person.outbox is None:
             return
         if self._reading:
             self._newcomers.append(person)
             return
-        moment, outbox = moment or self.env.clone_state(), person.outbox
-        step = None if whole else self._step
+        snapshot, outbox = snapshot or self.env.clone_state(), person.outbox
+        step = None if complete else self._step
         if person.seat is None:
             frame = watched(self.env, self._step, self.timestep, outbox)
         else:
-            seen = Seen.of(self.game, moment.state, moment.out, person.seat, self.timestep)
-            words = whole or outbox.words or self.clock is None or self.timestep == 0 or not self.env.agents
-            frame = frame_of(self.game, seen, self.settings, outbox, words)
+            seen = Seen.of(self.game, snapshot.state, snapshot.out, person.seat, self.timestep)
+            with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
+            frame = frame_of(self.game, seen, self.settings, outbox, with_text)
             if step is not None:
                 frame["done"] = done_by(step, seen.view, person.seat)
         if step is not None:
             frame["said"] = step["messages"]
         person.send(frame)
-        if whole and person.question is not None:
+        if complete and person.question is not None:
             person.send(person.question)
-        if whole and self._practice is not None and person.seat is not None:
+        if complete and self._practice is not None and person.seat is not None:
             progress = self._practice.progress(person.seat)
             if progress is not None:
                 person.send(progress)
 
-    def _tell_waiting(self, ask: Ask) -> None:
+    def _notify_waiting(self, ask: Ask) -> None:
         """Tell those who are not asked who is, and what is being said."""
         if self.clock is not None:
             return
@@ -487,7 +489,7 @@ class EpisodeDriver:
             other.send({"type": "wait", "agent": ask.seat, "inbox": talk_of(ask.seen.inbox)})
 
 
-async def _whole(task: asyncio.Task[Any]) -> Any:
+async def _finish(task: asyncio.Task[Any]) -> Any:
     """Return what a task returns; a thread cannot be stopped, so who is cancelled waits for it first."""
     try:
         return await asyncio.shield(task)

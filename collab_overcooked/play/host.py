@@ -23,7 +23,7 @@ class Host:
     """Sessions of one process.
 
     Args:
-        tell: Takes a sentence about what went wrong.
+        notify: Called with a sentence about a failure.
         rooms: Opens the sessions that are asked for at the host's page; None to offer none.
         now: Returns seconds.
 
@@ -34,7 +34,7 @@ class Host:
 
     def __init__(
         self,
-        tell: Callable[[str], None] = print,
+        notify: Callable[[str], None] = print,
         now: Callable[[], float] = time.monotonic,
         rooms: Rooms | None = None,
     ) -> None:
@@ -42,7 +42,7 @@ class Host:
         self.token = secrets.token_urlsafe(16)
         self.sessions: dict[str, Session] = {}
         self._tasks: dict[str, asyncio.Task[object]] = {}
-        self._tell, self._now = tell, now
+        self._notify, self._now = notify, now
 
     def add(self, session: Session) -> None:
         """Begin to play a session; call it in the event loop of the server.
@@ -65,31 +65,31 @@ class Host:
         except Exception as error:
             session.error = error
         if session.error is not None:
-            self._tell(f"session {session.id} has failed: {type(session.error).__name__}: {session.error}")
+            self._notify(f"session {session.id} has failed: {type(session.error).__name__}: {session.error}")
 
     async def wait(self, session: Session) -> None:
         """Wait for the end of a session."""
         await asyncio.wait({self._tasks[session.id]})
 
     def find(self, token: str) -> tuple[Session, Person] | None:
-        """Return whose link a token is; every token is compared, each in constant time."""
-        found = None
+        """Return the session and person of a token; every token is compared, each in constant time."""
+        owner = None
         for session in self.sessions.values():
             for person in (*session.people, *session.watchers):
                 if hmac.compare_digest(person.token.encode(), token.encode()):
-                    found = session, person
-        return found
+                    owner = session, person
+        return owner
 
     def is_host(self, token: str) -> bool:
         """Tell whether a token is the host's."""
         return hmac.compare_digest(self.token.encode(), token.encode())
 
     async def sweep(self) -> None:
-        """End sessions that nobody has used for a long time; runs until it is cancelled."""
+        """End sessions without messages for ``IDLE`` seconds; runs until it is cancelled."""
         while True:
             for session in self.sessions.values():
                 if session.state != "closed" and self._now() - session.used_at > IDLE:
-                    session.stop("The session was ended, as nobody was there.")
+                    session.stop("The session was ended, as no person was there.")
             await asyncio.sleep(SWEEP)
 
     async def close(self) -> None:

@@ -17,8 +17,8 @@ def key_actions(game: Any, seat: int) -> dict[str, int]:
     Keys are called by what they do: ``up``, ``down``, ``left``, ``right``, ``act``, ``stay``.
     """
     texts = plain(game).action_texts(None, 0, seat)
-    found = {key: texts.index(word) for key, words in (MOVES | ACTS).items() for word in words[::-1] if word in texts}
-    return found if MOVES.keys() <= found.keys() else {}
+    actions = {key: texts.index(name) for key, names in (MOVES | ACTS).items() for name in names[::-1] if name in texts}
+    return actions if MOVES.keys() <= actions.keys() else {}
 
 
 class HeldKeys:
@@ -44,7 +44,7 @@ class HeldKeys:
             self._held.remove(key)
 
     def tap(self, key: str) -> None:
-        """Note a key that is pressed and released at once, where nobody tells of its release."""
+        """Note a key that is pressed and released at once, where no release is reported."""
         self._newest = key
 
     def clear(self) -> None:

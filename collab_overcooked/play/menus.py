@@ -21,12 +21,12 @@ def likeliest_first(actions: Sequence[str], earlier: Sequence[str], hints: Itera
         earlier: Those of the question before; empty for the first one, at which nothing counts as new.
         hints: Names of orders, and the recipe where the seat knows it.
     """
-    known, wanted = set(earlier), _words(" ".join(hints))
+    known, useful_terms = set(earlier), _terms(" ".join(hints))
     kinds = Counter(map(_kind, actions))
 
     def rank(action: str) -> tuple[bool, bool, bool, int]:
         new = bool(known) and action not in known
-        useful = bool(_words(action) & wanted)
+        useful = bool(_terms(action) & useful_terms)
         return WAITING.match(action) is not None, not new, not useful, kinds[_kind(action)]
 
     return sorted(actions, key=rank)
@@ -36,5 +36,5 @@ def _kind(action: str) -> str:
     return re.split(r"[ (]", action, maxsplit=1)[0]
 
 
-def _words(text: str) -> set[str]:
+def _terms(text: str) -> set[str]:
     return {word.lower() for word in WORD.findall(text)}

@@ -10,7 +10,7 @@ from typing import Any
 from collab_overcooked.io.text import harmless
 
 MAX_BYTES, MAX_PLAN, MAX_TEXT = 4096, 2000, 1000
-MOST_A_SECOND, BURST = 30, 60
+MAX_PER_SECOND, BURST = 30, 60
 AGAIN, SWAP, OTHER = REMATCHES = ("again", "swap", "other")
 KEYS = ("up", "down", "left", "right", "act", "stay")
 
@@ -53,22 +53,22 @@ def read_message(text: str) -> dict[str, Any]:
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise MessageError("size", f"a message has at most {MAX_BYTES} bytes")
     try:
-        found = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         raise MessageError("json", "a message must be JSON") from None
-    kind = found.get("type") if isinstance(found, dict) else None
+    kind = message.get("type") if isinstance(message, dict) else None
     if not isinstance(kind, str) or kind not in FIELDS:
         raise MessageError("type", f"a message must be an object whose type is one of {', '.join(FIELDS)}")
     fields = FIELDS[kind]
-    if found.keys() != {"type", *fields}:
+    if message.keys() != {"type", *fields}:
         raise MessageError("field", f"{kind} has the fields type{''.join(f', {name}' for name in fields)}")
-    return {"type": kind, **{name: _read_field(kind, name, found[name]) for name in fields}}
+    return {"type": kind, **{name: _read_field(kind, name, message[name]) for name in fields}}
 
 
 def _read_field(kind: str, name: str, value: Any) -> Any:
-    wanted, most = FIELDS[kind][name]
-    if not isinstance(value, wanted) or (wanted is int and isinstance(value, bool)):
-        raise MessageError("field", f"{kind}.{name} must be of type {wanted.__name__}")
+    expected, most = FIELDS[kind][name]
+    if not isinstance(value, expected) or (expected is int and isinstance(value, bool)):
+        raise MessageError("field", f"{kind}.{name} must be of type {expected.__name__}")
     if name == "key" and value not in KEYS:
         raise MessageError("field", f"{kind}.key must be one of {', '.join(KEYS)}")
     if name == "how" and value not in REMATCHES:
@@ -93,7 +93,7 @@ class Rate:
     """
 
     def __init__(
-        self, now: Callable[[], float] = time.monotonic, a_second: float = MOST_A_SECOND, burst: int = BURST
+        self, now: Callable[[], float] = time.monotonic, a_second: float = MAX_PER_SECOND, burst: int = BURST
     ) -> None:
         self._now, self._at, self._a_second, self._burst = now, now(), a_second, burst
         self._room = float(burst)

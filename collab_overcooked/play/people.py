@@ -13,7 +13,7 @@ from collab_overcooked.play.keys import HeldKeys
 from collab_overcooked.play.pictures import joined
 
 Message = dict[str, Any]
-"""What goes to a page, with its ``type``."""
+"""Message to a page, with its ``type``."""
 SEAT, VOICE, WATCHER = "seat", "voice", "watcher"
 FRAME = "frame"
 MAX_WAITING = 200  # messages that a connection may be behind
@@ -23,7 +23,7 @@ class Outbox:
     """Messages on their way to one page or screen; of frames that wait only the newest is sent.
 
     Args:
-        interface: How records call it, ``"browser"`` or ``"terminal"``.
+        interface: Its name in records, ``"browser"`` or ``"terminal"``.
 
     Attributes:
         ended: Set when no further message follows.
@@ -32,7 +32,7 @@ class Outbox:
     def __init__(self, interface: str = "browser") -> None:
         self.interface = interface
         self.picture: dict[str, Any] = {}  # that the other end has once it has read all messages
-        self.words = False  # whether the text is wanted with every frame of real time
+        self.wants_text = False  # with every frame of real time
         self._queue: deque[Message | None] = deque()
         self._ready = asyncio.Event()
         self.ended = asyncio.Event()
@@ -43,15 +43,15 @@ class Outbox:
             self._drop_older(message)
         if message is not None and len(self._queue) >= MAX_WAITING:
             self._queue.clear()
-            message = None  # nobody reads at the other end
+            message = None  # the other end does not read
         if message is None:
             self.ended.set()
         self._queue.append(message)
         self._ready.set()
 
     def _drop_older(self, frame: Message) -> None:
-        """Take out a frame that waits; what only it would have brought goes into the new one."""
-        for old in [each for each in self._queue if each is not None and each["type"] == FRAME]:
+        """Remove a waiting frame and merge it into the new one."""
+        for old in [message for message in self._queue if message is not None and message["type"] == FRAME]:
             self._queue.remove(old)
             for key in ("said", "done"):
                 frame[key] = [*old.get(key, ()), *frame.get(key, ())]
@@ -74,7 +74,7 @@ class Outbox:
 
 
 class Person:
-    """One who holds a link: a seat, a voice without a seat, or a watcher.
+    """Holder of a link: a seat, a voice without a seat, or a watcher.
 
     Args:
         role: ``SEAT``, ``VOICE`` or ``WATCHER``.
@@ -88,7 +88,7 @@ class Person:
         sockets: Number of open sockets, those that are being closed included.
         ready: Whether the person wants the next episode to begin.
         keys: In real time.
-        words: What was said in real time, or by a voice, and is not yet heard.
+        speech: Messages in real time, or of a voice, that are not yet delivered.
         turn: Number of the question that is open, or was last.
         question: The open question as it was sent, None without one.
         answered: Is given the answer of the open question.
@@ -109,7 +109,7 @@ class Person:
         self.interface = "none"
         self.ready = self.gone = self.was_here = False
         self.keys = HeldKeys()
-        self.words: deque[str] = deque(maxlen=8)
+        self.speech: deque[str] = deque(maxlen=8)
         self.turn = 0
         self.question: Message | None = None
         self.answered: asyncio.Future[Any] | None = None
@@ -122,12 +122,12 @@ class Person:
 
     @property
     def agent(self) -> str:
-        """How records call the seat."""
+        """Name of the seat in records."""
         return self.role if self.seat is None else f"agent_{self.seat}"
 
     @property
     def here(self) -> bool:
-        """Whether there is a connection."""
+        """True while the person is connected."""
         return self.outbox is not None
 
     def send(self, message: Message) -> None:
@@ -136,7 +136,7 @@ class Person:
             self.outbox.put(message)
 
     def connect(self, outbox: Outbox) -> None:
-        """Take a connection; an older one is told and ended."""
+        """Take a connection; an older one is notified and ended."""
         if self.outbox is not None:
             self.outbox.put({"type": "taken_over"})
             self.outbox.put(None)
@@ -152,14 +152,14 @@ class Person:
         return True
 
     def begin(self) -> None:
-        """Forget what was of the episode before."""
+        """Clear the state of the previous episode."""
         self.counts, self.seconds, self.question, self.answered = Counter(), 0.0, None, None
         self.menu, self.ahead = [], False
         self.keys.clear()
-        self.words.clear()
+        self.speech.clear()
 
     def facts(self) -> dict[str, Any]:
-        """Return what records say of the person."""
+        """Return the person's entry in records."""
         names = ("decisions", "timeouts", "disconnects", "refused")
         counted = {name: self.counts[name] for name in names}
         return {"id": self.id, "interface": self.interface, **counted, "seconds": round(self.seconds, 3)}

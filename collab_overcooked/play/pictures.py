@@ -2,7 +2,7 @@
 
 A picture is a flat mapping of keys to JSON values: ``board``, ``c:X,Y`` for a cell, ``a:SEAT`` for an agent,
 ``k:COLUMN:ROW`` for a card, ``n:ROW`` for a note, ``r`` for the remark, and ``s:NAME`` for a sprite. A page keeps the
-mapping and is sent differences, so that a frame in which somebody walks takes some hundred bytes. A sprite travels in
+mapping and is sent differences, so that a frame of a walking agent takes some hundred bytes. A sprite travels in
 the frame that first shows it, hence no picture is ever drawn with one missing.
 """
 

@@ -13,13 +13,12 @@ MAX_STEPS = 100  # after which a goal counts as reached
 
 @dataclass(frozen=True)
 class Goal:
-    """What everybody is to do.
+    """Goal that every person has to reach.
 
     Attributes:
-        name: Under which pages have words for it.
-        times: In how many steps.
-        done: Tells from a step's part of the record whether a seat has done it; the last argument is the text of
-            doing nothing.
+        name: Name of its text on pages.
+        times: Number of steps in which it must be done.
+        done: Returns whether a seat has done it, given a step of the record, the seat and the text of the idle action.
     """
 
     name: str
@@ -39,10 +38,10 @@ MAX_LESSON_STEPS = 2000
 
 
 class Practice:
-    """How far everybody is with a goal.
+    """Progress of all people towards a goal.
 
     Args:
-        goal: What is to be done.
+        goal: The goal.
         idle: By seat of a person: the text of doing nothing.
         lessons: For the goal ``LESSON``, by seat: name of each step and regular expression of its event, in order.
     """
@@ -60,32 +59,30 @@ class Practice:
 
     @property
     def over(self) -> bool:
-        """Whether everybody is done, or has skipped the rest."""
+        """True once every person is done or has skipped the rest."""
         return all(seat in self._skipped or self._finished(seat) for seat in self._idle)
 
     def skip(self, seat: int) -> None:
-        """Let one seat do no more; the others go on."""
+        """Skip the rest for one seat; the others go on."""
         self._skipped.add(seat)
 
     def has_skipped(self, seat: int) -> bool:
-        """Tell whether a seat does no more."""
+        """Return whether a seat has skipped the rest."""
         return seat in self._skipped
 
     def reached(self, step: Mapping[str, Any]) -> bool:
-        """Take a step; returns whether the episode may end."""
+        """Update with a step; returns whether the episode may end."""
         self._steps += 1
         self._count.update(seat for seat, idle in self._idle.items() if self.goal.done(step, seat, idle))
         for seat, done in self._done.items():
             event = step["events"][seat]
             if event is not None:
-                text = f"{event['event']} {event['label']}"
-                done += [
-                    name for name, pattern in self._lessons[seat].items() if name not in done and pattern.fullmatch(text)
-                ]
+                text, steps = f"{event['event']} {event['label']}", self._lessons[seat].items()
+                done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:
-        """Return what a page shows of a lesson; None for other goals."""
+        """Return the progress message of a lesson; None for other goals."""
         if self.goal.name != LESSON:
             return None
         return {"type": "progress", "steps": list(self._lessons[seat]), "done": self._done[seat]}
@@ -95,6 +92,6 @@ class Practice:
 
 
 def goals_for(game: Any) -> tuple[Goal, ...]:
-    """Return what is practised before a game: its own lesson where it has one, else the goals that suit every game."""
+    """Return the goals of practice for a game: its lesson if it has one, else the goals that fit every game."""
     speak = GOALS[-1]
     return (Goal(LESSON, 0, lambda step, seat, idle: False), speak) if getattr(game, LESSON, ()) else GOALS

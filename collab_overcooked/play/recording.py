@@ -24,8 +24,8 @@ class PlayFolder:
     Args:
         path: The folder.
         suite: Name of the suite that scores the records.
-        facts: What else is equal for all of its episodes, fit for JSON.
-        note: Called with what was repaired, in a sentence.
+        facts: Further JSON values that are equal for all of its episodes.
+        note: Called with a sentence about each repair.
 
     Raises:
         ValueError: If another kind of run is in the folder.
@@ -63,7 +63,7 @@ class PlayFolder:
         return kept
 
     def add_apart(self, name: str, record: Mapping[str, Any]) -> None:
-        """Write a record that nobody scores to ``ABORTED`` or ``TUTORIALS``."""
+        """Write a record that is not scored to ``ABORTED`` or ``TUTORIALS``."""
         self._append(name, dump_line(record))
 
     def add_input(self, entry: Mapping[str, Any]) -> None:

@@ -15,8 +15,8 @@ from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.video import FASTEST, write_video
 from collab_overcooked.runner.replay import replay
 
-TOLD_SEAT = "What your seat saw and did, and what everybody said."
-TOLD_ALL = "What everybody did and said."
+SEAT_NOTE = "Observations and actions of your seat, and all messages."
+FULL_NOTE = "Actions and messages of all seats."
 TURNS_A_SECOND = 2  # steps of a game in turns, in a GIF
 POLICY = "; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -35,19 +35,19 @@ def replay_page(session: Session, person: Person, number: int) -> tuple[str, str
     record = _record_of(session, number)
     if record is None:
         return None
-    shown = list(report.replays([record], 1, seat=person.seat))
-    told = report.player(TOLD_ALL if person.seat is None else TOLD_SEAT)
-    sections = [f"<h1>{html_text(session.title)}</h1>", told]
-    return report.page(session.title, sections, shown), report.page_policy() + POLICY
+    replays = list(report.replays([record], 1, seat=person.seat))
+    player = report.player(FULL_NOTE if person.seat is None else SEAT_NOTE)
+    sections = [f"<h1>{html_text(session.title)}</h1>", player]
+    return report.page(session.title, sections, replays), report.page_policy() + POLICY
 
 
 def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
-    """Return an episode as GIF: the pictures that ``replay_page`` shows the person, without words; None likewise."""
+    """Return an episode as GIF, with the pictures of ``replay_page``; None if there is none to be watched."""
     record = _record_of(session, number)
     if record is None:
         return None
-    moments = replay(record)
-    frames = (moment.env.game.render(moment.env.arrays[0], 0, "rgb_array", person.seat) for moment in moments)
+    steps = replay(record)
+    frames = (step.env.game.render(step.env.arrays[0], 0, "rgb_array", person.seat) for step in steps)
     pace = 1 / session.settings.tick if record["people"][session.people[0].agent]["clock"] == TICKS else TURNS_A_SECOND
     with TemporaryDirectory() as folder:
         path = Path(folder) / "replay.gif"

@@ -24,7 +24,7 @@ MIXED = "any"
 
 @dataclass(frozen=True)
 class RoomOrder:
-    """What a host wants to be played.
+    """Order of a room by the host.
 
     Attributes:
         game: Id of an environment.
@@ -63,13 +63,13 @@ class RoomOrder:
 @lru_cache(maxsize=1)
 def playable() -> tuple[str, ...]:
     """Return the ids of all games that people can play."""
-    return tuple(env_id for own in registry.first_suites().values() for env_id in own)
+    return tuple(env_id for env_ids in registry.first_suites().values() for env_id in env_ids)
 
 
 @lru_cache(maxsize=64)
 def _jobs(game: str) -> tuple[Job, ...]:
     """Return an episode of every task of a game, of its smallest team of two or more."""
-    suite = next(name for name, own in registry.first_suites().items() if game in own)
+    suite = next(name for name, env_ids in registry.first_suites().items() if game in env_ids)
     jobs = [job for job in plan_evaluation(suite, ["all=greedy"]).jobs if job.env_id == game]
     size = min((len(job.team) for job in jobs if len(job.team) > 1), default=1)
     first: dict[str, Job] = {}
@@ -90,7 +90,7 @@ def seats_of(game: str) -> int:
 
 
 def listing() -> list[dict[str, Any]]:
-    """Return what the start page offers."""
+    """Return the games of the start page, with their seats and tasks."""
     return [
         {"game": game, "title": game.partition("-v")[0], "seats": seats_of(game), "choices": choices(game)}
         for game in playable()
@@ -113,7 +113,7 @@ class Rooms:
         jobs = [job for job in _jobs(order.game) if order.task in (MIXED, job.task)]
         job = jobs[secrets.randbelow(len(jobs))]
         team = tuple(PERSON if seat < order.people else "greedy" for seat in range(len(job.team)))
-        suite = next(name for name, own in registry.first_suites().items() if order.game in own)
+        suite = next(name for name, env_ids in registry.first_suites().items() if order.game in env_ids)
         folder = None if self._folder is None else self._folder(suite)
         jobs = [replace(job, team=team, seed=secrets.randbelow(2**31))]
         check_jobs(jobs)

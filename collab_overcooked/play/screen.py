@@ -86,7 +86,7 @@ def make_screen(session: Session) -> Any:
 
 
 class Hand:
-    """What a screen does with messages, and what it sends.
+    """Handler of a screen's messages.
 
     Args:
         session: With one person.
@@ -135,7 +135,7 @@ class Hand:
                 self._put("picture", str(env.game.render(env.arrays[0], 0, "ansi", seat)))
             if message.get("text"):
                 self._put("words", message["text"])
-            self._hear(message.get("said", ()))
+            self._log_messages(message.get("said", ()))
         elif kind == "ask":
             self._ask(message)
         elif kind == "refused":
@@ -153,14 +153,14 @@ class Hand:
             why = f"Refused: {message['attempt']}: {message['error'][1]} " if message["error"] else ""
             self._status(f"{why}Your turn: choose an action, or write a plan.")
         else:
-            self._hear(message["inbox"][-1:])
+            self._log_messages(message["inbox"][-1:])
             self._app.query_one("#line").focus()
             self._status("You are spoken to: write an answer, or press Enter to say nothing.")
 
-    def _hear(self, messages: Any) -> None:
-        for said in messages:
-            name = "A voice" if said["agent"] is None else self.me["names"][said["agent"]]
-            self._app.query_one("#said").write(harmless(f"{name}: {said['say']}"))
+    def _log_messages(self, messages: Any) -> None:
+        for message in messages:
+            name = "A voice" if message["agent"] is None else self.me["names"][message["agent"]]
+            self._app.query_one("#said").write(harmless(f"{name}: {message['say']}"))
 
     def _put(self, name: str, text: str) -> None:
         self._app.query_one(f"#{name}").update(harmless(text))
@@ -192,18 +192,18 @@ class Hand:
             self.send({"type": "reply", "last": False, **answer})
 
     def write(self, line: str) -> None:
-        """Take a line: a plan, or words after ``say:``; in real time and in answers all of it is words."""
-        said = line.removeprefix("say:").strip()
+        """Handle a line: a plan, or a message after ``say:``; in real time and in replies always a message."""
+        message = line.removeprefix("say:").strip()
         if self.me.get("clock") == "ticks":
-            self.send({"type": "say", "say": said})
+            self.send({"type": "say", "say": message})
         elif self._question is not None and (self._question["kind"] != "act" or line.startswith("say:")):
-            self.answer("", said)
+            self.answer("", message)
         else:
             self.answer(line.strip())
 
 
 class ScreenEvents:
-    """What the application does with keys, lines and the menu; mixed into Textual's App, whose methods it uses.
+    """Mixin of Textual's App: handlers of keys, lines and the menu.
 
     Attributes:
         hand: Shows messages of the session, and sends what is done.
@@ -229,7 +229,7 @@ class ScreenEvents:
         event.input.value = ""
 
     def check_action(self, action: str, parameters: Any) -> bool:
-        """Keys of real-time play count unless somebody writes."""
+        """Return whether an action is enabled; keys of real-time play are off while the line has the focus."""
         return self.hand.takes(action, writing=self.focused is self.query_one("#line"))
 
     def action_ready(self) -> None:
@@ -249,6 +249,6 @@ class ScreenEvents:
         self.query_one("#line").focus()
 
     def action_leave(self) -> None:
-        """Give the game up."""
+        """Leave the game."""
         self.hand.send({"type": "leave"})
         self.exit()

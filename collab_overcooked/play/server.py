@@ -54,7 +54,7 @@ def page_file(name: str) -> str:
 
 
 def is_loopback(address: str) -> bool:
-    """Tell whether only programs of this machine reach an address."""
+    """Return whether only programs of this machine reach an address."""
     try:
         return ipaddress.ip_address(address.strip("[]")).is_loopback
     except ValueError:
@@ -65,7 +65,7 @@ class Guard:
     """Refuses requests under another name or from another page, and adds the headers that keep pages to themselves.
 
     Args:
-        app: What is guarded, an ASGI application.
+        app: ASGI application.
         names: Host names under which the server is known; a page elsewhere that points a name of its own to this
             machine is refused by it.
     """
@@ -84,9 +84,9 @@ class Guard:
 
         async def guarded(message: Any) -> None:
             if message["type"] == "http.response.start":
-                own = {name for name, _ in message["headers"]}
+                present = {name for name, _ in message["headers"]}
                 added = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in own)]
+                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
             await send(message)
 
         await self._app(scope, receive, guarded)
@@ -140,7 +140,7 @@ def make_app(
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        tasks = [asyncio.create_task(own()) for own in (host.sweep, *beside)]
+        tasks = [asyncio.create_task(start()) for start in (host.sweep, *beside)]
         if started is not None:
             started()
         yield
@@ -148,7 +148,7 @@ def make_app(
             task.cancel()
         await host.close()
 
-    own = [
+    app_routes = [
         Route("/health", _health),
         Route("/page/{name}", _file),
         Route("/s/{token}", _play_page),
@@ -161,7 +161,7 @@ def make_app(
         Route("/h/{token}/rooms", _host_rooms, methods=["POST"]),
         Route("/h/{token}/{session}/{what}", _host_act, methods=["POST"]),
     ]
-    app = Starlette(routes=[*own, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
+    app = Starlette(routes=[*app_routes, *routes], middleware=[Middleware(Guard, names=names)], lifespan=lifespan)
     app.state.host, app.state.drawing = host, asyncio.Lock()
     return app
 
@@ -176,7 +176,7 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
 
 
 async def _health(request: Any) -> Any:
-    """Answer that the server answers, for whoever restarts it if it does not."""
+    """Answer health checks."""
     return _response("ok", "text/plain")
 
 
@@ -188,12 +188,12 @@ async def _file(request: Any) -> Any:
 
 
 async def _play_page(request: Any) -> Any:
-    found = request.app.state.host.find(request.path_params["token"])
-    return _response(UNKNOWN, "text/plain", 404) if found is None else _response(page_file("play.html"))
+    owner = request.app.state.host.find(request.path_params["token"])
+    return _response(UNKNOWN, "text/plain", 404) if owner is None else _response(page_file("play.html"))
 
 
 async def _replay_page(request: Any) -> Any:
-    """Show an episode to somebody who was there."""
+    """Return the replay of an episode to a person of its session."""
     from collab_overcooked.play.replays import replay_page
 
     page = await _drawn(request, replay_page)
@@ -214,10 +214,10 @@ async def _replay_gif(request: Any) -> Any:
 async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> Any:
     """Return what is drawn of an episode, None for an unknown one; one is drawn at a time, beside games that go on."""
     state = request.app.state
-    found = state.host.find(request.path_params["token"])
-    if found is None:
+    owner = state.host.find(request.path_params["token"])
+    if owner is None:
         return None
-    session, person = found
+    session, person = owner
     async with state.drawing:
         return await asyncio.to_thread(draw, session, person, request.path_params["number"])
 
@@ -232,7 +232,7 @@ async def _host_sessions(request: Any) -> Any:
     if not host.is_host(request.path_params["token"]):
         return _response(UNKNOWN, "text/plain", 404)
     base = str(request.base_url).rstrip("/")
-    return _response(json.dumps([_told(session, base) for session in host.sessions.values()]), "application/json")
+    return _response(json.dumps([_listing(session, base) for session in host.sessions.values()]), "application/json")
 
 
 async def _host_games(request: Any) -> Any:
@@ -277,8 +277,8 @@ def qr_code(link: str) -> str:
     return markup
 
 
-def _told(session: Session, base: str) -> dict[str, Any]:
-    """Return what the host's page shows of a session."""
+def _listing(session: Session, base: str) -> dict[str, Any]:
+    """Return the entry of a session on the host's page."""
     people = [
         {"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id, "qr": qr_code(f"{base}/s/{p.token}")}
         for p in session.people
@@ -296,7 +296,7 @@ def _told(session: Session, base: str) -> dict[str, Any]:
 
 
 async def _host_act(request: Any) -> Any:
-    """Stop, pause or continue a session, or make a link for somebody who looks on."""
+    """Stop, pause or continue a session, or make a link for a watcher."""
     host: Host = request.app.state.host
     session = host.sessions.get(request.path_params["session"])
     what = request.path_params["what"]
@@ -320,11 +320,11 @@ HOST_ACTS: dict[str, Callable[[Session], Any]] = {
 
 
 async def _socket(socket: Any) -> None:
-    found = socket.app.state.host.find(socket.path_params["token"])
-    if found is None:
+    owner = socket.app.state.host.find(socket.path_params["token"])
+    if owner is None:
         await socket.close(4404)
         return
-    session, person = found
+    session, person = owner
     if person.sockets >= MAX_SOCKETS:
         await socket.close(4429)
         return

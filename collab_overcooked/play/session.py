@@ -1,6 +1,6 @@
 """A session: people with a link each, beside policies, who play episodes one after the other.
 
-The states are ``waiting`` (people are still to come), ``ready`` (somebody has to say so), ``playing``, ``paused``,
+The states are ``waiting`` (people are still to come), ``ready`` (people have to confirm), ``playing``, ``paused``,
 ``over`` (an episode is over and another follows) and ``closed``.
 """
 
@@ -40,13 +40,13 @@ STAGES = 4  # of getting a game ready
 
 @dataclass(frozen=True)
 class Round:
-    """One episode of a session.
+    """Episode of a session.
 
     Attributes:
-        job: That it is of.
-        number: Among the episodes of the job.
+        job: Its job.
+        number: Index among the episodes of the job.
         key: Task and number of the record.
-        goal: What it is to practise; None if it counts.
+        goal: Goal of practice; None if the episode counts.
     """
 
     job: Job
@@ -77,21 +77,21 @@ class Session:
     """People and policies who play episodes.
 
     Args:
-        jobs: What is played, from ``plan_evaluation(...).jobs``; ``person`` in the team stands for a person.
-        settings: How; those of ``PlaySettings()`` if None.
-        folder: Where records and inputs are written; None for nowhere.
-        voice: Whether somebody speaks without a seat.
+        jobs: Episodes to play, from ``plan_evaluation(...).jobs``; ``person`` in the team stands for a person.
+        settings: Settings; ``PlaySettings()`` by default.
+        folder: Folder of records and inputs; None to write nothing.
+        voice: Whether a person without a seat takes part.
         make: Makes the policies beside people; the registry of policies if None.
         practice: Whether episodes of practice come first; with ``settings.tutorial`` there are no others.
         on_over: Called with every record, an abandoned one included, which has ``ended``.
         now: Returns seconds.
 
     Attributes:
-        people: Who has a link, by seat, then the voice; hand out ``person.token``.
-        watchers: Who only look on; see ``watch``.
+        people: People in seats, then the voice; hand out ``person.token``.
+        watchers: People who only watch; see ``watch``.
         state: See above.
-        records: What was played to its end.
-        error: What stopped the session, None for nothing.
+        records: Records of completed episodes.
+        error: Exception that stopped the session, or None.
         again: Returns a session with the same people, given one of ``messages.REMATCHES``; None if none may follow.
         list_rematches: Returns what the people may choose from; called in a thread, as it may load a suite.
         on_rematch: Is given that session once everybody wants it; set by the host.
@@ -138,7 +138,7 @@ class Session:
         self._round = self._rounds()[0]
         self._stopped: str | None = None
         self._over: dict[str, Any] | None = None
-        self._alone = False  # the game waits because nobody is here
+        self._alone = False  # the game waits because no person is connected
         self._changed = asyncio.Event()
 
     @property
@@ -148,7 +148,7 @@ class Session:
 
     @property
     def replayable(self) -> bool:
-        """Whether people may watch what they played; those who see words alone are shown no pictures afterwards."""
+        """True if people may watch their episodes; with ``show="words"`` they see no pictures afterwards either."""
         return self.settings.replay and self.settings.show != "words"
 
     @property
@@ -163,7 +163,7 @@ class Session:
         return [*practice, *(Round(job, i, key) for job in jobs for i, key in enumerate(job.keys))]
 
     def watch(self) -> Person:
-        """Return somebody new who may look on and sees all.
+        """Return a new watcher, who sees the whole state.
 
         Raises:
             ValueError: If there are too many.
@@ -178,12 +178,12 @@ class Session:
     async def run(self) -> list[Record]:
         """Play all episodes; returns the records of those that came to their end."""
         try:
-            for own in self._rounds():
-                await self._prepare(own)
+            for round_ in self._rounds():
+                await self._prepare(round_)
                 await self._gather()
                 if self._stopped is not None:
                     break
-                await self._play(own)
+                await self._play(round_)
         finally:
             self._close()
         return self.records
@@ -203,10 +203,10 @@ class Session:
         (clock.pause if on else clock.go_on)()
         self._enter("paused" if on else "playing")
 
-    async def _prepare(self, own: Round) -> None:
+    async def _prepare(self, round_: Round) -> None:
         """Make the environment, its kernels loaded, and tell everybody who is here; a series goes on in one."""
-        job, self._round = own.job, own
-        if own.number and self.env is not None:
+        job, self._round = round_.job, round_
+        if round_.number and self.env is not None:
             return
 
         loop = asyncio.get_running_loop()
@@ -241,7 +241,7 @@ class Session:
         """Tell pages how far the game is with getting ready; those that come later are told when they do."""
         self._loaded = stages
         if self._game is None:
-            self._tell_all({"type": "loading", "done": stages, "all": STAGES})
+            self._send_all({"type": "loading", "done": stages, "all": STAGES})
 
     async def _gather(self) -> None:
         """Wait until everybody is here, or ready for a further episode; a lost connection counts as here for its grace.
@@ -268,24 +268,24 @@ class Session:
             self._changed.clear()
             await self._changed.wait()
 
-    async def _play(self, own: Round) -> None:
+    async def _play(self, round_: Round) -> None:
         """Play one episode and keep its record."""
         self._number += 1
-        job, settings = own.job, replace(self.settings, clock=self._clock)
+        job, settings = round_.job, replace(self.settings, clock=self._clock)
         team = await asyncio.to_thread(make_team, job.team, self._make_policy)
         run = episode(
             self.env,
             job.team,
             job.seed,
-            episode=own.key[1],
-            task=own.key[0],
+            episode=round_.key[1],
+            task=round_.key[0],
             level=job.level,
             limits=job.limits,
-            fresh=own.number == 0,
+            fresh=round_.number == 0,
             logger=make_logger(job.env_id),
         )
         self.driver = EpisodeDriver(
-            self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, own.goal
+            self.env, team, self.seats, self.voice, self.watchers, settings, self._log, self._now, round_.goal
         )
         try:
             record = await self.driver.play(run, self._begin)
@@ -294,15 +294,15 @@ class Session:
             record = run.close() | {"ended": "practised"}
         except Abandoned as error:
             record, self._stopped = run.close(), str(error)
-        except Exception as error:  # of a policy, or of the game: people must hear of it, and keep what they played
+        except Exception as error:  # of a policy or the game: people are notified, and their record is kept
             record, self._stopped, self.error = run.close(), "The game was stopped by a technical error.", error
         except asyncio.CancelledError:
-            self._tell_over(self._write(run.close() | self._people_facts()))
+            self._send_over(self._write(run.close() | self._people_facts()))
             raise
         record = await asyncio.to_thread(self._write, record | self._people_facts())
         if self._stopped is not None or self._number >= self.episodes:
             self._rematches = await asyncio.to_thread(self.list_rematches)
-        self._tell_over(record)
+        self._send_over(record)
 
     def _make_policy(self, spec: str) -> Policy:
         return PersonSeat() if spec == PERSON else self.make(spec)
@@ -313,14 +313,14 @@ class Session:
             await self._until_ready()
         seconds = self.settings.countdown if self._clock == TICKS else 0
         if seconds and self._stopped is None:
-            self._tell_all({"type": "countdown", "seconds": seconds})
+            self._send_all({"type": "countdown", "seconds": seconds})
             await asyncio.sleep(seconds)
         self._enter("playing")
 
     def _people_facts(self) -> dict[str, Any]:
-        """Return what the record says of people, and of how they played."""
-        own, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
-        how = {"clock": self._clock, "show": own.show, "menu": own.menu, "names": own.names, **ticks}
+        """Return the record's entries about people and settings."""
+        settings, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
+        how = {"clock": self._clock, "show": settings.show, "menu": settings.menu, "names": settings.names, **ticks}
         return {"people": {person.agent: person.facts() | how for person in self.people}}
 
     def _write(self, record: Record) -> Record:
@@ -332,7 +332,7 @@ class Session:
             record = self.folder.add(record)
         return record
 
-    def _tell_over(self, record: Record) -> None:
+    def _send_over(self, record: Record) -> None:
         """Tell everybody how the episode ended."""
         practised, left = self._round.goal is not None, record.get("ended") == "left"
         if not (left or practised):
@@ -341,8 +341,8 @@ class Session:
         outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        told = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}
-        self._over = {"type": "over", "left": left, "more": more, **told}
+        result = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}
+        self._over = {"type": "over", "left": left, "more": more, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
         if self._on_over is not None:
@@ -365,7 +365,7 @@ class Session:
     # ---------------------------------------------------------------------------------------- people
 
     def connect(self, person: Person, outbox: Outbox) -> None:
-        """Let a person be here; one who was here before gets the present moment whole."""
+        """Connect a person, who is sent the complete current state."""
         self.used_at = self._now()
         person.connect(outbox)
         if self._game is not None:
@@ -380,7 +380,7 @@ class Session:
             self._alone = False
             self.pause(False)
         self._changed.set()
-        self._tell_state()
+        self._send_state()
 
     def disconnect(self, person: Person, outbox: Outbox) -> None:
         """Lose a person's connection; a game whose people are all gone waits."""
@@ -393,7 +393,7 @@ class Session:
         if self.state == "playing" and not any(other.here for other in self.people):
             self._alone = True
             self.pause(True)
-        self._tell_state()
+        self._send_state()
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
         """Take a message of a person, as ``messages.read_message`` returns it."""
@@ -408,7 +408,7 @@ class Session:
         elif kind == "ready":
             person.ready = True
             self._changed.set()
-            self._tell_state()
+            self._send_state()
         elif kind in ADJUSTING:
             self._adjust(person, message)
         elif kind == "rematch":
@@ -419,7 +419,7 @@ class Session:
     def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
         """Change how one person plays, or pause a game that is theirs alone."""
         if message["type"] == "text" and person.outbox is not None:
-            person.outbox.words = message["on"]
+            person.outbox.wants_text = message["on"]
         elif message["type"] == "skip" and self.driver is not None and person.seat is not None:
             self.driver.skip(person.seat)
         elif message["type"] == "pause" and len(self.people) == 1:  # else one could stop the others' game
@@ -433,9 +433,8 @@ class Session:
             return
         person.rematch = how
         if any(other.rematch is None for other in self.people):
-            for other in self.people:
-                if other is not person:
-                    other.send({"type": "rematch", "agent": person.seat, "link": ""})
+            for other in set(self.people) - {person}:
+                other.send({"type": "rematch", "agent": person.seat, "link": ""})
             return
         chosen = {other.rematch for other in self.people}
         how = next(name for name in (OTHER, SWAP, AGAIN) if name in chosen)
@@ -449,8 +448,8 @@ class Session:
             other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
-        """Return what a page needs before the first moment."""
-        game, seat, own = self._game, person.seat, self.settings
+        """Return the first message to a page: the game, the seat and the settings."""
+        game, seat, settings = self._game, person.seat, self.settings
         names = list(seat_names(game))
         state = self.env.clone_state().state
         view = None if seat is None else game.seen(state, 0, seat)
@@ -463,14 +462,14 @@ class Session:
             "seat": seat,
             "names": names,
             "post": "" if view is None else view.role,
-            "team": team if own.names == "shown" else ["?" for _ in team],
+            "team": team if settings.names == "shown" else ["?" for _ in team],
             "manual": "" if view is None else view.rules,
             "clock": self._clock,
-            "tick": own.tick,
+            "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
-            "show": own.show,
-            "menu": own.menu,
-            "language": own.language,
+            "show": settings.show,
+            "menu": settings.menu,
+            "language": settings.language,
             "requests": seat is not None and takes_requests(game, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
             "episodes": self.episodes,
@@ -478,10 +477,10 @@ class Session:
 
     def _enter(self, state: str) -> None:
         self.state = state
-        self._tell_state()
+        self._send_state()
 
-    def _tell_state(self) -> None:
-        self._tell_all(
+    def _send_state(self) -> None:
+        self._send_all(
             {
                 "type": "state",
                 "state": self.state,
@@ -491,7 +490,7 @@ class Session:
             }
         )
 
-    def _tell_all(self, message: dict[str, Any]) -> None:
+    def _send_all(self, message: dict[str, Any]) -> None:
         for person in (*self.people, *self.watchers):
             person.send(message)
 

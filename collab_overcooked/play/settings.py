@@ -1,4 +1,4 @@
-"""What can be chosen of a game that people play; every choice is kept in its record."""
+"""Settings of games with people; each is kept in the record."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ FLAGS = ("metrics", "tutorial")
 
 @dataclass(frozen=True, kw_only=True)
 class PlaySettings:
-    """How a game is played by people.
+    """Settings of a game with people.
 
     Attributes:
         clock: ``"turns"`` (a step is taken when everybody has chosen), ``"ticks"`` (every ``tick`` seconds), or
             ``"game"``: ticks where all people have moves for the arrow keys, else turns.
         tick: Seconds of a step in real time; 0.15 makes 400 steps of a minute.
-        show: What people see: ``"words"`` (what a language agent reads), ``"picture"`` or ``"both"``.
+        show: Form of observations: ``"words"`` (what a language agent reads), ``"picture"`` or ``"both"``.
         menu: Actions on offer: ``"legal"`` ones, the whole ``"vocabulary"``, or ``"none"``.
         names: Whether people are told who plays beside them, ``"shown"`` or ``"blind"``.
         decide_within: Seconds for a decision in turns, after which the seat idles; None to wait.
         grace: Seconds that a lost connection is waited for before ``on_leave`` counts.
-        on_leave: What a seat does whose person does not come back: ``"idle"``, ``"pause"`` (the game waits), ``"end"``
+        on_leave: Replacement of a person who does not come back: ``"idle"``, ``"pause"`` (the game waits), ``"end"``
             (it is abandoned), or the spec of a policy that plays on.
-        pace: Seconds between steps of a game in turns in which nobody is asked.
+        pace: Seconds between steps of a game in turns in which no person is asked.
         countdown: Seconds from everybody's ready to the first step in real time.
         metrics: Whether people see the metrics of an episode that is over.
         replay: Whether people may watch an episode that is over.

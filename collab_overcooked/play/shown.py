@@ -1,4 +1,4 @@
-"""What a page is told of a moment: parts of ``Seen``, of which the settings choose, and nothing else."""
+"""Messages about a state of the game to pages: parts of ``Seen`` that the settings choose, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from collab_overcooked.policies.api import Message, Seen
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 
 
-def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, words: bool = True) -> dict[str, Any]:
-    """Return a moment for a seat's page.
+def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, with_text: bool = True) -> dict[str, Any]:
+    """Return a frame for a seat's page.
 
     Args:
         game: Compiled game.
         seen: What the seat may know.
         settings: What is shown.
         outbox: The connection that it is for; keeps what the page will have.
-        words: Whether the text belongs to this frame; in real time only those who want it get it.
+        with_text: Whether to include the text; in real time only pages that want it get it.
     """
     view = seen.view
     frame: dict[str, Any] = {"type": FRAME, "timestep": seen.timestep, "limit": view.limit}
-    if settings.show != "picture" and (words or settings.show == "words"):
+    if settings.show != "picture" and (with_text or settings.show == "words"):
         frame |= {"text": view.surroundings, "orders": list(view.orders), "recipe": view.recipe}
     if settings.show != "words":
         frame["picture"] = next_picture(game, view.scene, seen.seat, outbox)
@@ -50,7 +50,7 @@ def question_of(
     requests: bool = False,
     earlier: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Return the question that a page puts to its person: a decision, or an answer to the last words.
+    """Return the question to a person: a decision, or a reply to the last message.
 
     Args:
         seen: What the seat may know.
@@ -81,13 +81,13 @@ def question_of(
         "attempt": seen.attempt,
         "refused": [list(refusal) for refusal in seen.refused],
         "earlier": [[seat, labels.get(text, text)] for seat, text in seen.earlier],
-        "history": [[list(event) for event in own[-LAST_EVENTS:]] for own in seen.history],
+        "history": [[list(event) for event in events[-LAST_EVENTS:]] for events in seen.history],
         "feedback": seen.feedback,
     }
 
 
 def voice_question(turn: int, timestep: int, orders: Sequence[str]) -> dict[str, Any]:
-    """Return the question to a voice without a seat: words for all, and orders where the game takes any."""
+    """Return the question to a voice without a seat: a message for all, and orders if the game takes any."""
     known = list(orders)
     return {
         "type": "ask",
@@ -107,38 +107,38 @@ def read_orders(known: Sequence[str], text: str) -> list[str]:
         ValueError: For an unknown one.
     """
     names = {name.lower(): name for name in known}
-    found = [part.strip().lower() for line in text.splitlines() for part in line.split(";") if part.strip()]
-    for name in found:
+    chosen = [part.strip().lower() for line in text.splitlines() for part in line.split(";") if part.strip()]
+    for name in chosen:
         if name not in names:
             raise ValueError(near_matches("order", name, known) if known else "nothing can be ordered in this game")
-    return [names[name] for name in found]
+    return [names[name] for name in chosen]
 
 
 def talk_of(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return what was said, fit for JSON."""
+    """Return messages as JSON values."""
     return [message.to_dict() for message in messages]
 
 
 def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Outbox) -> dict[str, Any]:
-    """Return a moment for a watcher, who sees all."""
+    """Return a frame for a watcher, who sees the whole state."""
     game, state = env.game, env.arrays[0]
     frame: dict[str, Any] = {"type": FRAME, "timestep": timestep, "limit": env.max_cycles}
     frame["picture"] = next_picture(game, game.scene(state, 0), None, outbox)
     if step is not None:
-        words = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
-        done = [own.get(text, text) for own, text in zip(words, step["action_texts"], strict=True)]
+        labels = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
+        done = [names.get(text, text) for names, text in zip(labels, step["action_texts"], strict=True)]
         frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(seat_names(game), done, strict=True))}
     return frame
 
 
 def done_by(step: Mapping[str, Any], view: Any, seat: int) -> list[list[Any]]:
-    """Return seat and label of what came of a step, as far as a seat knows what others bring about."""
+    """Return seat and label of the events of a step that a seat knows of."""
     events = enumerate(step["events"])
     return [[k, event["label"]] for k, event in events if event is not None and (k == seat or view.public_history)]
 
 
 def takes_requests(game: Any, seat: int) -> bool:
-    """Tell whether plans of a game can ask teammates for actions."""
+    """Return whether plans of a game can ask teammates for actions."""
     try:
         return bool(game.parse_plan(f"request('{game.action_texts(None, 0, seat)[0]}')", seat)[1])
     except ValueError:

@@ -17,7 +17,7 @@ from collab_overcooked.play.settings import TICKS, TURNS
 
 HELP = (
     "a number or text chooses; ; between actions; say WORDS; t the whole text; m menu; p picture; ? rules; Enter "
-    "nothing; q leaves. After the first moment you read what has changed"
+    "nothing; q leaves. After the first step only changes are printed"
 )
 ENOUGH = 40  # actions that are listed without being asked for
 
@@ -50,15 +50,15 @@ def input_line(prompt: str) -> str | None:
 
 
 def changed_lines(before: str, after: str) -> str:
-    """Return the lines of a text that are new or other than before, and those that are gone."""
+    """Return the lines of a text that are new or changed, and those that are gone."""
     old, new = before.split("\n"), after.split("\n")
-    found = []
+    changes = []
     for kind, a, b, c, d in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         if kind in ("replace", "insert"):
-            found += new[c:d]
+            changes += new[c:d]
         elif kind == "delete":
-            found += [f"No longer: {line}" for line in old[a:b] if line.strip()]
-    return "\n".join(line for line in found if line.strip()) or "Nothing has changed."
+            changes += [f"No longer: {line}" for line in old[a:b] if line.strip()]
+    return "\n".join(line for line in changes if line.strip()) or "Nothing has changed."
 
 
 class LineScreen:
@@ -76,7 +76,7 @@ class LineScreen:
         self._outbox = Outbox("terminal")
         self._me: dict[str, Any] = {}
         self._question: dict[str, Any] | None = None
-        self._text = self._told = ""  # of this moment, and of the last one that was written
+        self._text = self._written = ""  # the current text, and the last one that was printed
         self._listed: list[str] = []
 
     async def run(self) -> None:
@@ -95,38 +95,39 @@ class LineScreen:
         kind = message["type"]
         if kind == "welcome":
             self._me = message
-            self._tell(f"{message['game']}. {self._name(message['seat'])}. {HELP}")
+            self._print(f"{message['game']}. {self._name(message['seat'])}. {HELP}")
         elif kind == "state" and message["state"] == "ready" and not message["ready"][self.person.agent]:
             if await self._ask("Enter when you are ready, q to leave: ") == "q":
                 self._send({"type": "leave"})
             self._send({"type": "ready"})
         elif kind == "frame":
-            for said in message.get("said", ()):
-                self._tell(f"{self._name(said['agent'])}: {said['say']}")
+            for entry in message.get("said", ()):
+                self._print(f"{self._name(entry['agent'])}: {entry['say']}")
             self._text = message.get("text") or self._picture()
         elif kind == "ask":
             await self._decide(message)
         elif kind == "refused":
-            self._tell(f"Refused: {message['message']}")
+            self._print(f"Refused: {message['message']}")
             if self._question is not None:
                 await self._decide(self._question)
         elif kind in ("over", "closing"):
-            self._tell(message.get("outcome") or message.get("why") or "Over.")
+            self._print(message.get("outcome") or message.get("why") or "Over.")
 
     async def _decide(self, question: dict[str, Any]) -> None:
-        """Show a moment and send what is chosen."""
+        """Print a question and send the answer."""
         self._question, reply = question, question["kind"] != "act"
         if question.get("error"):
-            self._tell(f"Refused: {question['attempt']}: {question['error'][1]}")
+            self._print(f"Refused: {question['attempt']}: {question['error'][1]}")
         elif not reply:
-            self._tell("\n" + (changed_lines(self._told, self._text) if self._told else self._text))
-            self._told = self._text
-        for said in question.get("inbox", ()):
-            self._tell(f"{self._name(said['agent'])}: {said['say']}" + (f" [{said['plan']}]" if said["plan"] else ""))
+            self._print("\n" + (changed_lines(self._written, self._text) if self._written else self._text))
+            self._written = self._text
+        for entry in question.get("inbox", ()):
+            plan_text = f" [{entry['plan']}]" if entry["plan"] else ""
+            self._print(f"{self._name(entry['agent'])}: {entry['say']}{plan_text}")
         actions = question.get("actions", [])
         if question["kind"] != "reply":
             self._offer(actions)
-        words, plan = "", None
+        message, plan = "", None
         while plan is None:
             orders = question["kind"] == "voice" and actions
             line = await self._ask("say, or order NAMES> " if orders else "say> " if reply else "plan> ")
@@ -136,30 +137,30 @@ class LineScreen:
             if orders and line.startswith("order "):
                 plan = self._read_plan(line[6:], actions)
             elif reply:
-                words, plan = line, ""
+                message, plan = line, ""
             elif line.startswith("say "):
-                words = line[4:].strip()
+                message = line[4:].strip()
             else:
                 plan = self._read_plan(line, actions)
-        answer = {"turn": question["turn"], "plan": plan, "say": words}
+        answer = {"turn": question["turn"], "plan": plan, "say": message}
         self._send({"type": "reply", "last": False, **answer} if reply else {"type": "act", **answer})
 
     def _offer(self, actions: list[str]) -> None:
         """List the actions, unless they are those of before or too many to read each time."""
         if actions == self._listed:
-            self._tell("Actions as before, m lists them.")
+            self._print("Actions as before, m lists them.")
         elif len(actions) > ENOUGH:
-            self._tell(f"{len(actions)} actions, m lists them.")
+            self._print(f"{len(actions)} actions, m lists them.")
         else:
             self._list(actions)
         self._listed = actions
 
     def _read_plan(self, line: str, actions: list[str]) -> str | None:
-        """Return the plan that a line writes, with texts for numbers; None for a line that asks for something."""
+        """Return the plan of a line, with texts for numbers; None for a line with a command."""
         shows: dict[str, Callable[[], None]] = {
-            "?": lambda: self._tell(self._me["manual"]),
-            "p": lambda: self._tell(self._picture()),
-            "t": lambda: self._tell(self._text),
+            "?": lambda: self._print(self._me["manual"]),
+            "p": lambda: self._print(self._picture()),
+            "t": lambda: self._print(self._text),
             "m": lambda: self._list(actions),
         }
         if line in shows:
@@ -170,17 +171,17 @@ class LineScreen:
         return "; ".join(actions[int(part) - 1] if known else part for part, known in zip(parts, numbered, strict=True))
 
     def _picture(self) -> str:
-        """Return the moment as a text picture of what the seat may know."""
+        """Return the seat's observation as a text picture."""
         env, seat = self.session.env, self.person.seat
         return str(env.game.render(env.arrays[0], 0, "ansi", seat))
 
     def _list(self, actions: list[str]) -> None:
-        self._tell("\n".join(f"{number:3} {text}" for number, text in enumerate(actions, start=1)))
+        self._print("\n".join(f"{number:3} {text}" for number, text in enumerate(actions, start=1)))
 
     def _name(self, seat: int | None) -> str:
         return "A voice" if seat is None else str(self._me["names"][seat])
 
-    def _tell(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         self._write(harmless(text))
 
     def _send(self, message: dict[str, Any]) -> None:

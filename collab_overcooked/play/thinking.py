@@ -23,7 +23,7 @@ class Thinker:
 
     @property
     def busy(self) -> bool:
-        """Whether the policy still thinks about an earlier question."""
+        """True while the policy computes an earlier answer."""
         return self._task is not None and not self._task.done()
 
     async def answer(self, ask: Ask, patience: float | None) -> Answer:
@@ -37,14 +37,14 @@ class Thinker:
         if patience is None:
             return await asyncio.to_thread(self._ask, ask)
         if self._task is not None and self._task.done() and self._kind != ask.kind:
-            self._task = None  # words that nobody waits for any more
+            self._task = None  # a reply that is no longer awaited
         if self._task is None:
             self._task, self._kind = asyncio.create_task(asyncio.to_thread(self._ask, ask)), ask.kind
             await asyncio.wait({self._task}, timeout=patience)
         if not self._task.done() or self._kind != ask.kind:
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        found, self._task = self._task.result(), None
-        return found if ask.kind == "reply" else _fitting(found, ask)
+        answer, self._task = self._task.result(), None
+        return answer if ask.kind == "reply" else _fitting(answer, ask)
 
     def _ask(self, ask: Ask) -> Any:
         return self.policy.act(ask.seen) if ask.kind == "act" else self.policy.reply(ask.seen)

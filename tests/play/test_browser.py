@@ -194,7 +194,7 @@ def test_rules_and_observations_are_german(browser, tmp_path) -> None:
         texts = game_texts()
         german = page.run(script % json.dumps(json.dumps(texts)))
         assert page.problems() == []
-    allowed = re.compile(r"`[^`]*`|^\{'.*\}$|^Rezept: .*$", re.MULTILINE)  # commands as they are typed, titles of dishes
+    allowed = re.compile(r"`[^`]*`|^\{'.*\}$|^Rezept: .*$", re.MULTILINE)  # commands as typed, titles of dishes
     left = {line for text in german for line in allowed.sub("", text).splitlines() if ENGLISH.search(line)}
     assert len(german) == len(texts) and left == set()
 

@@ -68,7 +68,7 @@ const list = (text) => text.split(/(, |; | and | with )(?![^(]*\))/).map((part, 
 
 // A text of a game, sentence by sentence; a line that no template knows stays as it is.
 export function translate(text) {
-  if (!sentences.length) return text;
+  if (!sentences.length) return text.includes("\n") ? text : tr(text);
   let at = 0, made = "";
   while (at < text.length) {
     const [hit, holes, to] = sentences.map(([from, ...rest]) => { from.lastIndex = at; return [from.exec(text), ...rest]; }).find(([match]) => match) ?? [];

@@ -188,7 +188,7 @@ function showState() {
   const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
   const started = state.state === "playing" || state.state === "paused";
   const who = { names: absent.join(", ") };
-  $("status").textContent = state.state === "closed" ? words.closed : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? words.get_ready : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  $("status").textContent = state.state === "closed" ? words.closed : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : words.get_next) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
   const between = !$("over").hidden;
   show("start", asked && !between);
   show("again", asked && between);

@@ -344,8 +344,7 @@ def cross_play(
                 journal.append({"cell": list(found["cell"]), "return": found["return"]})
             if progress is not None:
                 progress(len(done), returns.size)
-    for cell in np.ndindex(returns.shape):
-        returns[cell] = done[cell]
+    returns.flat = [done[cell] for cell in np.ndindex(returns.shape)]
     return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,7 @@ class SeatView:
         public_actions: Whether all seats see the actions of others in earlier steps.
         role: Role of the seat in the team, empty if all seats are alike.
         recipe: Recipe of the current order, None if the seat does not know it or the text contains it anyway.
+        awaited: Everything that a seat may wait for, in a form that can be compared; None where the game does not say.
     """
 
     public_refusals = False
@@ -38,6 +39,7 @@ class SeatView:
     public_actions = False
     role = ""
     recipe: str | None = None
+    awaited: Hashable | None = None
 
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         self._game, self._state, self._seat = game, state, seat
@@ -108,6 +110,11 @@ class SeatView:
     def vocabulary(self) -> Sequence[str]:
         """Texts of all actions that the seat could ever take."""
         return self.action_texts
+
+    @property
+    def useless(self) -> frozenset[int]:
+        """Ids of actions that change nothing in this state although the game accepts them."""
+        return frozenset()
 
     @property
     def idle_action(self) -> int:

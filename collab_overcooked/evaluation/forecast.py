@@ -12,7 +12,7 @@ from typing import Any
 from collab_overcooked import registry
 from collab_overcooked.policies.llm.agents import agent_kind
 from collab_overcooked.policies.llm.budget import Price
-from collab_overcooked.policies.llm.settings import AgentSettings, parse_settings
+from collab_overcooked.policies.llm.settings import DISPATCH, AgentSettings, parse_settings
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.jobs import Evaluation, Job
@@ -20,10 +20,11 @@ from collab_overcooked.runner.records import key_of
 
 FILE = "language_lengths.json"  # of a suite's package: suite -> kind of agent -> lengths
 TEACHER = "teacher"
+PRIMITIVE = "primitive"  # value of the option action_level
 NOTE = (
     "Episodes that are not played yet. Lengths are means over this run's own records where it has some; else those of "
-    "recorded episodes of stand-ins, taken to last as long as they may. At most: every answer as long as its model may "
-    "write."
+    "recorded episodes of stand-ins that play as greedy does. At most: episodes last as long as they may, and "
+    "answers are as long as tokens allows, if that is set."
 )
 _COLUMNS = (
     Column("Suite"),
@@ -43,25 +44,24 @@ class Lengths:
     """What a kind of agent asked in recorded episodes, on average.
 
     Attributes:
-        questions: Of a seat in a step that an episode may have; of a teacher after an episode.
+        questions: Per seat and step, or per step of an agent that commands all seats; of a teacher after an episode.
         prompt: Tokens of a question.
         completion: Tokens of an answer.
+        share: Steps of an episode, as a share of those that it may have.
     """
 
     questions: float
     prompt: float
     completion: float
+    share: float = 1.0
 
 
-def recorded_lengths(
-    plan: Evaluation, records: Iterable[Mapping[str, Any]], to_the_end: bool = False
-) -> dict[str, Lengths]:
-    """Return the lengths of a plan's records by kind of agent; episodes that a budget cut short do not count.
+def recorded_lengths(plan: Evaluation, records: Iterable[Mapping[str, Any]]) -> dict[str, Lengths]:
+    """Return the lengths of a plan's records, see ``length_key``; episodes that a budget cut short do not count.
 
     Args:
         plan: What was to be played.
         records: What was.
-        to_the_end: Take episodes that ended early for as long as they could have been.
     """
     jobs = {key: job for job in plan.jobs for key in job.keys}
     sums: dict[str, list[float]] = {}
@@ -69,15 +69,18 @@ def recorded_lengths(
         for agent, account in record.get("accounts", {}).items():
             if key_of(record) not in jobs or account["exhausted"] or "agent" not in account:
                 continue
-            job = jobs[key_of(record)]
-            steps = job.longest or (record["timesteps"] if to_the_end else _longest(job))
-            chances = 1 if agent == TEACHER else steps
-            used = (chances, account["calls"], account["prompt_tokens"], account["completion_tokens"])
-            own = sums.setdefault(account["agent"], [0.0] * len(used))
-            own[:] = [one + more for one, more in zip(own, used, strict=True)]
+            job, kind = jobs[key_of(record)], account["agent"]
+            if kind == DISPATCH and not account["calls"]:
+                continue  # the first of its seats asks for all
+            limit = 1 if agent == TEACHER else _longest(job)
+            steps = min(record["timesteps"] if limit > 1 else limit, limit)
+            used = (limit, steps, account["calls"], account["prompt_tokens"], account["completion_tokens"])
+            key = kind if agent == TEACHER else length_key(kind, job)
+            total = sums.setdefault(key, [0.0] * len(used))
+            total[:] = [one + more for one, more in zip(total, used, strict=True)]
     return {
-        kind: Lengths(calls / chances, prompt / calls, completion / calls)
-        for kind, (chances, calls, prompt, completion) in sums.items()
+        key: Lengths(calls / steps, prompt / calls, completion / calls, steps / limit)
+        for key, (limit, steps, calls, prompt, completion) in sums.items()
         if calls
     }
 
@@ -89,6 +92,17 @@ def shipped_lengths(suite: str) -> dict[str, Lengths]:
         return {}
     found = json.loads(path.read_text(encoding="utf-8"))
     return {kind: Lengths(**own) for kind, own in found.get(suite, {}).items()}
+
+
+def length_key(kind: str, job: Job) -> str:
+    """Return the name of an agent's lengths: its kind, and whether each action is a single step of the game."""
+    is_primitive = job.env_kwargs.get("action_level", _default_level(job.env_id)) == PRIMITIVE
+    return f"{kind}, {PRIMITIVE}" if is_primitive else kind
+
+
+@lru_cache(maxsize=64)
+def _default_level(env_id: str) -> Any:
+    return registry.load_game(env_id).kwargs.get("action_level")
 
 
 def _longest(job: Job) -> int:
@@ -113,7 +127,8 @@ class Need:
         lengths: Recorded ones; None if there are none.
         price: Of its tokens; None if nobody said it.
         keys: Of the episodes in which it takes part.
-        questions: That it will be asked.
+        questions: That it is asked if its episodes last as long as recorded ones.
+        most: That it is asked if they last as long as they may.
     """
 
     settings: AgentSettings
@@ -121,23 +136,19 @@ class Need:
     price: Price | None
     keys: set[Any] = field(default_factory=set)
     questions: float = 0.0
+    most: float = 0.0
 
     def cells(self) -> tuple[Cell, ...]:
         """Return episodes, questions, tokens in and out, dollars, and dollars at most."""
-        own = self.lengths
-        if own is None:
+        lengths, price, longest = self.lengths, self.price, self.settings.tokens
+        if lengths is None:
             return (len(self.keys), *(None,) * 5)
-        most = self.settings.tokens or None  # without a limit nobody knows what it costs at most
-        asked = self.questions * own.prompt
-        said = self.questions * min(own.completion, most or own.completion)
-        outs = (said, None if most is None else self.questions * most)
-        dollars = (
-            None
-            if self.price is None or out is None
-            else (self.price.prompt * asked + self.price.completion * out) / 1e6
-            for out in outs
-        )
-        return (len(self.keys), self.questions, asked, said, *dollars)
+        written = min(lengths.completion, longest or lengths.completion)
+        dollars: list[Cell] = [None, None]
+        if price is not None:
+            each = [price.prompt * lengths.prompt + price.completion * out for out in (written, longest or written)]
+            dollars = [count * one / 1e6 for count, one in zip((self.questions, self.most), each, strict=True)]
+        return (len(self.keys), self.questions, self.questions * lengths.prompt, self.questions * written, *dollars)
 
 
 def needs(
@@ -152,22 +163,27 @@ def needs(
     done = {key_of(record) for record in records}
     found: dict[tuple[str, str], Need] = {}
 
-    def add(spec: str, kind: str, keys: Sequence[Any], chances: int) -> None:
+    def add(spec: str, kind: str, keys: Sequence[Any], steps: int, key: str) -> None:
         settings = parse_settings(spec.partition(":")[2])
         price = settings.price or prices.get(settings.model, prices.get(""))
-        need = found.setdefault((spec, kind), Need(settings, lengths.get(kind), price))
+        need = found.setdefault((spec, kind), Need(settings, lengths.get(key), price))
         need.keys.update(keys)
-        need.questions += len(keys) * chances * (need.lengths.questions if need.lengths else 0)
+        if need.lengths:
+            most = len(keys) * steps * need.lengths.questions
+            need.most, need.questions = need.most + most, need.questions + most * need.lengths.share
 
     for job in plan.jobs:
         keys = [key for key in job.keys if key not in done]
+        commanding: set[str] = set()  # models that were counted for all of their seats
         for spec in job.speakers() if keys else ():
             settings = parse_settings(spec.partition(":")[2])
             kind = agent_kind(settings, job.load_game())
             settings.for_agent(kind)  # refuses switches that the run would refuse
-            add(spec, kind, keys, _longest(job))
+            if spec not in commanding:
+                add(spec, kind, keys, _longest(job), length_key(kind, job))
+            commanding |= {spec} if kind == DISPATCH else set()
         for spec in job.teachers() if keys else ():
-            add(spec, TEACHER, keys[1:], 1)
+            add(spec, TEACHER, keys[1:], 1, TEACHER)
     return found
 
 

@@ -123,7 +123,8 @@ _UPDATE = object_of(
         "rating": nullable(integer(1, 5)),
         "searched": schema.boolean,
         "plan": schema.text,
-    }
+    },
+    {"left_out": list_of(schema.text)},
 )
 _SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT})
 

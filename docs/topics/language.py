@@ -13,15 +13,20 @@ from collab_overcooked.policies.llm.settings import describe_settings
 from .writing import code, plain, table
 
 EXAMPLE = Price(2.5, 10.0)
-SUITES = {
-    "collab-overcooked": "all=llm:model",
-    "initiations": "agent_0=llm:model",
-    "cuisineworld": "all=llm:model",
-    "overcooked": "all=llm:model",
-    "rush": "all=llm:model",
-    "collab-capture": "all=llm:model",
-    "collab-escape": "all=llm:model",
-}
+SUITES = (
+    ("collab-overcooked", "all=llm:model"),
+    ("initiations", "agent_0=llm:model"),
+    ("cuisineworld", "all=llm:model"),
+    ("craft", "all=llm:model"),
+    ("overcooked", "all=llm:model"),
+    ("rush", "all=llm:model"),
+    ("collab-capture", "all=llm:model"),
+    ("collab-escape", "all=llm:model"),
+    ("housework", "all=llm:model"),
+    ("housework", "all=llm:model?agent=coela"),
+    ("housework", "all=llm:model?agent=cots"),
+    ("transport", "all=llm:model?agent=coela"),
+)
 
 
 def language_switches() -> str:
@@ -42,7 +47,7 @@ def prompt_files() -> str:
 def language_costs() -> str:
     """Show what suites ask as they are played by default, from recorded lengths of whole episodes."""
     rows = []
-    for suite, team in SUITES.items():
+    for suite, team in SUITES:
         plan = plan_evaluation(suite, [team], **({"agents": (2,)} if suite == "cuisineworld" else {}))
         for (_, agent), need in needs(plan, [], {"": EXAMPLE}).items():
             episodes, *sums, _ = need.cells()

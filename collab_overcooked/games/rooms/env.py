@@ -18,6 +18,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     Adversary,
     Clock,
     EventColumn,
+    Generator,
     Goal,
     Outcome,
     Param,
@@ -117,6 +118,14 @@ class RoomGame(CompiledGame):
         mask = [self.why_refused(state, i, seat, action) == Reason.OK for action in range(self.n_actions)]
         return text.menu(self.compiled, mask, int(state.players[i, seat, Player.ROOM]))
 
+    def is_useless(self, state: State, i: int, seat: int) -> bool:
+        """Return whether a seat's use of its room would change nothing: its generator is repaired, without a button."""
+        room = int(state.players[i, seat, Player.ROOM])
+        if any(door.button == room for door in self.level.doors):
+            return False
+        here = state.generators[i, state.generators[i, :, Generator.ROOM] == room, Generator.PROGRESS]
+        return bool(len(here) and (here >= self.compiled.config.fixes).all())
+
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
         """Return the Reason of a seat's action in environment ``i``."""
         tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]
@@ -139,7 +148,10 @@ class RoomGame(CompiledGame):
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with its menu."""
         scene = self.seat_scene(self.scene(state, i), seat)
-        return text.describe(self.compiled, scene, seat, self.display_names, self.menu(state, i, seat))
+        listed = self.menu(state, i, seat)
+        if self.compiled.config.menu == "plain" and self.is_useless(state, i, seat):  # labels are those of the paper
+            listed = [action for action in listed if action != self.compiled.n_rooms + 1]
+        return text.describe(self.compiled, scene, seat, self.display_names, listed)
 
     def names(self) -> list[str]:
         """Return the names of the game's objects, and of rooms that have names."""

@@ -33,21 +33,15 @@ class Perception:
 
 
 class Recollection:
-    """Memory of the agent's last actions, the last messages, and whether its last act was a message."""
+    """Memory of whether the last act was a message; actions and messages are remembered by ``situation``."""
 
     def __init__(self, agent: TeamAgent) -> None:
         self.agent = agent
         self.has_spoken = False
 
-    def receive(self, seen: Seen) -> None:
-        """Store new messages of others."""
-        self.agent.message_log.receive(seen)
-
-    def note(self, seen: Seen, message: str) -> None:
-        """Store the agent's own message, if any."""
+    def note(self, message: str) -> None:
+        """Store whether the agent sends a message."""
         self.has_spoken = bool(message)
-        if message:
-            self.agent.message_log.say(seen, message)
 
 
 class Communication:
@@ -122,7 +116,6 @@ class CoelaAgent(TeamAgent):
 
     def act(self, seen: Seen) -> Decision:
         """Draft a message, choose, and execute the choice."""
-        self.recollection.receive(seen)
         values = self.perception.look(seen)
         speaks = bool(self.on["talk"]) and not self.recollection.has_spoken and self.may_speak(seen)
         draft = self.communication.draft(values) if speaks else ""
@@ -130,14 +123,13 @@ class CoelaAgent(TeamAgent):
         message = draft if number == len(texts) else ""
         if message and not self.paying:  # messages are free and accompany an action
             number = self.planning.choose(values, "")
-        self.recollection.note(seen, message)
+        self.recollection.note(message)
         action = seen.legal_actions[texts[number]] if number < len(texts) else None
         decision: Decision = self.execution.carry_out(seen, action, message)
         return decision
 
     def reply(self, seen: Seen) -> Message | None:
-        """Store the messages; own messages are drafted only with a choice."""
-        self.recollection.receive(seen)
+        """Return None: messages are drafted only with a choice."""
         return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -21,10 +22,19 @@ from collab_overcooked.policies.llm.answers import (
     visible,
 )
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.modules import rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.search.cots import Member, Team, provider_of
-from collab_overcooked.policies.search.deliberation import STEPS, Briefing, Critique, Draft, PlanSettings, Voices
+from collab_overcooked.policies.search.deliberation import (
+    STEPS,
+    Briefing,
+    Critique,
+    Draft,
+    PlanSettings,
+    Voices,
+    left_out_text,
+)
 from collab_overcooked.policies.search.plan_tree import Node
 from collab_overcooked.policies.search.plan_voices import Walk
 from collab_overcooked.policies.search.subplans import Findings, Plan, SubPlan, plan_text
@@ -132,16 +142,20 @@ def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
     text = visible(text)
     answer = read_object(text) or {}
     listed = answer.get("plans") if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
-    drafts = []
+    drafts: list[Draft] = []
+    unread: list[str] = []
     for item in (listed or [])[:n]:
         message = shorten(str(item.get("message", "") if isinstance(item, dict) else ""), MAX_WORDS)
         steps = item.get("steps", item.get("plan", "")) if isinstance(item, dict) else item
         plan, left_out = read_steps(steps, briefing)
-        described = plan_text(plan, briefing.seen.names) if plan else shorten(str(item), MAX_WORDS)
+        if not plan:
+            unread.append(f"a plan without a listed sub-plan, {shorten(str(steps), MAX_PART)}")
+            continue
+        described = plan_text(plan, briefing.seen.names)
         drafts.append(Draft(plan, described, message, findings_in(message, briefing.news), left_out))
-    if not any(draft.plan for draft in drafts):
+    if not drafts:
         raise Unreadable("Name for each step and agent one of its listed sub-plans, word for word.")
-    return [draft for draft in drafts if draft.plan]
+    return [replace(drafts[0], left_out=(*drafts[0].left_out, *unread)), *drafts[1:]]
 
 
 def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
@@ -157,9 +171,11 @@ def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
             if entry is not None:
                 step[seat] = entry
             elif part.strip(" .-") and part.strip(" .").casefold() not in IDLE_WORDS:
-                left_out.append(f"{name}: {shorten(part.strip(), MAX_PART)}")
+                left_out.append(f"{name}: {shorten(part.strip(), MAX_PART)} (in no list)")
         if step:
             plan.append(step)
+    if len(rows) > STEPS and plan:
+        left_out.append(f"{len(rows) - STEPS} further steps (a plan has {STEPS} at most)")
     return tuple(plan), tuple(left_out)
 
 
@@ -211,7 +227,8 @@ class ModelVoices:
         """Request both scores of a plan and a message."""
         score = {"type": "integer", "minimum": 1, "maximum": 5}
         schema = self._schema({"message": {"type": "string"}, "distance": score, "task": score})
-        scores = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft)
+        left_out = left_out_text(draft.left_out)
+        scores = self._ask("cots_criticise", briefing, read_scores, schema, path=before, draft=draft, left_out=left_out)
         if scores is None:
             return Critique(None, None, "default")
         return Critique(*scores, findings=findings_in(scores[2], briefing.news))
@@ -246,7 +263,7 @@ class ModelVoices:
         facts = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
-            "manual": seen.manual,
+            "manual": rules_of(seen),
             "view": briefing.view,
             "options": {seen.names[seat]: _offers(briefing, seat) for seat in briefing.members},
             "history": {seen.names[seat]: briefing.history.get(seat, ()) for seat in briefing.members},
@@ -255,6 +272,7 @@ class ModelVoices:
             "plan": plan_text(briefing.plan, seen.names) if briefing.had_plan else "no plan",
             "running": {seen.names[seat]: option.text for seat, option in briefing.running.items()},
             "dialogue": briefing.dialogue,
+            "left_out": left_out_text(briefing.left_out),
             "steps": STEPS,
             "json": self.session.settings.json,
             **values,
@@ -267,12 +285,17 @@ class ModelVoices:
 
 
 def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
-    """Return a seat's sub-plans for a prompt: text, steps, and whether they exceed the seat's free capacity."""
+    """Return a seat's sub-plans for a prompt: text, steps, and what they need first, empty for nothing."""
     walk = Walk(briefing.view, seat)
     return [
-        {"text": option.text, "cost": round(option.cost), "later": not walk.fits(option)}
+        {"text": option.text, "cost": round(option.cost), "later": "" if walk.fits(option) else _need(option)}
         for option in briefing.view.options[seat]
     ]
+
+
+def _need(option: SubPlan) -> str:
+    """Return what a seat has to do before a sub-plan that it cannot begin now."""
+    return "once it holds something" if option.load < 0 else "once it has a free hand"
 
 
 class CotsAgent:

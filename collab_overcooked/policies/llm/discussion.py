@@ -55,7 +55,6 @@ class DiscussionAgent(TeamAgent):
 
     def act(self, seen: Seen) -> Decision:
         """Open a discussion if necessary; otherwise take the next step of the agent's part."""
-        self.message_log.receive(seen)
         options = self.options(seen)
         news = not self._known.issuperset(options)
         self._known |= options.keys()
@@ -97,7 +96,6 @@ class DiscussionAgent(TeamAgent):
 
     def reply(self, seen: Seen) -> Message | None:
         """Consent, object or propose; consent is silent unless there is information to share."""
-        self.message_log.receive(seen)
         plans = [plan for message in seen.inbox if (plan := read_joint_plan(message.say, seen.names))]
         if not plans:
             return None
@@ -138,8 +136,6 @@ class DiscussionAgent(TeamAgent):
         if any(plan.values()) and plan != self.plan:
             self.plan = plan
             message = f"{message} {joint_plan_text(plan)}".strip()
-        if message:
-            self.message_log.say(seen, message)
         return message
 
     def _object(self, seen: Seen) -> str:
@@ -150,7 +146,4 @@ class DiscussionAgent(TeamAgent):
             okay, reason = self.session.ask(self.question("evaluate", **values), read_verdict, schema)
         except UnusableReply:
             return ""
-        objection = "" if okay else reason or "I do not agree."
-        if objection:
-            self.message_log.say(seen, objection)
-        return objection
+        return "" if okay else reason or "I do not agree."

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
+from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
@@ -14,9 +15,21 @@ from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
 VOICE = "A voice"  # sender from outside the team
+FAILED = " (failed)"  # after the label of an action
 T = TypeVar("T")
 Question = Callable[..., list[ChatMessage]]
 """Function ``question(name, **values)`` that fills a template of the agent's game and returns the chat."""
+
+
+def offered(seen: Seen, game: FullGame) -> dict[str, int]:
+    """Return the accepted actions of a seat by text, without useless ones and those that only pay for messages."""
+    left_out = seen.view.useless | frozenset(game.talk_actions(seen.seat))
+    return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
+
+
+def rules_of(seen: Seen) -> str:
+    """Return the rules for a prompt: the game's manual, or its rules for people if it has none."""
+    return seen.manual or seen.view.rules
 
 
 class Refusal(NamedTuple):
@@ -53,38 +66,43 @@ class Memory(Module):
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``memory``, pairs of timestep and action, the oldest first."""
-        events = seen.history[seen.seat] if seen.history else ()
-        say = translator_of(self.session.info.game)
-        recent = events[len(events) - min(self.window, len(events)) :]
-        return {"memory": [(timestep, say(label)) for timestep, label in recent]}
+        """Return ``memory``, pairs of timesteps and action, the oldest first.
+
+        Equal actions in succession are one entry. Actions have the names that the seat knows their objects by.
+        """
+        events = seen.history[seen.seat] if seen.history and self.window else ()
+        game = self.session.info.game
+        say, names = (
+            translator_of(game),
+            dict(zip(game.action_texts(seat=seen.seat), seen.view.action_texts, strict=True)),
+        )
+        runs: list[tuple[int, int, str]] = []
+        for timestep, label in reversed(events):
+            action, failed, _ = say(label).partition(FAILED)
+            text = names.get(action, action) + failed
+            first, last, after = runs[-1] if runs else (0, 0, "")
+            if text == after and timestep == first - 1:
+                runs[-1] = (timestep, last, text)
+            elif len(runs) == self.window:
+                break
+            else:
+                runs.append((timestep, timestep, text))
+        spans = ((str(first) if first == last else f"{first} to {last}", text) for first, last, text in runs)
+        return {"memory": list(spans)[::-1]}
 
 
 class MessageLog(Module):
-    """Window of the last messages to and from the agent; source: CoELA's memory."""
+    """Window of the last messages of the team, own ones included; source: CoELA's memory."""
 
     def __init__(self, session: ModelSession, question: Question, window: int) -> None:
         super().__init__(session, question)
         self.window = window
-        self.messages: list[tuple[str, str]] = []
-        self._timestep, self._received = -1, 0
-
-    def receive(self, seen: Seen) -> None:
-        """Store new messages of others in this timestep."""
-        if seen.timestep != self._timestep:
-            self._timestep, self._received = seen.timestep, 0
-        for message in seen.inbox[self._received :]:
-            if message.agent != seen.seat:
-                self.messages.append((VOICE if message.agent is None else seen.names[message.agent], message.say))
-        self._received = len(seen.inbox)
-
-    def say(self, seen: Seen, message: str) -> None:
-        """Store a message of the agent itself."""
-        self.messages.append((seen.names[seen.seat], message))
 
     def values(self, seen: Seen) -> dict[str, Any]:
         """Return ``messages``, pairs of name and text, the oldest first."""
-        return {"messages": self.messages[-self.window :] if self.window else []}
+        sent = [message for message in (*(entry for _, entry in seen.past_messages), *seen.inbox) if message.say]
+        recent = sent[-self.window :] if self.window else []
+        return {"messages": [(VOICE if m.agent is None else seen.names[m.agent], m.say) for m in recent]}
 
 
 class Reflection(Module):

@@ -110,6 +110,8 @@ SWITCHES: Mapping[str, Switch] = {
         "agents, or these with the due action first.",
         ("steps", "split", "actions", "rearranged"),
     ),
+    "patience": Switch({CHOOSE: 20}, "count", "Offer to wait until something changes, for so many steps at most, "
+                       "in games that say what can change (Overcooked's directives); off does not offer it."),
     "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
                      "Add the directive to help the partner where it can."),
     "manual": Switch({CHOOSE: True, COELA: True, ROCO: True, CAPO: True}, "switch",

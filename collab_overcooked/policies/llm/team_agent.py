@@ -16,7 +16,7 @@ from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
-from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal
+from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal, offered, rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
@@ -44,7 +44,7 @@ class TeamAgent:
             "names": seen.names,
             "seat": seen.seat,
             "task": self.session.info.task,
-            "manual": seen.manual if self.on["manual"] else "",
+            "manual": rules_of(seen) if self.on["manual"] else "",
             "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
             "helper": self.on["helper"],
@@ -54,8 +54,8 @@ class TeamAgent:
         return [ChatMessage("system", fill("choose_rules", **values)), ChatMessage("user", fill(template, **values))]
 
     def options(self, seen: Seen) -> dict[str, int]:
-        """Return the listed actions, without those that only pay for messages."""
-        return {text: action for text, action in seen.legal_actions.items() if action not in self.paying}
+        """Return the listed actions."""
+        return offered(seen, self.session.info.game)
 
     def may_speak(self, seen: Seen) -> bool:
         """Return whether a message is free or can be paid for in this state."""

@@ -97,6 +97,7 @@ class Team:
         self.had_plan, self.looked = False, -1
         self.shared: Findings = {}  # among all members in this episode
         self.spoken: dict[int, str] = {}  # seat -> message about the last update
+        self.left_out: tuple[str, ...] = ()  # parts that are not in the present plan, with reasons
 
     def enter(self, member: Member) -> None:
         """Add a member; a seat that was added before begins a new episode."""
@@ -115,7 +116,7 @@ class Team:
         if trigger and self.looked != seen.timestep:
             self.looked = seen.timestep
             self.update_plan(trigger, seen, view)
-        option = self._follow(member, seen, view) or self._next(member, view) or self._alone(member, view)
+        option = self._follow(member, seen, view) or self._next(member, seen, view) or self._alone(member, view)
         if option is not None and (member.running is None or member.running.text != option.text):
             member.history = (*member.history, option.text)[-HISTORY:]
         member.running = option
@@ -153,7 +154,7 @@ class Team:
             member.queue = [chosen, *(entry for entry in member.queue if entry != chosen)]
         return chosen
 
-    def _next(self, member: Member, view: PlanningView) -> SubPlan | None:
+    def _next(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
         """Return the seat's first sub-plan of the plan that can begin, or that discovers its object.
 
         A sub-plan for which the seat has no free capacity stays in the queue: the seat empties its hands first.
@@ -164,8 +165,13 @@ class Team:
                 return option
             if option is not None and option.load >= 0 and not Walk(view, member.seat).fits(option):
                 return None
-            member.queue.pop(0)
+            self._drop(member, member.queue.pop(0), seen.names)
         return None
+
+    def _drop(self, member: Member, entry: SubPlan, names: Sequence[str]) -> None:
+        """Note that a part of the plan has become impossible, unless the seat has begun it before."""
+        if entry.text not in member.history:
+            self.left_out = (*self.left_out, f"{names[member.seat]}: {entry.text} (no longer possible)")
 
     def _alone(self, member: Member, view: PlanningView) -> SubPlan | None:
         """Return the seat's best sub-plan outside the plan, None without any."""
@@ -188,7 +194,9 @@ class Team:
             if seat != seen.seat and np.count_nonzero(seen_by_seat.mask) > 1:  # not asked yet in this step
                 self._go_on(member, known)
             member.facts, member.waiting = known.facts, False
-            member.queue = [e for e in member.queue if known.way_to(seat, e, member.known) is not None]
+            for entry in [e for e in member.queue if known.way_to(seat, e, member.known) is None]:
+                member.queue.remove(entry)
+                self._drop(member, entry, seen.names)
         running = self._running()
         briefings = [self._brief(self.members[seat], *looks[seat], tuple(seats)) for seat in seats]
         update = Update(seen.timestep, seen.seat, trigger)
@@ -197,7 +205,7 @@ class Team:
         self.shared = deliberation.shared
         self.updates.append(update)
         if plan is not None:
-            self.had_plan = True
+            self.had_plan, self.left_out = True, tuple(update.left_out)
             for seat in seats:
                 self.members[seat].known = self.members[seat].look_at(looks[seat][0], self.shared).takes(seat)
                 own_part = [row[seat] for row in plan if seat in row]
@@ -221,6 +229,7 @@ class Team:
             known=member.known,
             dialogue=self.dialogue,
             history={seat: self.members[seat].history for seat in seats},
+            left_out=self.left_out,
             shared=self.shared,
             look=partial(member.look_at, seen),
         )

@@ -104,6 +104,7 @@ class Briefing:
         known: Names of the objects that the seat could take, or knew, when that plan was made.
         dialogue: The last messages, each with its speaker.
         history: The last sub-plans that each seat began, oldest first.
+        left_out: Parts that are not, or no longer, in the current plan, each with its agent and the reason.
         shared: Findings shared by all members; the view contains them.
         look: Function from further findings to a view that contains them; None if the game has no findings.
     """
@@ -118,6 +119,7 @@ class Briefing:
     known: frozenset[str] = frozenset()
     dialogue: tuple[str, ...] = ()
     history: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
     shared: Findings = field(default_factory=dict, repr=False)
     look: Callable[[Findings], PlanningView] | None = field(default=None, repr=False)
 
@@ -151,7 +153,7 @@ class Draft:
         text: Text of the plan as written by the proposer.
         message: Message to the critics.
         findings: Findings reported by the message.
-        left_out: Parts that match no sub-plan, each with its agent.
+        left_out: Parts that are not in the plan, each with its agent and the reason.
     """
 
     plan: Plan
@@ -159,6 +161,11 @@ class Draft:
     message: str = ""
     findings: Findings = field(default_factory=dict, compare=False)
     left_out: tuple[str, ...] = ()
+
+
+def left_out_text(parts: Sequence[str]) -> str:
+    """Return a sentence on parts that a plan does not contain; empty without any."""
+    return f"Left out: {'; '.join(parts)}." if parts else ""
 
 
 @dataclass(frozen=True)
@@ -185,6 +192,15 @@ class Critique:
         if self.distance is None or self.task is None:
             return UNREADABLE
         return (_clip(self.distance) + _clip(self.task)) / (2 * HIGHEST)
+
+
+def _missing(
+    wanted_plan: Plan, kept_plan: Plan, names: Sequence[str], reason: str = "another part uses the same"
+) -> tuple[str, ...]:
+    """Return the parts of a plan that are not in another one, each with its agent and the reason."""
+    kept = {(seat, entry.text) for step in kept_plan for seat, entry in step.items()}
+    parts = ((seat, entry.text) for step in wanted_plan for seat, entry in sorted(step.items()))
+    return tuple(f"{names[seat]}: {text} ({reason})" for seat, text in dict.fromkeys(parts) if (seat, text) not in kept)
 
 
 def _clip(score: float) -> float:
@@ -227,6 +243,7 @@ class Update:
         nodes: Nodes of the tree.
         chosen: Index of the winning plan.
         plan: Text of the plan from now on.
+        left_out: Parts of the chosen plan that are not in it, each with its agent and the reason.
     """
 
     timestep: int
@@ -240,10 +257,11 @@ class Update:
     chosen: int = -1
     depth: int = 0
     plan: str = ""
+    left_out: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for the record; the tree is left out if there was no search."""
-        values = asdict(self)
+        values = {k: v for k, v in asdict(self).items() if k != "left_out" or v}
         return values if self.searched else {k: v for k, v in values.items() if k not in ("nodes", "chosen", "depth")}
 
 
@@ -282,11 +300,14 @@ class Deliberation:
             self.settings.mode
         ]()
         path = tree.path(update.chosen)
-        plan = self.voices.write(self._briefings[0], path[-1].draft)
-        update.plan = self._count(plan_text(without_clashes(plan), planner.seen.names))
+        draft = path[-1].draft
+        written = self.voices.write(self._briefings[0], draft)
+        plan, names = without_clashes(written), planner.seen.names
+        update.plan = self._count(plan_text(plan, names))
+        update.left_out = [*_missing(draft.plan, written, names, "not written down"), *_missing(written, plan, names)]
         update.nodes = [node.to_dict() for node in tree.nodes]
         update.depth = path[-1].depth
-        return without_clashes(plan), path
+        return plan, path
 
     # ---------------------------------------------------------------------------------------- modes of search
 
@@ -371,8 +392,7 @@ class Deliberation:
     def _node(self, parent: int, draft: Draft, critiques: tuple[Critique, ...]) -> Node:
         scores = [critique.reward for critique in critiques] if self.settings.reward else []
         names = self._briefings[0].seen.names
-        dropped = f"Left out, as in no list: {'; '.join(draft.left_out)}." if draft.left_out else ""
-        messages = (draft.message, dropped, *(critique.message for critique in critiques))
+        messages = (draft.message, left_out_text(draft.left_out), *(critique.message for critique in critiques))
         return Node(
             parent=parent,
             depth=self.tree.nodes[parent].depth + 1 if parent >= 0 else 0,

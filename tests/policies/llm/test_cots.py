@@ -209,7 +209,69 @@ def test_what_a_message_names_is_told() -> None:
 def test_parts_that_cannot_be_read_are_reported() -> None:
     words = '{"steps": [{"Alice": "fetch apple 3", "Bob": "fetch gold 9"}, {"Alice": "wait", "Bob": "deliver"}]}'
     (draft,) = read_plans(words, briefing(), 1)
-    assert draft.left_out == ("Bob: fetch gold 9",)
+    assert draft.left_out == ("Bob: fetch gold 9 (in no list)",)
+
+
+def test_steps_and_plans_that_are_cut_are_reported() -> None:
+    steps = [{"Bob": "check fridge"}] * 5
+    words = json.dumps({"plans": [{"steps": steps}, {"steps": [{"Bob": "fetch gold 9"}]}]})
+    (draft,) = read_plans(words, briefing(), 3)
+    assert len(draft.plan) == 3
+    first, second = draft.left_out
+    assert first == "2 further steps (a plan has 3 at most)"
+    assert second.startswith("a plan without a listed sub-plan") and "gold 9" in second
+
+
+def test_a_part_that_clashes_is_told_to_all_that_carry_out_or_rate_the_plan(play_team: Any) -> None:
+    def say(question: str) -> Any:
+        kind = kind_of(question)
+        if kind == "write":
+            part = listed(question, "Alice")[0]
+            return {"steps": [{"Alice": part, "Bob": part}]}
+        return {"rating": 3} if kind == "rate" else answer(question)
+
+    record, asked = play(play_team, say, max_steps=20)
+    update = record["plan_updates"]["agent_0"][0]
+    (lost,) = [part for part in update["left_out"] if "uses the same" in part]
+    assert lost.startswith("Bob: ")
+    prompts = [request.turns[-1].content for request in asked.asked]
+    first = prompts.index(next(prompt for prompt in prompts if kind_of(prompt) == "follow"))
+    following = [prompt for prompt in prompts[first:] if kind_of(prompt) in ("follow", "rate")][:3]
+    assert following and all(lost in prompt for prompt in following)
+    bob = next(prompt for prompt in following if "You are Bob. Time" in prompt and kind_of(prompt) == "follow")
+    assert "The plan names nothing for you" in bob
+
+
+def test_critics_read_what_a_draft_lost(play_team: Any) -> None:
+    def say(question: str) -> Any:
+        if kind_of(question) != "propose":
+            return answer(question)
+        steps = [{"Alice": listed(question, "Alice")[0], "Bob": "fetch gold 9"}]
+        return {"plans": [{"steps": steps, "message": "go"}]}
+
+    _, asked = play(play_team, say)
+    first = next(r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "criticise")
+    assert "Left out: Bob: fetch gold 9 (in no list)." in first and "Alice says: go" in first
+
+
+@pytest.mark.parametrize(
+    ("env_id", "options", "rule"),
+    [
+        ("CollabOvercooked-v0", {"task": "boiled_egg"}, "fill the dish that you hold"),
+        ("CuisineWorld-v0", {"level": "level_0", "agents": 2}, "Put finished dishes on the serving table"),
+        ("Overcooked-v0", {"layout": "cramped_room", "action_level": "medium"}, "You choose directives"),
+    ],
+)
+def test_kitchens_explain_their_sub_plans(play_team: Any, env_id: str, options: dict[str, Any], rule: str) -> None:
+    _, asked = play_team(SPEC, lambda request: "", env_id=env_id, max_cycles=1, **options)
+    assert asked.asked and all(rule in request.turns[0].content for request in asked.asked)
+
+
+def test_an_agent_without_sub_plans_has_nothing_to_do_and_may_wait(play_team: Any) -> None:
+    _, asked = play_team(SPEC, lambda request: "", task="boiled_egg", max_cycles=1)
+    first = asked.asked[0]
+    assert "Bob: nothing now" in first.turns[-1].content and "Bob: unknown" not in first.turns[-1].content
+    assert '"wait" if it has nothing to do' in first.turns[0].content
 
 
 def test_what_the_critic_tells_enters_the_lists_of_the_planner(play_team: Any) -> None:

@@ -7,7 +7,7 @@ turns or interacts.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -31,11 +31,13 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Item,
     Kind,
     Object,
+    Param,
     Past,
     Path,
     Player,
     Reason,
     Row,
+    Rules,
     Thing,
     Verb,
 )
@@ -349,6 +351,53 @@ def _feasible(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
     return mask
 
 
+def failure(compiled: Compiled, state: Any, i: int, seat: int) -> str | None:
+    """Return why a seat's last directive ended without effect; None if it had its effect, or is still running.
+
+    Whether it had one shows in the hand, or on the cell of a gate or pot, at once after its end.
+    """
+    tables, k, macro = compiled.tables, state.clock[i, Clock.LAYOUT], state.macro_state[i, seat]
+    action, hand = int(macro[Past.LAST]), int(state.players[i, seat, Player.HAND])
+    if macro[Macro.ACTION] != NOTHING or action < len(FIRST_ROWS):
+        return None
+    verb, slot = tables.catalogue[action].tolist()
+    thing = tables.objects[k, slot]
+    cell = state.cells[i, thing[Object.Y], thing[Object.X]]
+    happened = {
+        Verb.TAKE: hand != Item.NONE,
+        Verb.LOAD: hand == Item.SOUP,
+        Verb.OPEN: cell[Thing.ITEM] == Item.OPEN,
+        Verb.START: not is_idle(cell),
+    }.get(Verb(verb), hand == Item.NONE)
+    if happened:
+        return None
+    strict = tables.params.copy()
+    strict[Param.RULES] = Rules.STRICT
+    paths = _surroundings(compiled, state, i, seat)
+    reason = judge_action(
+        seat,
+        action,
+        tables.objects[k],
+        tables.catalogue,
+        tables.times[k],
+        state.players[i],
+        state.cells[i],
+        strict,
+        paths,
+    )
+    return "" if reason == Reason.OK else explain(compiled, state, i, seat, action, reason)
+
+
+def awaited(compiled: Compiled, state: Any, i: int, seat: int) -> Hashable:
+    """Return everything that a seat may wait for: hands, what is on cells, ready soups, and possible directives."""
+    seen, times = look(compiled, state, i, seat), compiled.tables.times[state.clock[i, Clock.LAYOUT]]
+    cells = (
+        (name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in seen["objects"].items()
+    )
+    possible = (text for text in seen["feasible"] if not text.startswith("put on k"))  # the nearest counter changes
+    return tuple(seen["holding"].values()), tuple(cells), tuple(possible)
+
+
 def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     """Return a seat's observation as text, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
     seen, tables = look(compiled, state, i, seat), compiled.tables
@@ -356,7 +405,7 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     moves = seen["distances"][seat]
     lines = [
         f"You are {NAMES[seat]}. Step {clock[Clock.T]} of {clock[Clock.LIMIT]}; earned so far: {clock[Clock.SCORE]}.",
-        "Your last directives: " + (", ".join(seen["history"]) or "none") + ".",
+        f"Your last directives: {', '.join(seen['history']) or 'none'}{_failed(compiled, state, i, seat)}.",
         " ".join(f"{'You hold' if j == seat else f'{NAMES[j]} holds'} {held}." for j, held in seen["holding"].items()),
     ]
     for j, distances in seen["distances"].items():
@@ -379,6 +428,12 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     else:
         lines.append(f"{MENU} " + "; ".join(seen["feasible"]) + ".")
     return "\n".join(lines)
+
+
+def _failed(compiled: Compiled, state: Any, i: int, seat: int) -> str:
+    """Return a remark on a last directive without effect; empty if it had one, or the seat takes primitive actions."""
+    reason = failure(compiled, state, i, seat) if compiled.levels[seat] == MEDIUM else None
+    return "" if reason is None else f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
 
 
 def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:

@@ -29,6 +29,12 @@ class RoomView(SeatView):
         """The observation as text, without the menu."""
         return self.text.partition(f"\n{self._say(MENU)}")[0]
 
+    @cached_property
+    def useless(self) -> frozenset[int]:  # type: ignore[override]
+        """The use of a room whose generator is repaired."""
+        use = frozenset({self._game.n_actions - 1})
+        return use if self._game.is_useless(self._state, 0, self._seat) else frozenset()
+
 
 def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
     """Return a scene limited to what a player sees or remembers; ``seen_ago`` marks remembered positions."""

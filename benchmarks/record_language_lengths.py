@@ -158,6 +158,13 @@ class Watched:
         self.policy.reset(seat, info, seed)
         self.game, self.model.wishes = info.game, {}
         if info.simulator is not None:  # else questions are asked, and nothing is played
+            self._begin(seat, info, seed)
+
+    def _begin(self, seat: int, info: EnvInfo, seed: int) -> None:
+        try:
+            self.greedy.reset(seat, info, seed)
+        except ValueError:  # it does not play with these options
+            self.greedy = make_policy("random")
             self.greedy.reset(seat, info, seed)
 
     def act(self, seen: Seen) -> Any:

@@ -166,7 +166,7 @@ def needs(
     def add(spec: str, kind: str, keys: Sequence[Any], steps: int, key: str) -> None:
         settings = parse_settings(spec.partition(":")[2])
         price = settings.price or prices.get(settings.model, prices.get(""))
-        need = found.setdefault((spec, kind), Need(settings, lengths.get(key), price))
+        need = found.setdefault((spec, kind), Need(settings, lengths.get(key, lengths.get(kind)), price))
         need.keys.update(keys)
         if need.lengths:
             most = len(keys) * steps * need.lengths.questions

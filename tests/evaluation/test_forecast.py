@@ -68,29 +68,6 @@ def test_a_forecast_is_within_a_factor_of_two(script, tmp_path, suite, kind, opt
     assert all(1 / FACTOR <= ratio <= FACTOR for ratio in ratios), (forecast, taken, ratios)
 
 
-def account(kind: str, calls: int) -> dict[str, Any]:
-    return {
-        "agent": kind,
-        "calls": calls,
-        "prompt_tokens": 100 * calls,
-        "completion_tokens": 10 * calls,
-        "exhausted": "",
-    }
-
-
-def record_of(plan: Any, kind: str, calls: tuple[int, ...], timesteps: int) -> dict[str, Any]:
-    (job,) = plan.jobs
-    (key,) = job.keys
-    names = [f"agent_{seat}" for seat in range(len(calls))]
-    accounts = {name: account(kind, count) for name, count in zip(names, calls, strict=True)}
-    return {
-        **key._asdict(),
-        "timesteps": timesteps,
-        "accounts": accounts,
-        "team": dict.fromkeys(names, f"llm:m?agent={kind}"),
-    }
-
-
 def test_one_that_commands_all_seats_is_counted_once(monkeypatch):
     plan = plan_evaluation("cuisineworld", ["all=llm:m"], levels="0", agents=(3,), alphas=(1.5,), episodes=1)
     monkeypatch.setattr(

@@ -43,7 +43,8 @@ SMALL: Options = {"episodes": 1}
 PRIMITIVE: Options = {"action_level": "primitive"}
 TASKS: Options = {"tasks": ("boiled_egg", "potato_carrot_and_onion_patty"), "episodes": 1}
 LEVELS: Options = {"levels": "0,3", "agents": (2,), "alphas": (1.5,), "episodes": 1}
-COOKS: Options = {"layouts": "cramped_room,forced_coordination", "episodes": 1}
+LAYOUTS = "cramped_room,forced_coordination,counter_circuit,asymmetric_advantages,coordination_ring"
+COOKS: Options = {"layouts": LAYOUTS, "episodes": 1}
 HOMES: Options = {"tasks": ("set_table", "put_groceries"), "episodes": 1}
 ROOMS: Options = {"rooms": (6,), "containers": (2,), "episodes": 1}
 RUNS: dict[str, list[tuple[Sequence[str], Options]]] = {
@@ -52,7 +53,7 @@ RUNS: dict[str, list[tuple[Sequence[str], Options]]] = {
     "cuisineworld": [(("dispatch", *WITH_SUBPLANS), LEVELS)],
     "craft": [(("dispatch", *GENERAL), SMALL)],
     "overcooked": [
-        (WITH_SUBPLANS, COOKS | {"settings": {"action_level": "medium"}}),
+        (WITH_SUBPLANS, COOKS | {"settings": {"action_level": "medium", "max_cycles": 200}}),
         (GENERAL, {"layouts": "cramped_room", "settings": PRIMITIVE, "episodes": 1}),
     ],
     "rush": [(GENERAL, {"domain": ("kitchen",), "teacher": ("teacher_group:llm:teacher",)})],
@@ -177,6 +178,9 @@ class Watched:
         self.model.me = seen.names[seen.seat]
         self.model.wishes[self.model.me] = wish
         self.model.number = 1 + list(options).index(wish) if wish in options else 1
+        waits = options.get(wish) == seen.idle_action and seen.view.awaited is not None
+        if waits and self.policy.account()["agent"] == "choose":
+            self.model.number = len(options) + 1  # until something changes
         return self.policy.act(seen)
 
 
@@ -219,16 +223,16 @@ def packages() -> Iterator[tuple[Path, list[str]]]:
     yield from folders.items()
 
 
-def main(words: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Record suites and write their files, or print what would be recorded."""
-    only = [word for word in words if word != "--print"]
+    only = [word for word in arguments if word != "--print"]
     for folder, suites in packages():
         path = folder / FILE
         values = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
         for suite in suites:
             if not only or suite in only:
                 values[suite] = {kind: asdict(lengths) for kind, lengths in record(suite).items()}
-        if "--print" not in words and any(suite in only for suite in suites) | (not only):
+        if "--print" not in arguments and any(suite in only for suite in suites) | (not only):
             path.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
 
 

@@ -96,6 +96,8 @@ def shipped_lengths(suite: str) -> dict[str, Lengths]:
 
 def length_key(kind: str, job: Job) -> str:
     """Return the name of an agent's lengths: its kind, and whether each action is a single step of the game."""
+    if job.longest == 1:  # a single question
+        return kind
     is_primitive = job.env_kwargs.get("action_level", _default_level(job.env_id)) == PRIMITIVE
     return f"{kind}, {PRIMITIVE}" if is_primitive else kind
 
@@ -146,8 +148,8 @@ class Need:
         written = min(lengths.completion, longest or lengths.completion)
         dollars: list[Cell] = [None, None]
         if price is not None:
-            each = [price.prompt * lengths.prompt + price.completion * out for out in (written, longest or written)]
-            dollars = [count * one / 1e6 for count, one in zip((self.questions, self.most), each, strict=True)]
+            costs = [price.prompt * lengths.prompt + price.completion * out for out in (written, longest or written)]
+            dollars = [count * cost / 1e6 for count, cost in zip((self.questions, self.most), costs, strict=True)]
         return (len(self.keys), self.questions, self.questions * lengths.prompt, self.questions * written, *dollars)
 
 

@@ -22,7 +22,7 @@ pytest.importorskip("jinja2", reason="needs the extra llm")
 CYCLES = 3
 SMALL: dict[str, dict[str, Any]] = {
     "collab-overcooked": {"tasks": ("boiled_egg",)},
-    "initiations": {"tasks": ("boiled_egg",), "actions": "paper"},
+    "initiations": {"tasks": ("boiled_egg",)},
     "cuisineworld": {"levels": "0", "agents": (2,), "alphas": (1.5,)},
     "overcooked": {"layouts": "cramped_room"},
     "rush": {"domain": ("kitchen",), "scenario": ("easy",)},

@@ -214,8 +214,8 @@ def test_parts_that_cannot_be_read_are_reported() -> None:
 
 def test_steps_and_plans_that_are_cut_are_reported() -> None:
     steps = [{"Bob": "check fridge"}] * 5
-    words = json.dumps({"plans": [{"steps": steps}, {"steps": [{"Bob": "fetch gold 9"}]}]})
-    (draft,) = read_plans(words, briefing(), 3)
+    text = json.dumps({"plans": [{"steps": steps}, {"steps": [{"Bob": "fetch gold 9"}]}]})
+    (draft,) = read_plans(text, briefing(), 3)
     assert len(draft.plan) == 3
     first, second = draft.left_out
     assert first == "2 further steps (a plan has 3 at most)"

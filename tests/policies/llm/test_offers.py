@@ -196,7 +196,7 @@ def test_the_memory_names_things_and_joins_equal_actions(play_team):
 
 
 def test_messages_of_earlier_timesteps_are_remembered_by_those_who_opened(play_team):
-    """Bob consents with a remark, after which nobody asks Alice in that timestep: she reads it in the next one."""
+    """Bob consents with a remark, which ends the conversation: Alice reads it in the next timestep."""
 
     def answer(request):
         prompt = request.turns[-1].content

@@ -30,7 +30,7 @@ class RoomView(SeatView):
         return self.text.partition(f"\n{self._say(MENU)}")[0]
 
     @cached_property
-    def useless(self) -> frozenset[int]:  # type: ignore[override]
+    def useless(self) -> frozenset[int]:
         """The use of a room whose generator is repaired."""
         use = frozenset({self._game.n_actions - 1})
         return use if self._game.is_useless(self._state, 0, self._seat) else frozenset()

@@ -29,6 +29,7 @@ from functools import cache
 from pathlib import Path
 
 from topics import (
+    adapters,
     best_times,
     collab_overcooked,
     compare,
@@ -71,6 +72,7 @@ TOPICS = (
     language,
     questions,
     reference,
+    adapters,
 )
 FACTS: dict[str, Callable[[], str]] = {make.__name__: make for topic in TOPICS for make in topic.FACTS}
 BLOCK = re.compile(r"(<!-- generated: (?P<name>\w+) -->\n)(?P<body>.*?)(<!-- end -->)", re.DOTALL)

@@ -69,6 +69,20 @@ class Says:
             }
         return json.dumps(answer).encode()
 
+    def events(self) -> bytes:
+        """The answer as server-sent events."""
+        whole = json.loads(self.bytes())
+        usage = whole.pop("usage", None)
+        choice = whole["choices"][0]
+        message, finish = choice.pop("message"), choice.pop("finish_reason")
+        whole["object"] = "chat.completion.chunk"
+        chunks = [
+            whole | {"choices": [choice | {"delta": message, "finish_reason": None}]},
+            whole | {"choices": [choice | {"delta": {}, "finish_reason": finish}]},
+            whole | {"choices": [], "usage": usage},
+        ]
+        return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks) + b"data: [DONE]\n\n"
+
 
 Script = Callable[[dict[str, Any]], "Says | str"]
 
@@ -95,9 +109,10 @@ class _Handler(BaseHTTPRequestHandler):
             says = server.script(asked)
         says = Says(says) if isinstance(says, str) else says
         says.wait() if callable(says.wait) else time.sleep(says.wait)
-        body = says.bytes()
+        streamed = bool(asked.get("stream")) and says.status == 200 and says.body is None
+        body = says.events() if streamed else says.bytes()
         self.send_response(says.status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", "text/event-stream" if streamed else "application/json")
         self.send_header("Content-Length", str(len(body)))
         for name, value in says.headers.items():
             self.send_header(name, value)

@@ -126,6 +126,16 @@ def test_gymnasium_make_vec_flattens_agents():
     envs.close()
 
 
+@pytest.mark.parametrize("env_id", IDS)
+def test_gymnasium_make_vec(env_id):
+    envs = gymnasium.make_vec(f"collab_overcooked/{env_id}", num_envs=2, max_cycles=2)
+    observations, infos = envs.reset(seed=0)
+    assert observations in envs.observation_space
+    actions = infos["action_mask"].argmax(1)
+    assert not envs.step(actions)[3].any()
+    envs.close()
+
+
 def test_gymnasium_can_vectorise_the_central_controller_itself():
     envs = gymnasium.make_vec(GYM_ID, num_envs=2, vectorization_mode="sync")
     observations, _ = envs.reset(seed=0)
@@ -174,6 +184,12 @@ def test_pettingzoo_make(env_id):
     aec.reset(seed=0)
     for agent in aec.possible_agents:
         np.testing.assert_array_equal(aec.observe(agent), observations[agent])
+    turns = 0
+    for _ in aec.agent_iter():
+        _, _, terminated, truncated, info = aec.last()
+        aec.step(None if terminated or truncated else int(info["action_mask"].argmax()))
+        turns += not (terminated or truncated)
+    assert 0 < turns <= 7 * len(aec.possible_agents) and not aec.agents
 
 
 def test_raw_env_is_the_unwrapped_aec_form():

@@ -10,10 +10,9 @@ given (``--model-role NAME=provider/model``), else by the evaluated model. Teste
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any
 
 import anyio.to_thread
 from inspect_ai import Task, task
@@ -33,10 +32,12 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import span
 
 from collab_overcooked import __version__, registry
-from collab_overcooked.adapters.sitting import LLM, Sitting, numeric_metrics, outcome_of
+from collab_overcooked.adapters.results import SharedFolder, mean_metrics, parse_suite_options, shared_folder
+from collab_overcooked.adapters.sitting import LLM, Sitting
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.policies.llm.images import Picture
 from collab_overcooked.runner.jobs import Evaluation, Job
-from collab_overcooked.runner.records import RunFolder, key_of
+from collab_overcooked.runner.records import key_of
 
 ROLES: Mapping[str, Callable[[str], ChatMessage]] = {
     "system": lambda text: ChatMessageSystem(content=text),
@@ -50,24 +51,27 @@ def suite_task(suite: str) -> Any:
     """Return the inspect task of a suite."""
 
     @task(name=suite.replace("-", "_"))
-    def played(team: str = "all=llm:model", seed: int = 0, records: str = "", **options: Any) -> Task:
+    def played(
+        team: str = "all=llm:model", seed: int = 0, records: str = "", pictures: bool = False, **options: Any
+    ) -> Task:
         """Make the task.
 
         Args:
             team: ``seat=policy`` pairs separated by spaces, as for ``evaluate --team``; at least one is ``llm:NAME``.
             seed: Seed of the suite.
             records: Run folder for our own records, for ``report``, ``score`` and ``replay``; empty for none.
+            pictures: Show the seat's picture of each state in the transcript, for ``inspect view``.
             **options: Options of the suite, such as ``levels=1`` or ``episodes=3``.
         """
-        plan = plan_evaluation(suite, team.split(), seed=seed, **suite_options(suite, options))
+        plan = plan_evaluation(suite, team.split(), seed=seed, **parse_suite_options(suite, options))
         samples = [
             Sample(input=_title(job), id="/".join(map(str, job.keys[0])), metadata={"job": i})
             for i, job in enumerate(plan.jobs)
         ]
-        folder = SharedFolder(plan, records) if records else None
+        folder = shared_folder(plan, records) if records else None
         return Task(
             dataset=MemoryDataset(samples, name=suite),
-            solver=play_job(plan, folder),
+            solver=play_job(plan, folder, pictures),
             scorer=record_metrics(),
             version=__version__,
         )
@@ -75,58 +79,25 @@ def suite_task(suite: str) -> Any:
     return played
 
 
-def suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options of ``-T``, which inspect reads as YAML, with the types that the suite declares."""
-    declared = get_type_hints(registry.load_suite(suite).suite_options)
-    plain: dict[str, Any] = {}
-    for name, value in options.items():
-        if declared.get(name) in (str, str | None):
-            plain[name] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
-        else:
-            plain[name] = tuple(value) if isinstance(value, list) else value
-    return plain
-
-
 def _title(job: Job) -> str:
     """Return what the log viewer shows for a sample."""
     return f"{job.env_id} {job.task}: {' '.join(job.team)}"
 
 
-class SharedFolder:
-    """A run folder that the samples of a task write to, whatever order they end in.
-
-    Args:
-        plan: What is played.
-        path: Run folder; finished once all episodes of the plan are in it.
-    """
-
-    def __init__(self, plan: Evaluation, path: str) -> None:
-        self._wanted = [key for job in plan.jobs for key in job.keys]
-        self._folder = RunFolder(path, plan.config())
-        self._lock = threading.Lock()
-
-    def add(self, records: list[dict[str, Any]]) -> None:
-        """Append the records of a job, unless the folder has them."""
-        with self._lock:
-            for record in records:
-                if key_of(record) not in self._folder.records:
-                    self._folder.append(record)
-            if all(key in self._folder.records for key in self._wanted):
-                self._folder.finish(self._wanted)
-                self._folder.close()
-
-
 @solver
-def play_job(plan: Evaluation, folder: SharedFolder | None) -> Solver:
+def play_job(plan: Evaluation, folder: SharedFolder | None, pictures: bool = False) -> Solver:
     """Play the job of a sample; the models of inspect answer for the open seats."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         job = plan.jobs[state.metadata["job"]]
         models = {seat: _model_of(spec) for seat, spec in enumerate(job.team) if spec.startswith(LLM)}
-        with Sitting(job) as sitting:
+        with Sitting(job, folder=folder) as sitting:
             turn = await anyio.to_thread.run_sync(sitting.start)
             while not turn.done:
                 async with span(f"agent_{turn.seat}", type="agent"):
+                    if pictures and sitting.seen is not None:
+                        image = Picture(sitting.seen.view.picture).url
+                        transcript().info(f"![agent_{turn.seat}]({image})", source="collab_overcooked")
                     state.messages = [ROLES[message["role"]](message["content"]) for message in turn.messages]
                     output: ModelOutput = await models[turn.seat].generate(state.messages)
                     state.messages.append(output.message)
@@ -134,8 +105,6 @@ def play_job(plan: Evaluation, folder: SharedFolder | None) -> Solver:
             state.output = output
             state.store.set(RECORDS, sitting.records)
             transcript().info({"metrics": dict(sitting.metrics), "reward": turn.reward}, source="collab_overcooked")
-        if folder is not None:
-            folder.add(state.store.get(RECORDS))
         state.completed = True
         return state
 
@@ -156,11 +125,7 @@ def record_metrics() -> Scorer:
         records = state.store.get(RECORDS)
         if not records:
             return Score.unscored(reason="the sample ended before its episode")
-        rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
-        value = {
-            name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)
-        }
-        return Score(value=value, metadata={"records": [key_of(record) for record in records]})
+        return Score(value=mean_metrics(records), metadata={"records": [key_of(record) for record in records]})
 
     return score
 

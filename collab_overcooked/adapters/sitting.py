@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import contextvars
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from queue import SimpleQueue
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self, get_args
 
+from collab_overcooked.adapters.bridge import Bridge, OpenSeat, Waiting, Worker
+from collab_overcooked.adapters.results import SharedFolder, outcome_of, shared_folder
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.policies.api import Choice, Decision, Message, Policy, Question, Seen
-from collab_overcooked.policies.llm.agents import LanguagePolicy
+from collab_overcooked.policies.api import Policy, Seen
 from collab_overcooked.policies.llm.budget import Budget
-from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import Connection
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.registry import make_policy
@@ -60,63 +60,6 @@ class Turn(NamedTuple):
     info: dict[str, Any]
 
 
-class Closed(EndpointError):
-    """The caller has left; the job ends without its remaining answers."""
-
-
-@dataclass
-class _Waiting:
-    """A question that waits for the caller."""
-
-    request: Request
-    seat: int
-    seen: Seen | None
-    reply: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
-
-
-class _Bridge:
-    """Client of the agents inside: hands every request to the caller and waits for the answer."""
-
-    def __init__(self) -> None:
-        self.waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self.seat, self.seen = 0, None  # type: int, Seen | None
-
-    def complete(self, request: Request) -> Reply:
-        """Return what the caller answers.
-
-        Raises:
-            Closed: If the caller has left.
-        """
-        question = _Waiting(request, self.seat, self.seen)
-        self.waiting.put(question)
-        text = question.reply.get()
-        if text is None:
-            raise Closed("the caller has left")
-        return Reply(text)
-
-
-class _OpenSeat(LanguagePolicy):
-    """A language agent whose requests go to the caller, one at a time."""
-
-    apart = False  # seats are asked one after the other, so that the order is fixed
-    bridge: _Bridge
-
-    def act(self, seen: Seen) -> Decision:
-        """Decide as the agent does; the bridge knows what the seat sees."""
-        self.bridge.seat, self.bridge.seen = seen.seat, seen
-        return super().act(seen)
-
-    def reply(self, seen: Seen) -> Message | None:
-        """Answer a message as the agent does."""
-        self.bridge.seat, self.bridge.seen = seen.seat, seen
-        return super().reply(seen)
-
-    def answer(self, question: Question) -> Choice:
-        """Answer a multiple-choice question as the agent does."""
-        self.bridge.seen = None
-        return super().answer(question)
-
-
 class Sitting:
     """Play one job: ``start`` begins it, ``step`` answers the question of the last turn.
 
@@ -129,6 +72,7 @@ class Sitting:
             game's ``MetricSet.outcome`` over the job's episodes. ``"progress"``: the mean of ``MetricSet.progress``,
             paid as it rises or falls; the outcome in games without it. ``"return"``: the environment's rewards of the
             seat.
+        folder: Where the records go that ``evaluate`` would write; episodes with a seed of the caller are not written.
 
     Attributes:
         seats: Indices of the open seats.
@@ -138,23 +82,30 @@ class Sitting:
         ValueError: If no seat is open, or for an unknown reward.
     """
 
-    def __init__(self, job: Job, *, reward: RewardKind = "outcome") -> None:
+    def __init__(self, job: Job, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
         self.seats = tuple(seat for seat, spec in enumerate(job.team) if spec.startswith(LLM))
         if not self.seats:
             raise ValueError(f"team {', '.join(job.team)}: no seat is open; give at least one the policy 'llm:NAME'")
         if reward not in get_args(RewardKind):
             raise ValueError(near_matches("reward", reward, get_args(RewardKind)))
-        self.job, self.reward = job, reward
+        self.job, self.reward, self._folder = job, reward, folder
         self.records: list[Record] = []
-        self._thread = ThreadPoolExecutor(1, "sitting")
-        self._bridge = _Bridge()
-        self._question: _Waiting | None = None
+        self._worker = Worker()
+        self._bridge = Bridge()
+        self._question: Waiting | None = None
         self._running: Future[list[Record]] | None = None
         self._clear()
 
     @classmethod
     def of_suite(
-        cls, suite: str, team: str, job: int = 0, *, reward: RewardKind = "outcome", **options: Any
+        cls,
+        suite: str,
+        team: str,
+        job: int = 0,
+        *,
+        reward: RewardKind = "outcome",
+        records: str = "",
+        **options: Any,
     ) -> Sitting:
         """Return a sitting for one job of a suite.
 
@@ -163,13 +114,15 @@ class Sitting:
             team: ``seat=policy`` pairs separated by spaces; every seat ``llm:NAME`` is open.
             job: Index of the job in the suite.
             reward: See ``Sitting``.
+            records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
             **options: Options of the suite.
 
         Raises:
-            ValueError: For an unknown suite, policy, option or job.
+            ValueError: For an unknown suite, policy, option or job, or a folder with records of another evaluation.
         """
-        jobs = plan_evaluation(suite, team.split(), **options).jobs
-        return cls(jobs[parse_integer("job", job, 0, most=len(jobs) - 1)], reward=reward)
+        plan = plan_evaluation(suite, team.split(), **options)
+        chosen = plan.jobs[parse_integer("job", job, 0, most=len(plan.jobs) - 1)]
+        return cls(chosen, reward=reward, folder=shared_folder(plan, records) if records else None)
 
     @property
     def record(self) -> Record:
@@ -188,6 +141,11 @@ class Sitting:
         metrics: Mapping[str, Any] = self.record.get("metrics", {})
         return metrics
 
+    @property
+    def seen(self) -> Seen | None:
+        """Observation of the seat that is asked now; None if nothing is asked, or no action."""
+        return self._question.seen if self._question is not None else None
+
     def start(self, seed: int | None = None) -> Turn:
         """Begin the job, from its first step; a job that is still running is abandoned.
 
@@ -197,13 +155,14 @@ class Sitting:
         Returns:
             The first question.
         """
-        self._leave()
+        self.abandon()
         job = self.job if seed is None else replace(self.job, seed=seed)
         self._clear()
-        self._bridge = bridge = _Bridge()
+        self._written = self._folder if seed is None else None
+        self._bridge = bridge = Bridge()
         context = contextvars.copy_context()
         context.run(watching.set, self._watch)
-        self._running = self._thread.submit(context.run, job.run, self._maker(bridge))
+        self._running = self._worker.submit(partial(context.run, job.run, self._maker(bridge)))
         self._running.add_done_callback(lambda _: bridge.waiting.put(None))
         return self._next()
 
@@ -229,10 +188,22 @@ class Sitting:
         question.reply.put(text)
         return self._next()
 
+    def abandon(self) -> None:
+        """End a running job without its remaining answers; it leaves no records."""
+        if self._running is None:
+            return
+        question = self._question
+        self._question = None
+        while question is not None:
+            question.reply.put(None)
+            question = self._bridge.waiting.get()
+        self._running.exception()  # waits; an abandoned job ends in an error by design
+        self._running = None
+
     def close(self) -> None:
         """Abandon a running job and end the thread."""
-        self._leave()
-        self._thread.shutdown(wait=True)
+        self.abandon()
+        self._worker.close()
 
     def __enter__(self) -> Self:
         return self
@@ -242,13 +213,13 @@ class Sitting:
 
     # ------------------------------------------------------------------------------------ inside
 
-    def _maker(self, bridge: _Bridge) -> Any:
+    def _maker(self, bridge: Bridge) -> Any:
         connection = Connection(bridge, Budget(), {})
 
         def make(spec: str) -> Policy:
             if not spec.startswith(LLM):
                 return make_policy(spec)
-            policy = _OpenSeat(parse_settings(spec.removeprefix(LLM)), connection)
+            policy = OpenSeat(parse_settings(spec.removeprefix(LLM)), connection)
             policy.bridge, policy.name = bridge, spec
             return policy
 
@@ -277,6 +248,8 @@ class Sitting:
         self._question = question = self._bridge.waiting.get()
         if question is None:
             self.records = self._running.result()
+            if self._written is not None:
+                self._written.add(self.records)
             rewards = {seat: self._pay(seat) for seat in self.seats}
             info = {name: self.record.get(name) for name in ("task", "episode")}
             info |= {"metrics": self.metrics, "rewards": rewards}
@@ -312,31 +285,3 @@ class Sitting:
     def _rate(self, record: Record) -> Callable[[Record], float] | None:
         """Return the function that rates a record, None for the outcome."""
         return game_metrics(record["env_id"]).progress if self.reward == "progress" else None
-
-    def _leave(self) -> None:
-        """End a running job: its thread gets an error instead of an answer."""
-        if self._running is None:
-            return
-        question = self._question
-        self._question = None
-        while question is not None:
-            question.reply.put(None)
-            question = self._bridge.waiting.get()
-        self._running.exception()  # waits; an abandoned job ends in an error by design
-        self._running = None
-
-
-def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
-    """Return how well an episode went, from 0 to 1.
-
-    Args:
-        record: Record with its metrics.
-        rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
-    """
-    rate = rate or (game_metrics(record["env_id"]).outcome if record.get("env_id") else None)
-    return float(record.get("success", 0.0)) if rate is None else min(1.0, max(0.0, rate(record)))
-
-
-def numeric_metrics(record: Record) -> dict[str, float]:
-    """Return the metrics of a record that are a single number."""
-    return {name: float(value) for name, value in record["metrics"].items() if isinstance(value, int | float)}

@@ -12,7 +12,8 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from collab_overcooked.adapters.sitting import Sitting, Turn, numeric_metrics
+from collab_overcooked.adapters.results import numeric_metrics
+from collab_overcooked.adapters.sitting import Sitting, Turn
 
 DEFAULTS: dict[str, Any] = {"suite": "collab-capture", "team": "agent_0=llm:trained?agent=choose agent_1=greedy"}
 

@@ -9,92 +9,162 @@ import sys
 from pathlib import Path
 
 import pytest
+from adapters.frameworks import greedy
 
-from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.policies.api import Decision, Silent
+from collab_overcooked.adapters.results import outcome_of
+from collab_overcooked.runner.records import read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDS = {
     "inspect": ["inspect-ai==0.3.285"],
     "textarena": ["textarena==0.7.4"],
     "skyrl": ["skyrl-gym==0.4.0"],
-    "mcp": ["mcp==2.3.0"],
+    "mcp": ["mcp==2.3.0", "starlette", "uvicorn", "websockets"],
     "datasets": ["datasets==5.2.0", "pyarrow==26.0.1"],
     "providers": ["litellm==1.106.2"],
+    "verifiers": ["verifiers==0.4.0", "uv"],
+    "openenv": ["openenv==0.10.0"],
 }
-
-
-class First(Silent):
-    """Always takes the first legal action, as the scripts' answers do."""
-
-    name = "first"
-
-    def reset(self, seat, info, seed):
-        pass
-
-    def act(self, seen):
-        return Decision(action=next(iter(seen.legal_actions.values())))
+RESULTS = "ADAPTER_RESULTS"  # variable with the file that the documentation's table is made from
+DISTRIBUTIONS = {name: ROOT / "integrations" / name for name in ("openenv", "verifiers")}
 
 
 @pytest.fixture(scope="module")
-def expected():
-    """Metrics of the first job, with the first legal action in the open seat."""
-    from collab_overcooked.policies.registry import make_policy
-
-    team = ["agent_0=llm:model?agent=choose", "agent_1=greedy"]
-    job = plan_evaluation("collab-capture", team, episodes=1).jobs[0]
-    return job.run(lambda spec: First() if spec.startswith("llm:") else make_policy(spec))[0]["metrics"]
+def greedy_records():
+    """Records of ten episodes with greedy in all seats."""
+    return greedy.greedy_records()
 
 
-def play(name: str, *arguments: str) -> dict:
-    """Install what an adapter needs, once, and run its script; skip if it cannot be installed."""
+def check_records(name: str, folder: Path, expected: list[dict]) -> None:
+    """Compare a run folder with records of ``evaluate``, byte for byte but for costs; ``RESULTS`` notes the numbers."""
+    played = read_records(folder)
+    assert [greedy.comparable(record) for record in played] == [greedy.comparable(record) for record in expected]
+    if path := os.environ.get(RESULTS):
+        file = Path(path)
+        kept = json.loads(file.read_text()) if file.exists() else {}
+        kept["evaluate"] = summary(expected)
+        kept[name] = {"versions": [need for need in NEEDS.get(name, ()) if "==" in need]} | summary(played)
+        file.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
+
+def summary(records: list[dict]) -> dict:
+    """Return the numbers that the documentation shows side by side."""
+    turns = sum(record["metrics"]["turns"] for record in records)
+    outcome = sum(map(outcome_of, records))
+    return {"episodes": len(records), "outcome": outcome / len(records), "turns": turns / len(records)}
+
+
+def environment(name: str) -> Path:
+    """Install what an adapter needs, once; skip if it cannot be installed."""
     folder = ROOT / ".cache" / "adapters" / name
     python, stamp = folder / "bin" / "python", folder / "installed.json"
     if not stamp.is_file() or json.loads(stamp.read_text()) != NEEDS[name]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
-        made = subprocess.run([*command, *NEEDS[name], "--editable", f"{ROOT}[llm]"], capture_output=True, text=True)
+        ours = ["--editable", f"{ROOT}[llm]", *(["--editable", DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else [])]
+        made = subprocess.run([*command, *NEEDS[name], *ours], capture_output=True, text=True)
         if made.returncode:
             pytest.skip(f"{', '.join(NEEDS[name])} cannot be installed: {made.stderr.strip().splitlines()[-1]}")
         stamp.write_text(json.dumps(NEEDS[name]))
+    return folder
+
+
+def play(name: str, *arguments: str) -> dict:
+    """Run the script of an adapter in its environment; returns what it prints."""
+    folder = environment(name)
+    python = folder / "bin" / "python"
     script = ROOT / "tests" / "adapters" / "frameworks" / f"play_{name}.py"
-    settings = os.environ | {"NUMBA_CACHE_DIR": str(folder / "numba")}
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(folder / "numba"), "PYTHONPATH": str(ROOT / "tests")}
+    settings["PATH"] = f"{folder / 'bin'}{os.pathsep}{settings['PATH']}"  # verifiers looks for uv there
     done = subprocess.run([python, script, *arguments], env=settings, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 @pytest.mark.adapters
-def test_inspect(tmp_path, expected):
+def test_inspect(tmp_path, greedy_records):
     played = play("inspect", str(tmp_path / "records"), str(tmp_path / "log"))
-    assert played["samples"] == 2
-    assert played["values"]["turns"] == expected["turns"]
-    assert played["values"]["outcome"] == float(expected["success_turns"] is not None)
+    check_records("inspect", tmp_path / "records", greedy_records)
+    assert played["samples"] == 10
+    assert [value["outcome"] for value in played["values"]] == [outcome_of(record) for record in greedy_records]
     assert {"mean", "stderr"} == set(played["scores"]["turns"])
-    records = [json.loads(line) for line in (tmp_path / "records" / "records.jsonl").read_text().splitlines()]
-    assert records[0]["metrics"] == expected
+    assert all(played["asked"].values()), "each role is asked"
+    assert played["pictures"] > 0, "the log has pictures of states"
 
 
 @pytest.mark.adapters
-def test_textarena():
-    played = play("textarena")
+def test_textarena(tmp_path, greedy_records):
+    played = play("textarena", str(tmp_path / "run"))
+    check_records("textarena", tmp_path / "run", greedy_records)
     assert played["players"] == [0, 1]
-    assert all(0 <= reward <= 1 for reward in played["rewards"].values())
+    assert played["rewards"] == [dict.fromkeys("01", outcome_of(record)) for record in greedy_records]
+    assert "You are agent_0" in played["text"]
 
 
 @pytest.mark.adapters
-def test_skyrl():
-    played = play("skyrl")
-    assert played["roles"] == ["user", "system", "user"]
-    assert played["metrics"]["turns"] >= played["steps"] > 0
+def test_skyrl(tmp_path, greedy_records):
+    played = play("skyrl", str(tmp_path / "run"))
+    check_records("skyrl", tmp_path / "run", greedy_records)
+    assert {tuple(episode["roles"]) for episode in played} == {("user", "system", "user")}
+    assert [episode["reward"] for episode in played] == [outcome_of(record) for record in greedy_records]
+    assert [episode["metrics"]["turns"] for episode in played] == [
+        record["metrics"]["turns"] for record in greedy_records
+    ]
 
 
 @pytest.mark.adapters
-def test_mcp(expected):
-    played = play("mcp")
-    assert played["tools"] == ["act", "leave", "look"]
-    assert json.loads(played["end"].removeprefix("The episode is over. ")) == expected
-    assert played["manual"] > 100
+def test_mcp(tmp_path, greedy_records):
+    """Two clients share each table, also beside the play server; a seat reads what it may know and no more."""
+    played = play("mcp", str(tmp_path / "run"))
+    check_records("mcp", tmp_path / "run", greedy_records)
+    metrics = greedy_records[0]["metrics"]
+    assert [json.loads(end.removeprefix("The episode is over. ")) for end in played["ends"]] == [metrics] * 2
+    assert played["tools"] == ["act", "leave", "look", "reply", "wait"]
+    assert played["resources"] == ["kitchen://manual", "kitchen://picture", "kitchen://recipe"]
+    assert "known yet" in played["before"] and "call wait" in played["waiting"]
+    assert "has no recipe" in played["recipes"]["helper"] and "has no recipe" not in played["recipes"]["chef"]
+    assert played["picture"] == ["image/png", "iVBORw0K"]
+    assert played["left"] == ["You have left.", "You have left."]
+
+
+@pytest.mark.adapters
+def test_verifiers(tmp_path, greedy_records):
+    """Self-play trains both seats, a seat of another model is fixed, and a seat inside has no trace."""
+    played = play("verifiers", str(tmp_path))
+    assert [trace["seat"] for trace in played["inside"]] == ["agent_0"]
+    assert {(trace["seat"], trace["model"], trace["trained"]) for trace in played["fixed"]} == {
+        ("agent_0", "scripted", True),
+        ("agent_1", "other", False),
+    }
+    assert len(played["self_play"]) == 20 and all(trace["trained"] for trace in played["self_play"])
+    for trace in (*played["self_play"], *played["inside"], *played["fixed"]):
+        assert trace["rewards"] == {"outcome": trace["metrics"]["outcome"]} and "turns" in trace["metrics"]
+    check_records("verifiers", tmp_path / "records", greedy_records)
+
+
+@pytest.mark.adapters
+def test_openenv(tmp_path, greedy_records):
+    """Two clients share each table, seeds are honoured, the page draws the seat, and clients cannot choose files."""
+    played = play("openenv", str(tmp_path))
+    (folder,) = tmp_path.glob("collab-escape-*")
+    check_records("openenv", folder, greedy_records)
+    outcomes = [outcome_of(record) for record in greedy_records]
+    assert played["rewards"] == {f"{job}/{seat}": outcomes[job] for job in range(10) for seat in (0, 1)}
+    first, again, other = played["seeds"]
+    assert first == again != other
+    picture, text, button, timestep, tasks = played["web"]
+    assert picture.startswith("<img") and text and button and timestep == 1 and tasks > 0
+    assert played["page"] == 200
+    assert "is a file or module of the server" in played["refused"]
+
+
+@pytest.mark.adapters
+def test_openenv_validates():
+    command = environment("openenv") / "bin" / "openenv"
+    done = subprocess.run(
+        [command, "validate", DISTRIBUTIONS["openenv"], "--level", "static"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and "Verdict: PASS" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.mark.adapters
@@ -124,15 +194,19 @@ def test_providers(tmp_path):
     assert not played["gemini"]["marked"] and played["anthropic"]["retried"] == 1
 
 
-def test_trl_takes_the_seat_as_an_environment():
+def test_trl_takes_the_seat_as_an_environment(tmp_path, greedy_records):
     from collab_overcooked.adapters.trl import KitchenSeat
 
     tools = [name for name in vars(KitchenSeat) if not name.startswith("_") and name not in ("reset", "get_reward")]
     assert tools == ["act", "look"]  # TRL finds tools on the class, by name
-    seat = KitchenSeat()
-    opening = seat.reset(team="agent_0=llm:x?agent=choose agent_1=greedy", episodes=1)
-    assert "Actions:" in opening and seat.look() in opening
-    while "The episode is over" not in (text := seat.act("1")):
-        assert "Actions:" in text
-    assert seat.get_reward() in (0.0, 1.0)
-    assert seat.act("1") == "The episode is over."
+    seat, answers = KitchenSeat(), greedy.Greedy()
+    options = {"suite": greedy.SUITE, "team": greedy.ONE, "episodes": greedy.EPISODES, "records": str(tmp_path / "run")}
+    for job, record in enumerate(greedy_records):
+        opening = seat.reset(job=job, **options)
+        rules = opening.removesuffix(seat.look())
+        assert "Actions:" in opening and rules != opening
+        while "The episode is over" not in seat.act(answers.to_text(rules + seat.look())):
+            pass
+        assert seat.get_reward() == outcome_of(record)
+        assert seat.act("1") == "The episode is over."
+    check_records("trl", tmp_path / "run", greedy_records)

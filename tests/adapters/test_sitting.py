@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 
 from collab_overcooked import registry
-from collab_overcooked.adapters.sitting import Sitting, Turn, outcome_of
+from collab_overcooked.adapters.results import outcome_of
+from collab_overcooked.adapters.sitting import Sitting, Turn
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.api import Decision, Seen, Silent
 from collab_overcooked.runner.episode import derive_seed
@@ -155,6 +158,15 @@ def test_leaving_early_and_starting_again():
         with pytest.raises(ValueError, match="nothing is asked"):
             sitting.step("1")
         sitting.start()
+
+
+@pytest.mark.slow
+def test_a_program_may_end_while_a_seat_is_asked():
+    code = (
+        "from collab_overcooked.adapters.sitting import Sitting\n"
+        f"Sitting.of_suite('collab-capture', 'all={CHOOSE}', episodes=1).start()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=300)
 
 
 def test_bad_arguments_are_named():

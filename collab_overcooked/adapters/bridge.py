@@ -1,0 +1,101 @@
+"""Language agents whose requests are answered by the caller of a sitting, one at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Any
+
+from collab_overcooked.policies.api import Choice, Decision, Message, Question, Seen
+from collab_overcooked.policies.llm.agents import LanguagePolicy
+from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
+
+
+class Closed(EndpointError):
+    """The caller has left; the job ends without its remaining answers."""
+
+
+@dataclass
+class Waiting:
+    """A question that waits for the caller."""
+
+    request: Request
+    seat: int
+    seen: Seen | None
+    reply: SimpleQueue[str | None] = field(default_factory=SimpleQueue)
+
+
+class Bridge:
+    """Client of the agents inside: hands every request to the caller and waits for the answer."""
+
+    def __init__(self) -> None:
+        self.waiting: SimpleQueue[Waiting | None] = SimpleQueue()
+        self.seat, self.seen = 0, None  # type: int, Seen | None
+
+    def complete(self, request: Request) -> Reply:
+        """Return what the caller answers.
+
+        Raises:
+            Closed: If the caller has left.
+        """
+        question = Waiting(request, self.seat, self.seen)
+        self.waiting.put(question)
+        text = question.reply.get()
+        if text is None:
+            raise Closed("the caller has left")
+        return Reply(text)
+
+
+class OpenSeat(LanguagePolicy):
+    """A language agent whose requests go to the caller, one at a time."""
+
+    apart = False  # seats are asked one after the other, so that the order is fixed
+    bridge: Bridge
+
+    def act(self, seen: Seen) -> Decision:
+        """Decide as the agent does; the bridge knows what the seat sees."""
+        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        return super().act(seen)
+
+    def reply(self, seen: Seen) -> Message | None:
+        """Answer a message as the agent does."""
+        self.bridge.seat, self.bridge.seen = seen.seat, seen
+        return super().reply(seen)
+
+    def answer(self, question: Question) -> Choice:
+        """Answer a multiple-choice question as the agent does."""
+        self.bridge.seen = None
+        return super().answer(question)
+
+
+class Worker:
+    """A thread that calls functions; unlike that of an executor, it does not keep a program from ending."""
+
+    def __init__(self) -> None:
+        self._calls: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="sitting", daemon=True)
+        self._thread.start()
+
+    def submit(self, function: Callable[[], Any]) -> Future[Any]:
+        """Call a function after those submitted before."""
+        future: Future[Any] = Future()
+        self._calls.put((function, future))
+        return future
+
+    def close(self) -> None:
+        """End the thread after the functions that were submitted."""
+        self._calls.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            function, future = call
+            try:
+                result = function()
+            except BaseException as error:
+                future.set_exception(error)
+            else:
+                future.set_result(result)

@@ -1,0 +1,106 @@
+"""Results of jobs played elsewhere: outcomes and metrics as numbers, and a run folder that many tasks write to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from collab_overcooked import registry
+from collab_overcooked.metrics.registry import game_metrics
+from collab_overcooked.runner.episode import Record
+from collab_overcooked.runner.jobs import Evaluation
+from collab_overcooked.runner.records import RunFolder, key_of
+
+
+def outcome_of(record: Record, rate: Callable[[Record], float] | None = None) -> float:
+    """Return how well an episode went, from 0 to 1.
+
+    Args:
+        record: Record with its metrics.
+        rate: Of the game's ``MetricSet``; None for its ``outcome``, or the success where it has none.
+    """
+    rate = rate or (game_metrics(record["env_id"]).outcome if record.get("env_id") else None)
+    return float(record.get("success", 0.0)) if rate is None else min(1.0, max(0.0, rate(record)))
+
+
+def numeric_metrics(record: Record) -> dict[str, float]:
+    """Return the metrics of a record that are a single number."""
+    return {name: float(value) for name, value in record["metrics"].items() if isinstance(value, int | float)}
+
+
+def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
+    """Return the means of the outcome and of the numeric metrics that all records of a job have."""
+    rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
+    return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
+
+
+def parse_suite_options(suite: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options that a framework read from YAML or a command line, with the types that the suite declares.
+
+    Args:
+        suite: Name of the suite.
+        options: Values by name; lists become tuples, or text with commas where the suite declares text.
+    """
+    declared = get_type_hints(registry.load_suite(suite).suite_options)
+    plain: dict[str, Any] = {}
+    for name, value in options.items():
+        if declared.get(name) in (str, str | None):
+            plain[name] = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+        else:
+            plain[name] = tuple(value) if isinstance(value, list) else value
+    return plain
+
+
+class SharedFolder:
+    """A run folder that the jobs of an evaluation write to, in any order and from any thread.
+
+    Args:
+        plan: The evaluation.
+        path: Run folder; finished once all episodes of the plan are in it.
+
+    Raises:
+        ValueError: If the folder has records of another evaluation.
+    """
+
+    def __init__(self, plan: Evaluation, path: str) -> None:
+        self.config = plan.config()
+        self._wanted = [key for job in plan.jobs for key in job.keys]
+        self._folder = RunFolder(path, self.config)
+        self._lock = threading.Lock()
+        self.finished = False
+
+    def add(self, records: list[dict[str, Any]]) -> None:
+        """Append the records of a job, unless the folder has them."""
+        with self._lock:
+            for record in records:
+                if key_of(record) not in self._folder.records:
+                    self._folder.append(record)
+            if not self.finished and all(key in self._folder.records for key in self._wanted):
+                self._folder.finish(self._wanted)
+                self._folder.close()
+                self.finished = True
+
+
+_folders: dict[Path, SharedFolder] = {}
+_opening = threading.Lock()
+
+
+def shared_folder(plan: Evaluation, path: str) -> SharedFolder:
+    """Return the run folder of an evaluation; the same object for all callers of this process.
+
+    Args:
+        plan: The evaluation.
+        path: Run folder.
+
+    Raises:
+        ValueError: If the folder has records of another evaluation.
+    """
+    place = Path(path).resolve()
+    with _opening:
+        if place in _folders and (_folders[place].config != plan.config()):
+            raise ValueError(f"records: {path} is in use for another evaluation; choose another folder")
+        if place not in _folders:
+            _folders[place] = SharedFolder(plan, path)
+        return _folders[place]

@@ -1,0 +1,137 @@
+"""Suites of collab-overcooked as a taskset of verifiers, and an environment with one role per seat.
+
+    vf-eval collab-kitchens -m MODEL --env.taskset.suite collab-overcooked --env.taskset.options '{"levels": 1}'
+
+Each task is one job of the suite, played in a `Sitting`: seeds, prompts, corrections, records and metrics are those of
+``collab-overcooked evaluate``. Tested with verifiers 0.4.0.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from contextlib import AsyncExitStack
+from functools import cached_property
+from typing import Any
+
+import verifiers.v1 as vf
+from pydantic import Field
+
+from collab_overcooked.adapters.results import mean_metrics, parse_suite_options, shared_folder
+from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.jobs import Evaluation
+
+__all__ = ["KitchenEnv", "KitchenTaskset"]  # verifiers looks for one taskset and one environment here
+
+MAX_SEATS = 4
+SEAT = {"harness": {"id": "null"}, "runtime": {"type": "subprocess"}}  # a chat without tools, on this machine
+
+
+class KitchenTasksetConfig(vf.TasksetConfig):
+    """Options below ``--env.taskset``."""
+
+    suite: str = "collab-capture"
+    """Name of a suite."""
+    team: str = "all=llm:policy?agent=choose"
+    """``seat=policy`` pairs separated by spaces; each seat ``llm:NAME`` is a role."""
+    seed: int = 0
+    """Seed of the suite."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Options of the suite."""
+
+
+class KitchenData(vf.TaskData):
+    """Data of a task.
+
+    Attributes:
+        job: Index of the job in the evaluation.
+    """
+
+    job: int
+
+
+class KitchenTask(vf.Task[KitchenData, vf.State, vf.TaskConfig]):
+    """One job; rewards come from the environment, which sees all seats."""
+
+
+class KitchenTaskset(vf.Taskset[KitchenTask, KitchenTasksetConfig]):
+    """The jobs of a suite, in the order and with the seeds of ``evaluate``."""
+
+    @cached_property
+    def plan(self) -> Evaluation:
+        """The evaluation.
+
+        Raises:
+            ValueError: For an unknown suite, policy or option.
+        """
+        config = self.config
+        options = parse_suite_options(config.suite, config.options)
+        return plan_evaluation(config.suite, config.team.split(), seed=config.seed, **options)
+
+    def load(self) -> Iterable[KitchenTask]:
+        """Yield a task per job."""
+        for number, job in enumerate(self.plan.jobs):
+            name = "/".join(map(str, job.keys[0]))
+            data = KitchenData(job=number, id=name, name=name, prompt=f"{job.env_id} {job.task}: {' '.join(job.team)}")
+            yield KitchenTask(data, self.config.task)
+
+
+class KitchenEnvConfig(vf.EnvConfig):
+    """Options below ``--env``; the roles are the seats, of which those that play inside stay unused."""
+
+    agent_0: vf.AgentConfig = vf.AgentConfig(**SEAT)
+    agent_1: vf.AgentConfig = vf.AgentConfig(**SEAT)
+    agent_2: vf.AgentConfig = vf.AgentConfig(**SEAT)
+    agent_3: vf.AgentConfig = vf.AgentConfig(**SEAT)
+    reward: RewardKind = "outcome"
+    """See `Sitting`."""
+    records: str = ""
+    """Run folder for our own records; empty for none."""
+
+
+class KitchenEnv(vf.Env[KitchenEnvConfig]):
+    """Plays jobs: the model of a role answers for its seat."""
+
+    def __init__(self, config: KitchenEnvConfig) -> None:
+        super().__init__(config)
+        if not isinstance(self.taskset, KitchenTaskset):
+            raise ValueError(f"env.taskset.id must be 'collab-kitchens', not {config.taskset.id!r}")
+        plan = self.taskset.plan
+        seats = max(len(job.team) for job in plan.jobs)
+        if seats > MAX_SEATS:
+            raise ValueError(f"env.taskset.suite: teams have at most {MAX_SEATS} seats here, not {seats}")
+        self._jobs = plan.jobs
+        self._folder = shared_folder(plan, config.records) if config.records else None
+
+    async def setup(self, agents: vf.Agents) -> None:
+        """Train on the seats of the run's model only; a role with a model of its own is a fixed partner."""
+        for seat in range(MAX_SEATS):
+            agent = getattr(agents, f"agent_{seat}")
+            agent.trainable = getattr(self.config, f"agent_{seat}").model is None
+
+    async def run(self, task: KitchenTask, agents: vf.Agents) -> None:
+        """Play one job; each open seat is a conversation that is held open until the end."""
+        with Sitting(self._jobs[task.data.job], reward=self.config.reward, folder=self._folder) as sitting:
+            seats: dict[int, vf.Interaction] = {}
+            earned = dict.fromkeys(sitting.seats, 0.0)
+            turn = await asyncio.to_thread(sitting.start)
+            async with AsyncExitStack() as conversations:
+                while not turn.done:
+                    if turn.seat not in seats:
+                        seats[turn.seat] = await conversations.enter_async_context(_open(task, turn, agents))
+                    earned[turn.seat] += turn.reward
+                    answer = await seats[turn.seat].turn(turn.text)
+                    if answer.terminated:  # a limit of the role, or an error, which is on its trace
+                        return
+                    turn = await asyncio.to_thread(sitting.step, answer.last_reply)
+                for seat, conversation in seats.items():
+                    trace = conversation.trace
+                    trace.record_reward(self.config.reward, earned[seat] + turn.info["rewards"][seat])
+                    trace.record_metrics(mean_metrics(sitting.records))
+
+
+def _open(task: KitchenTask, turn: Turn, agents: vf.Agents) -> Any:
+    """Return the conversation of a seat: the rules as system text, then one user message per question."""
+    data = task.data.model_copy(update={"prompt": None, "system_prompt": turn.messages[0]["content"]})
+    return getattr(agents, f"agent_{turn.seat}").interaction(type(task)(data, task.config))

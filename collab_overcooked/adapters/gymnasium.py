@@ -1,7 +1,7 @@
 """Gymnasium: an open seat as an environment of ``Text`` spaces; partners play inside.
 
     import gymnasium
-    env = gymnasium.make("collab_overcooked.adapters.gymnasium:CollabOvercookedText-v0", suite="collab-escape")
+    env = gymnasium.make("collab_overcooked.adapters.gymnasium:CooperativeText-v0", suite="collab-escape")
     text, info = env.reset(seed=0)
     text, reward, terminated, truncated, info = env.step("1")
 
@@ -18,7 +18,7 @@ from gymnasium.spaces import Text
 
 from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
 
-ID = "CollabOvercookedText-v0"
+ID = "CooperativeText-v0"
 MAX_OBSERVATION, MAX_ACTION = 100_000, 4_000
 CHARACTERS = string.printable + "×−–’…→°é"
 """Characters of the spaces; others in observations become ``?``."""
@@ -105,7 +105,7 @@ class TextSeat(gymnasium.Env[str, str]):
         self._sitting.close()
 
     def _observe(self, turn: Turn) -> str:
-        allowed = self.observation_space.character_set  # type: ignore[attr-defined]
+        allowed = self.observation_space.character_set
         self._text = "".join(character if character in allowed else "?" for character in turn.text[:MAX_OBSERVATION])
         return self._text
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .writing import code, read_json, table
+import csv
+
+from .writing import RESULTS, code, read_json, table
 
 NAMES = {
     "evaluate": "`collab-overcooked evaluate`",
@@ -35,4 +37,18 @@ def adapters() -> str:
     return table(("framework", "tested versions", "episodes", "outcome", "turns"), rows, right=(2, 3, 4))
 
 
-FACTS = (adapters,)
+def text_training() -> str:
+    """Show the curve of docs/examples/train_text.py, one row per seed."""
+    file = RESULTS / "train_text.csv"
+    if not file.exists():
+        return "Not run yet: `python docs/examples/train_text.py --out docs/results/train_text.csv` measures it."
+    with file.open() as lines:
+        rows = list(csv.DictReader(lines))
+    updates = sorted({int(row["update"]) for row in rows})
+    tests = {(row["seed"], int(row["update"])): f"{float(row['test']):.2f}" for row in rows}
+    curves = [(seed, *(tests.get((seed, update), "") for update in updates)) for seed in sorted({s for s, _ in tests})]
+    heads = ("seed", *(f"{update} updates" for update in updates))
+    return table(heads, curves, right=range(1, len(heads)))
+
+
+FACTS = (adapters, text_training)

@@ -11,7 +11,7 @@ from gymnasium.utils.env_checker import check_env
 
 from collab_overcooked.adapters.gymnasium import TextSeat
 
-ID = "collab_overcooked.adapters.gymnasium:CollabOvercookedText-v0"
+ID = "collab_overcooked.adapters.gymnasium:CooperativeText-v0"
 
 
 def test_it_passes_gymnasiums_checker():

@@ -20,7 +20,7 @@ from collab_overcooked.adapters.sitting import RewardKind, Sitting, Turn
 
 ID = "CooperativeText-v0"
 MAX_OBSERVATION, MAX_ACTION = 100_000, 4_000
-CHARACTERS = string.printable + "×−–’…→°é"
+CHARACTERS = frozenset(string.printable + "×−–’…→°é")
 """Characters of the spaces; others in observations become ``?``."""
 
 
@@ -96,7 +96,7 @@ class TextSeat(gymnasium.Env[str, str]):
         turn = self._sitting.step(action)
         return self._observe(turn), turn.reward, turn.done, False, self._info(turn)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Return the newest message."""
         return self._text if self.render_mode == "ansi" else None
 
@@ -105,8 +105,8 @@ class TextSeat(gymnasium.Env[str, str]):
         self._sitting.close()
 
     def _observe(self, turn: Turn) -> str:
-        allowed = self.observation_space.character_set
-        self._text = "".join(character if character in allowed else "?" for character in turn.text[:MAX_OBSERVATION])
+        shown = turn.text[:MAX_OBSERVATION]
+        self._text = "".join(character if character in CHARACTERS else "?" for character in shown)
         return self._text
 
     def _info(self, turn: Turn) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from math import nan
 from typing import Any
 
 import anyio.to_thread
@@ -125,7 +126,9 @@ def record_metrics() -> Scorer:
         records = state.store.get(RECORDS)
         if not records:
             return Score.unscored(reason="the sample ended before its episode")
-        return Score(value=mean_metrics(records), metadata={"records": [key_of(record) for record in records]})
+        missing = {name: nan for record in records for name, value in record["metrics"].items() if value is None}
+        keys = [key_of(record) for record in records]
+        return Score(value=missing | mean_metrics(records), metadata={"records": keys})  # every sample has every key
 
     return score
 

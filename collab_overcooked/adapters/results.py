@@ -31,7 +31,10 @@ def numeric_metrics(record: Record) -> dict[str, float]:
 
 
 def mean_metrics(records: Sequence[Record]) -> dict[str, float]:
-    """Return the means of the outcome and of the numeric metrics that all records of a job have."""
+    """Return the means of the outcome and of the numeric metrics that all records of a job have.
+
+    Metrics that a record lacks, such as the length of an episode that was not won, are left out.
+    """
     rows = [{"outcome": outcome_of(record)} | numeric_metrics(record) for record in records]
     return {name: sum(row[name] for row in rows) / len(rows) for name in rows[0] if all(name in row for row in rows)}
 

@@ -105,8 +105,8 @@ class TextSeat(gymnasium.Env[str, str]):
         self._sitting.close()
 
     def _observe(self, turn: Turn) -> str:
-        shown = turn.text[:MAX_OBSERVATION]
-        self._text = "".join(character if character in CHARACTERS else "?" for character in shown)
+        text = turn.text[:MAX_OBSERVATION]
+        self._text = "".join(character if character in CHARACTERS else "?" for character in text)
         return self._text
 
     def _info(self, turn: Turn) -> dict[str, Any]:

@@ -29,9 +29,10 @@ options = {
     "episodes": EPISODES,
 }
 options["pictures"] = True
+# Different roles are played in both seat orders; the first ten samples are those of the other frameworks.
 task = f"collab_overcooked/{SUITE.replace('-', '_')}"  # found by its entry point
 roles = {name: model(name) for name in asked}
-settings = {"log_dir": sys.argv[2], "display": "none", "log_format": "json"}
+settings = {"limit": EPISODES, "log_dir": sys.argv[2], "display": "none", "log_format": "json"}
 log = run(task, task_args=options, model=roles["a"], model_roles=roles, **settings)[0]
 assert log.status == "success", log.error
 scores = {score.name: {name: m.value for name, m in score.metrics.items()} for score in log.results.scores}

@@ -175,11 +175,17 @@ export class Picture {
     shown.forEach((name, i) => parts.push(use(name, left + i * step, Math.max(0, top + (n > 2 ? (i % 2 ? 0.06 : -0.06) : 0)), side)));
     if (n < items.length) parts.push(text(`+${items.length - n}`, 0.98, 0.95, size / t, "end", "700"));
     if (cell.f) parts.push(use(cell.f, 0, 0, 1));
-    lines.forEach((line, i) => tags.push(plate(line, 0.5, 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
+    lines.forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
-    if (cell.n) tags.push(plate(this.tr(cell.n), 0.5, 1 + size * 0.62 / t, size, t));
+    if (cell.n) tags.push(plate(this.tr(cell.n), this.#middle(cell, this.tr(cell.n), size), 1 + size * 0.62 / t, size, t));
     return [parts.join(""), tags.join("")];
+  }
+
+  // The middle of a name below or in a cell, moved where the name would leave the board.
+  #middle(cell, name, size) {
+    const half = (widthOf(name, size) + 4) / 2 / this.tile, width = this.values.get("board").size[0];
+    return Math.max(half - cell.x, Math.min(0.5, width - cell.x - half));
   }
 
   // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.

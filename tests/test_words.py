@@ -21,6 +21,7 @@ CHECKED: tuple[str, ...] = (
     "adapters",
     "cli",
     "game_record.py",
+    *(f"games/{game}" for game in "craft cuisineworld house rooms rush".split()),
     "kernels",
     "metrics",
     "play",
@@ -39,18 +40,12 @@ CHECKED: tuple[str, ...] = (
     "study",
     "testing",
 )
-PARTS = ("engine", "policies", "questions", "text", "env.py", "record.py")
-GAMES = {"craft": PARTS, "cuisineworld": PARTS, "house": PARTS[1:], "rooms": PARTS, "rush": PARTS}
-"""Checked parts of each game, if it has them."""
 PLACES = [PACKAGE / part for part in CHECKED]
-PLACES += [PACKAGE / "games" / game / part for game, parts in GAMES.items() for part in parts]
-LATER = ("text/scene.py", "text/scene_form.py")
-"""Ends of paths below checked folders that are not checked yet."""
 FILES = sorted(
     path
     for place in PLACES
     for path in ([place] if place.is_file() else place.rglob("*"))
-    if path.suffix in (".py", ".j2") and not path.as_posix().endswith(LATER)
+    if path.suffix in (".py", ".j2")
 )
 
 BANNED_NAMES = {

@@ -42,7 +42,7 @@ RECORD_FIELDS = RecordFields(
 
 @cache
 def published() -> Mapping[str, Any]:
-    """Read what the paper prints, and the fractions that fit to it."""
+    """Read the paper's figures, and the fractions that fit them."""
     file = resources.files("collab_overcooked.games.craft.suite") / "published.yaml"
     values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return values
@@ -51,22 +51,22 @@ def published() -> Mapping[str, Any]:
 def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:
     """Return all fractions with denominators up to ``most`` that round to a share."""
     return [
-        Cell(done, whole)
-        for whole in range(1, most + 1)
-        for done in range(whole + 1)
-        if round(done / whole, digits) == share
+        Cell(done, resolved)
+        for resolved in range(1, most + 1)
+        for done in range(resolved + 1)
+        if round(done / resolved, digits) == share
     ]
 
 
 def idle_failures(interval: int, episodes: int = 3, steps: int = 60, alpha: float = 1.5) -> tuple[int, int]:
-    """Return how many orders an idle team fails in some episodes, and how many come."""
+    """Return the orders that an idle team fails in a number of episodes, and the orders that come."""
     lifetime = int(alpha * interval)
-    come = range(0, steps, interval)
-    return episodes * sum(t + lifetime <= steps for t in come), episodes * len(come)
+    starts = range(0, steps, interval)
+    return episodes * sum(t + lifetime <= steps for t in starts), episodes * len(starts)
 
 
 def arithmetic() -> list[dict[str, Any]]:
-    """Return, by pace, what the published shares allow: fitting fractions, and those with the denominators expected."""
+    """Return, by pace, the fractions that round to the published share, and those with a plausible denominator."""
     rows = []
     for pace, share in zip(PACES, published()["shares"], strict=True):
         failed, come = idle_failures(INTERVALS[pace - 1])
@@ -94,15 +94,15 @@ class CraftResult:
 
     Attributes:
         title: Game and variant.
-        usual: Whether the game was played with its default options, as published numbers are.
-        team: Policies, written so that teams of different sizes compare.
+        is_default: Whether the game was played with its default options, as in the paper.
+        team: Policies, in a notation that does not depend on the size of the team.
         runs: (level, agents, pace) -> completed over resolved orders of each run.
         options: Of the game, without level, agents and pace.
-        sources: Level -> what makes it: a built-in name, a path, or the values of a file.
+        sources: Level -> its built-in name, its path, or the values of a file.
     """
 
     title: str
-    usual: bool
+    is_default: bool
     team: str
     runs: Mapping[tuple[str, int, int], tuple[Cell, ...]]
     options: Mapping[str, Any]
@@ -120,7 +120,7 @@ class CraftResult:
 
     def cos(self, level: str, agents: int) -> Estimate | None:
         """Return the CoS of the paces that were played."""
-        return cos([runs for (own, n, _), runs in self.runs.items() if (own, n) == (level, agents)])
+        return cos([runs for (name, n, _), runs in self.runs.items() if (name, n) == (level, agents)])
 
     def limits(self, level: str, agents: int) -> list[float]:
         """Return the shares of orders that no team can exceed, by pace."""
@@ -129,8 +129,8 @@ class CraftResult:
 
 def upper_bounds(level: Any, agents: int, options: Mapping[str, Any]) -> list[float]:
     """Return the shares of orders that no team can exceed, by pace; see ``bound``."""
-    own = {name: value for name, value in options.items() if name in CraftConfig.names() and name not in AXES}
-    return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **own))).ratio for pace in PACES]
+    config = {name: value for name, value in options.items() if name in CraftConfig.names() and name not in AXES}
+    return [bound(compile_level(CraftConfig(level=level, agents=agents, pace=pace, **config))).ratio for pace in PACES]
 
 
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,17 +160,17 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 def stocked(record: Mapping[str, Any]) -> int:
     """Count the orders that were served by a dish which had been in the chest before their step."""
     stock: dict[str, int] = {}
-    found = 0
+    count = 0
     for step in record["steps"]:
         waiting = dict(stock)
         for event in filter(None, step["events"]):
             if event["event"] == "STORE":
                 stock[event["item"]] = stock.get(event["item"], 0) + 1
         for dish in step["orders"]["completed"]:
-            found += waiting.get(dish, 0) > 0
+            count += waiting.get(dish, 0) > 0
             waiting[dish] = waiting.get(dish, 0) - 1
             stock[dish] = stock.get(dish, 0) - 1
-    return found
+    return count
 
 
 METRICS = MetricSet(
@@ -179,7 +179,7 @@ METRICS = MetricSet(
         Metric("failed", "Orders whose time ran out.", "orders", "lower"),
         Metric("open", "Orders still open at the end.", "orders"),
         Metric("stored", "Dishes that were put into the chest.", "dishes", "higher"),
-        Metric("stocked", "Orders served by what was in the chest before.", "orders"),
+        Metric("stocked", "Orders served by dishes that were in the chest before.", "orders"),
     ),
     score_record,
     outcome=served_share,
@@ -198,7 +198,7 @@ def _result(records: Sequence[Mapping[str, Any]]) -> CraftResult:
     for name, record in zip(names, records, strict=True):
         key = name, len(record["team"]), axis_values(record)["pace"]
         settings.setdefault(key, {}).setdefault(record["seed"], []).append(tally_record(record))
-    runs = {key: tuple(total(own).cell() for own in by_seed.values()) for key, by_seed in settings.items()}
+    runs = {key: tuple(total(tallies).cell() for tallies in by_seed.values()) for key, by_seed in settings.items()}
     variant, team = variant_of(records[0]), team_text(records[0]["team"].values())
     return CraftResult(variant.title, not variant.changed, team, runs, records[0]["env_kwargs"], sources)
 

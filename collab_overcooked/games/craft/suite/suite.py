@@ -34,7 +34,7 @@ NAME = "craft"
 EPISODES = 3  # of one run
 BOUND = "no team can exceed"
 REMARK = (
-    "The published row was measured in the real game; its map, recipes and settings are not told, and the paces are "
+    "The published row was measured in the real game; its map, recipes and settings are unpublished, and the paces are "
     "inferred from rounded numbers. Walking, timing and failures of the real game are absent here: compare policies "
     "with each other, not with that row."
 )
@@ -42,9 +42,9 @@ REMARK = (
 
 @dataclass(frozen=True, kw_only=True)
 class CraftOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
-    levels: tuple[str, ...] = option(("house",), "Shipped levels or YAML files.")
+    levels: tuple[str, ...] = option(("house",), "Built-in levels or YAML files.")
     agents: tuple[int, ...] = option((1, 2, 3, 4), "Numbers of agents.")
     paces: tuple[int, ...] = option(PACES, "Paces of orders, 1 (fast) to 5.")
     runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
@@ -52,7 +52,7 @@ class CraftOptions:
 
 
 class CraftSuite(OrderSuite):
-    """Orders with deadlines at five paces; collaboration scores, the paper's, and what no team can exceed."""
+    """Orders with deadlines at five paces: collaboration scores beside the published ones and proven limits."""
 
     suite_options = CraftOptions
     last_step = 1  # orders fail in the step that takes their last one
@@ -65,38 +65,38 @@ class CraftSuite(OrderSuite):
     listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return what a level at a pace is called."""
+        """Return the task name of a level at a pace."""
         options = record["env_kwargs"]
         if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
             return {}
         return {"task": self.task_name(self.level_name(options["level"]), len(record["team"]), options["pace"])}
 
     def level_name(self, level: str) -> str:
-        """Return the name that a level's file says."""
+        """Return the name in a level's file."""
         return load_level(level).name
 
     def task_name(self, level: str, agents: int, pace: int) -> str:
         """Return the task of a level's records, for example ``"house, 2 agents, pace 1"``."""
         return f"{level}, {size_text(agents)}, pace {pace}"
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return levels, numbers of agents and paces."""
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
-        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in own.paces))
-        if not agents or not paces or not own.levels:
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return the jobs of all levels, numbers of agents and paces."""
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
+        paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
+        if not agents or not paces or not suite_options.levels:
             raise ValueError("levels, agents and paces need at least one entry each")
-        check_names("levels", own.levels, self.level_name)
-        for level in own.levels:
-            for count in agents:  # refuses bad option values
+        check_names("levels", suite_options.levels, self.level_name)
+        for level in suite_options.levels:
+            for count in agents:  # rejects bad option values
                 load_checked(CRAFT, **options, level=level, agents=count, pace=paces[0])
-        return self.order_groups(team, own.levels, agents, paces, options)
+        return self.order_groups(team, suite_options.levels, agents, paces, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return a table for every team and variant, with the published row and what no team can exceed."""
+        """Return a table for every team and variant, with the published row and the proven limits."""
         return [_card(result) for result in score_records(records)]
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return one level or two for two agents, at all paces."""
+        """Return one or two levels for two agents, at all paces."""
         chosen, runs = (("field",), 1) if budget == "small" else (("field", "house"), 5)
         every = {"agents": [2], "paces": list(PACES), "runs": runs, "episodes": EPISODES}
         settings = tuple(Setting(name, {"levels": [name], **every}, {"level": name, "agents": 2}) for name in chosen)
@@ -108,29 +108,29 @@ class CraftSuite(OrderSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the collaboration score, and what became of the orders."""
+        """Return the collaboration score, and orders by outcome."""
         result = only(score_records(records))
         score = result.cos(*result.settings[0]) if len(result.settings) == 1 else None
         process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}
         values = [score_record(record) for record in records]
         for name in ("completed", "failed", "stored", "stocked"):
-            process[Column(name, "estimate", 2)] = mean_ci([float(own[name]) for own in values])
+            process[Column(name, "estimate", 2)] = mean_ci([float(scores[name]) for scores in values])
         return Summary(score, process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
         """Return the published score, and the bound, of every level."""
-        theirs = Estimate(published()["cos"])
+        score = Estimate(published()["cos"])
         limits = {
             setting.name: Estimate(sum(upper_bounds(setting.name, 2, {})) / len(PACES))
             for setting in benchmark.settings
         }
         return [
-            Reference(f"{published()['model']} (in the real game)", "language", dict.fromkeys(limits, theirs)),
+            Reference(f"{published()['model']} (in the real game)", "language", dict.fromkeys(limits, score)),
             Reference(BOUND, "search", limits),
         ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Say what the published score is not."""
+        """Explain the limits of a comparison with the published score."""
         return [REMARK]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
@@ -145,12 +145,12 @@ def _card(result: CraftResult) -> Scorecard:
     for level, agents in result.settings:
         marks |= {len(rows): "summary"} if rows else {}
         cells = [result.cell(level, agents, pace) for pace in PACES]
-        shown = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
-        rows.append((f"{level}, {size_text(agents)}", *shown, result.cos(level, agents)))
+        texts = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
+        rows.append((f"{level}, {size_text(agents)}", *texts, result.cos(level, agents)))
         limits = result.limits(level, agents)
         played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))
-        if result.usual and agents == published()["agents"]:
+        if result.is_default and agents == published()["agents"]:
             marks[len(rows)] = "published"
             shares = (f"{share:.3f}" for share in published()["shares"])
             rows.append((f"  {published()['model']}, published", *shares, Estimate(published()["cos"])))

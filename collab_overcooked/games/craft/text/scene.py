@@ -1,4 +1,4 @@
-"""Scenes of CraftKitchen: what each key says, and what must hold between keys."""
+"""Scenes of CraftKitchen: keys, their forms, and checks between keys."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def complete(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bo
 
 
 def check_scene(compiled: Compiled, scene: Scene) -> None:
-    """Refuse a whole scene that no play can lead to.
+    """Reject a completed scene that no play can lead to.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
@@ -133,8 +133,8 @@ def _check_served(scene: Scene) -> None:
     if sum(served.values()) != scene["completed"]:
         raise ValueError(f"state.served must sum up to completed, {scene['completed']}, not {sum(served.values())}")
     if len(scene["accomplished"]) != min(scene["completed"], HISTORY_SLOTS):
-        wanted = min(scene["completed"], HISTORY_SLOTS)
-        raise ValueError(f"state.accomplished must list {wanted} orders, not {len(scene['accomplished'])}")
+        length = min(scene["completed"], HISTORY_SLOTS)
+        raise ValueError(f"state.accomplished must list {length} orders, not {len(scene['accomplished'])}")
     for dish, count in served.items():
         if count > scene["chest"].get(dish, 0):
             raise ValueError(f"state.served.{dish} must be at most what the chest has, not {count}")

@@ -1,4 +1,4 @@
-"""The check of level files."""
+"""Check of level files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from collab_overcooked.io.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class LevelOptions:
-    """What is shown of levels."""
+    """Paces that a level is checked at."""
 
-    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders whose times are shown.")
+    alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders to show times of.")
 
     def __post_init__(self) -> None:
         if not self.alphas or not all(0 < alpha < float("inf") for alpha in self.alphas):
@@ -22,7 +22,7 @@ class LevelOptions:
 
 
 def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
-    """Show intervals and lifetimes, orders that cannot be made and tools that nothing needs.
+    """Report intervals and lifetimes, orders that cannot be made and unused tools.
 
     Raises:
         LayoutError: If a level cannot be read.
@@ -40,7 +40,7 @@ LEVEL = DocumentKind(
     FOLDER,
     KEYS,
     check_levels,
-    "Shows intervals and lifetimes, orders that cannot be made and tools that nothing needs.",
+    "Shows intervals and lifetimes, orders that cannot be made and unused tools.",
     LevelOptions,
     bases=(COOKBOOK,),
 )

@@ -1,6 +1,6 @@
-"""How teams fail at CuisineWorld: the failure modes that the MindAgent paper names (E.5), counted from records.
+"""Failure modes of teams at CuisineWorld, which the MindAgent paper names (appendix E.5), counted from records.
 
-The paper describes them in words; what is counted here is our reading.
+The paper describes them informally; the definitions here are our reading.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class FailureModes:
 
     Attributes:
         passed_over: Orders lost while one with more time left was served: the most urgent one was ignored.
-        occupied: Commands refused because a tool was at work: nobody waited for it.
+        occupied: Commands refused because a tool was at work: the agent did not wait for it.
         crowded: Agents sent to a tool to which another agent was sent in the same step: goals were badly allocated.
     """
 
@@ -44,13 +44,13 @@ def failure_modes(record: Mapping[str, Any]) -> FailureModes:
 
 
 def _crowded(events: Sequence[Mapping[str, Any] | None]) -> int:
-    """Count the agents of a step that went where another one went before them."""
+    """Count the agents of a step that went to a place to which another agent went in the same step."""
     goals = Counter(event["place"] for event in events if event is not None and event["event"] == "GOTO")
     return sum(count - 1 for place, count in goals.items() if not place.startswith(SHARED))
 
 
 def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
-    """Count expired orders that saw an order with more time left completed. Orders without end are never lost."""
+    """Count expired orders that waited while an order with more time left was served; without a deadline none is."""
     lost = 0
     waiting: list[tuple[str, int, bool]] = []  # name, remaining steps, passed over
     for step in steps:

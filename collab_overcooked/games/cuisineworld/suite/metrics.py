@@ -11,7 +11,7 @@ from collab_overcooked.metrics.orders import Cell, cos, mean_known
 
 @dataclass(frozen=True)
 class CosTable:
-    """One of the paper's tables 6 to 8: conditions by levels, for one number of agents.
+    """Table of conditions by levels for one number of agents, as the paper's tables 6 to 8.
 
     Attributes:
         agents: Number of agents.
@@ -37,7 +37,7 @@ class CosTable:
         return cos([self.runs[level, alpha] for alpha in self.alphas if self.runs.get((level, alpha))])
 
     def complete(self, level: str) -> bool:
-        """Tell whether a level was played at every alpha, without which its CoS compares with no other."""
+        """Return whether a level was played at every alpha, without which its CoS is not comparable."""
         return all(self.runs.get((level, alpha)) for alpha in self.alphas)
 
     def row_average(self, alpha: float) -> float | None:

@@ -45,7 +45,7 @@ RECORD_FIELDS = RecordFields(
 
 
 ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
-"""Switches of language agents whose effect the paper measured, with their usual values."""
+"""Switches of language agents whose effect the paper measured, with their default values."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Condition:
         name: Model, and what its prompts were without.
         agents: Number of agents.
         tables: Where it is printed.
-        switches: Values of ``ABLATIONS`` that were not as usual.
+        switches: Values of ``ABLATIONS`` that differed from the default.
         fractions: Alpha -> completed/resolved as printed; ``"0"`` where nothing else is printed.
         cos: Printed score over all alphas.
     """
@@ -76,10 +76,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class Published:
-    """What the paper prints, for comparison; measured by its authors with a language model, not by this package.
+    """Numbers printed in the paper, measured by its authors with a language model.
 
     Attributes:
-        source: Where it is printed.
+        source: Citation of the paper.
         model: The language model.
         classes: The paper's classes of levels, in its order.
         tables: Tables 6 to 8, by number of agents.
@@ -145,17 +145,17 @@ class CosResult:
 
     Attributes:
         title: Game and variant.
-        usual: Whether the game was played with its default options, as published numbers are.
-        team: Policies, written so that teams of different sizes compare.
-        counting: What counts as a failure.
+        is_default: Whether the game was played with its default options, as in the paper.
+        team: Policies, in a notation that does not depend on the size of the team.
+        counting: Definition of a failure.
         tables: By number of agents.
-        tallies: (agents, level, alpha) -> what became of the orders, and in how many episodes.
-        failures: (agents, level, alpha) -> how orders and commands failed.
-        switches: Values of ``ABLATIONS`` that the team's prompts have, where they are not as usual.
+        tallies: (agents, level, alpha) -> orders by outcome, and number of episodes.
+        failures: (agents, level, alpha) -> counts of failure modes.
+        switches: Values of ``ABLATIONS`` in the team's prompts that differ from the default.
     """
 
     title: str
-    usual: bool
+    is_default: bool
     team: str
     counting: Counting
     tables: Mapping[int, CosTable]
@@ -170,13 +170,13 @@ class CosResult:
         return tuple(sorted(played, key=_level_order))
 
     def compared(self) -> tuple[str, ...]:
-        """Return the levels that averages are over: those of the paper, or all if none of them was played."""
+        """Return the levels of averages: those of the paper that were played, or all levels if none was."""
         return tuple(level for level in self.levels if level in published().levels) or self.levels
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrderScoring:
-    """How orders are counted."""
+    """Options of how orders are counted."""
 
     counting: Counting = option(
         "orders", "Failures: all expired orders, or steps with any.", allowed=("orders", "steps")
@@ -213,11 +213,11 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[Mapping[str, Any]], counting: Counting = "orders") -> list[CosResult]:
-    """Score records of this game, one result for every team and variant among them.
+    """Score records of this game, one result for every team and variant.
 
     Args:
         records: Episodes; those of one setting and order seed form a run.
-        counting: What counts as a failure.
+        counting: Definition of a failure.
     """
     return [_result(group, counting) for group in by_variant(records)]
 
@@ -232,12 +232,12 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
         runs.setdefault(record["seed"], []).append(tally_record(record))
     tables = {}
     for agents in sorted({agents for agents, _, _ in settings}):
-        own = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
+        by_setting = {(level, alpha): runs for (n, level, alpha), runs in settings.items() if n == agents}
         cells: dict[tuple[str, float], tuple[Cell, ...]] = {
-            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in own.items()
+            key: tuple(total(episodes).cell(counting) for episodes in runs.values()) for key, runs in by_setting.items()
         }
-        rows = sorted({level for level, _ in own}, key=_level_order)
-        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in own})), tuple(rows), cells)
+        rows = sorted({level for level, _ in by_setting}, key=_level_order)
+        tables[agents] = CosTable(agents, tuple(sorted({alpha for _, alpha in by_setting})), tuple(rows), cells)
     tallies = {
         key: (total(tally for run in runs.values() for tally in run), sum(map(len, runs.values())))
         for key, runs in settings.items()
@@ -257,7 +257,7 @@ def _result(records: Sequence[Mapping[str, Any]], counting: Counting) -> CosResu
 
 def _switches(settings: AgentSettings | None) -> dict[str, Any]:
     written = {} if settings is None else settings.switches
-    return {name: written[name] for name, usual in ABLATIONS.items() if written.get(name, usual) != usual}
+    return {name: written[name] for name, default in ABLATIONS.items() if written.get(name, default) != default}
 
 
 def _setting(record: Mapping[str, Any], level: str) -> tuple[int, str, float]:
@@ -272,8 +272,8 @@ def _level_of(record: Mapping[str, Any]) -> str:
 
 def level_number(name: str) -> int | None:
     """Return the number at the end of a level's name; None if there is none."""
-    found = re.fullmatch(r"level_(\d+)", name)
-    return int(found[1]) if found else None
+    match = re.fullmatch(r"level_(\d+)", name)
+    return int(match[1]) if match else None
 
 
 def _level_order(level: str) -> tuple[int, int, str]:
@@ -283,11 +283,15 @@ def _level_order(level: str) -> tuple[int, int, str]:
 
 
 def conditions(result: CosResult, agents: int) -> tuple[Condition, ...]:
-    """Return the published conditions that are like a result's team, if it played their level at one of their paces."""
-    theirs, ours = published(), result.tables[agents]
-    played = result.usual and any(ours.runs.get((theirs.condition_level, alpha)) for alpha in PAPER_ALPHAS)
-    own = _own_switches(result, agents)
-    return tuple(one for one in theirs.conditions if played and one.agents == agents and one.switches == own)
+    """Return the published conditions that match a result's team, if it played their level at one of their paces."""
+    paper, played = published(), result.tables[agents]
+    matches = result.is_default and any(played.runs.get((paper.condition_level, alpha)) for alpha in PAPER_ALPHAS)
+    switches = _own_switches(result, agents)
+    return tuple(
+        condition
+        for condition in paper.conditions
+        if matches and condition.agents == agents and condition.switches == switches
+    )
 
 
 def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
@@ -295,12 +299,12 @@ def _own_switches(result: CosResult, agents: int) -> dict[str, Any]:
 
 
 def reference(result: CosResult, agents: int) -> CosTable | None:
-    """Return the published table that a result's compares with, cut down to what was played; None if there is none."""
-    table, ours = published().tables.get(agents), result.tables[agents]
-    if table is None or not result.usual or _own_switches(result, agents):
+    """Return the published table for comparison, restricted to the settings played; None if there is none."""
+    table, played = published().tables.get(agents), result.tables[agents]
+    if table is None or not result.is_default or _own_switches(result, agents):
         return None
-    alphas = tuple(alpha for alpha in ours.alphas if alpha in table.alphas)
-    names = tuple(level for level in ours.levels if level in table.levels)
+    alphas = tuple(alpha for alpha in played.alphas if alpha in table.alphas)
+    names = tuple(level for level in played.levels if level in table.levels)
     if not alphas or not names:
         return None
     runs = {key: cells for key, cells in table.runs.items() if key[0] in names and key[1] in alphas}

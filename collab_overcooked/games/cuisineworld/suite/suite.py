@@ -1,7 +1,7 @@
 """The suite of CuisineWorld: levels, numbers of agents and paces of orders; collaboration scores; published numbers.
 
-One run is what the paper's numbers come from: three episodes of 60 steps in one world whose order generator is seeded
-once and goes on from episode to episode. Seed 0 gives the order sequences of the published tables.
+A run is defined as in the paper: three episodes of 60 steps in one world whose order generator is seeded once and
+continues from episode to episode. Seed 0 gives the order sequences of the published tables.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ EPISODES = 3  # of one run
 
 @dataclass(frozen=True, kw_only=True)
 class OrderOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml; the paper's if not given.", metavar=NAMES)
+    levels: str | None = option(None, "Levels such as 0-4, easy or my.yaml. Default: the paper's.", metavar=NAMES)
     agents: tuple[int, ...] = option(PAPER_AGENTS, "Numbers of agents.")
     alphas: tuple[float, ...] = option(PAPER_ALPHAS, "Paces of orders; a larger one gives more time.")
     runs: int = option(1, "Runs of each setting, with order seeds from --seed on.")
@@ -84,7 +84,7 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
 
 
 class CuisineWorldSuite(OrderSuite):
-    """Orders with deadlines at several paces; collaboration scores, and the paper's beside them."""
+    """Orders with deadlines at several paces: collaboration scores beside the published ones."""
 
     suite_options = OrderOptions
     scoring_options = OrderScoring
@@ -98,7 +98,7 @@ class CuisineWorldSuite(OrderSuite):
     listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return what a level at a pace is called, and the number of the level."""
+        """Return the task name of a level at a pace, and the number of the level."""
         options = record["env_kwargs"]
         if "level" not in options or record["task"].count(", ") < 2:
             return {}
@@ -106,7 +106,7 @@ class CuisineWorldSuite(OrderSuite):
         return {"task": self.task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
 
     def level_name(self, level: str) -> str:
-        """Return the name that a level's file says."""
+        """Return the name in a level's file."""
         return load_level(level).name
 
     def level_number(self, name: str) -> int | None:
@@ -117,15 +117,15 @@ class CuisineWorldSuite(OrderSuite):
         """Return the task of a level's records, for example ``"level_3, 2 agents, alpha 1.5"``."""
         return f"{level}, {size_text(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return levels, numbers of agents and paces."""
-        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in own.agents))
-        alphas = tuple(dict.fromkeys(map(float, own.alphas)))
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Return the jobs of all levels, numbers of agents and paces."""
+        agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
+        alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
         if not agents or not alphas:
             raise ValueError("agents and alphas need at least one number each")
-        chosen = parse_level_names(own.levels)
+        chosen = parse_level_names(suite_options.levels)
         check_names("levels", chosen, self.level_name)
-        for count in agents:  # refuses bad option values
+        for count in agents:  # rejects bad option values
             load_checked(CUISINEWORLD, **options, level=chosen[0], agents=count, alpha=alphas[0])
         return self.order_groups(team, chosen, agents, alphas, options)
 
@@ -158,7 +158,7 @@ class CuisineWorldSuite(OrderSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the collaboration score, and what became of the orders."""
+        """Return the collaboration score, and orders by outcome."""
         result = only(score_records(records))
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         tallies = [tally_record(record) for record in records]
@@ -179,15 +179,15 @@ class CuisineWorldSuite(OrderSuite):
         return [Reference(published().model, "language", scores)]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Say how published scores were counted, and add a published number of another measure."""
+        """Explain how published scores were counted, and quote published numbers of another measure."""
         settings = [setting.name for setting in benchmark.settings]
-        known = {name: own for name, own in published().success_rates.items() if name in settings}
+        known = {name: rates for name, rates in published().success_rates.items() if name in settings}
         lines = [f"The published scores count at most one failure a step ({published().source})."]
         for name, agents in known.items():
             shares = ", ".join(f"{who} {100 * share:.1f} %" for who, share in agents.items())
             lines.append(
-                f"Published for {name}, as success rates, for trained agents without how they were averaged, so not "
-                f"comparable: {shares}."
+                f"Published for {name}, as success rates of trained agents; the averaging is not published, so they "
+                f"are not comparable: {shares}."
             )
         return lines
 

@@ -1,4 +1,4 @@
-"""The tables of CuisineWorld, published numbers beside ours.
+"""Tables of CuisineWorld, with published numbers.
 
 For each number of agents there is the paper's detailed table (6, 7 or 8), turned so that levels are rows; then its
 table 1: CoS of every level, and the mean of every class.
@@ -19,13 +19,13 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, 
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teams import size_text
 
-THEIRS = "GPT-4"  # heading of published numbers
+PUBLISHED_MODEL = "GPT-4"  # heading of published numbers
 
 # ------------------------------------------------------------------------------------------- tables
 
 
 def scorecard(game: str, result: CosResult) -> Scorecard:
-    """Return everything that is shown of a result."""
+    """Return all tables and notes of a result."""
     tables = [*(details(result, agents) for agents in result.tables), levels_overview(result)]
     if set(result.compared()) & set(published().levels):
         tables.append(classes_overview(result))
@@ -37,43 +37,43 @@ def scorecard(game: str, result: CosResult) -> Scorecard:
 
 
 def details(result: CosResult, agents: int) -> ResultTable:
-    """Return fractions by level and alpha for one number of agents, each beside the published one."""
-    ours, theirs = result.tables[agents], reference(result, agents)
-    known = theirs.alphas if theirs else ()
+    """Return fractions by level and alpha for one number of agents, each next to the published one."""
+    played, paper = result.tables[agents], reference(result, agents)
+    known = paper.alphas if paper else ()
     columns = [Column("Level")]
-    for name, there in [*((_alpha_name(alpha), alpha in known) for alpha in ours.alphas), ("CoS", bool(theirs))]:
+    for name, there in [*((_alpha_name(alpha), alpha in known) for alpha in played.alphas), ("CoS", bool(paper))]:
         kind: Literal["text", "estimate"] = "estimate" if name == "CoS" else "text"
         columns.append(Column(name, kind, ends=2))
         if there:
-            columns.append(Column(THEIRS, kind, ends=2, published=True, key=f"{name}, {THEIRS}"))
-    rows = [(level, *_detail_cells(ours, theirs, level)) for level in ours.levels]
+            columns.append(Column(PUBLISHED_MODEL, kind, ends=2, published=True, key=f"{name}, {PUBLISHED_MODEL}"))
+    rows = [(level, *_detail_cells(played, paper, level)) for level in played.levels]
     rows.append(("average", *_average_cells(result, agents)))
     title = f"{size_text(agents)}: completed/resolved orders"
-    if theirs:
-        title += f"; {THEIRS} as published in table {published().printed[agents]['table']} of the paper"
+    if paper:
+        title += f"; {PUBLISHED_MODEL} as published in table {published().printed[agents]['table']} of the paper"
     return ResultTable(tuple(columns), tuple(rows), title, {len(rows) - 1: "summary"})
 
 
-def _detail_cells(ours: CosTable, theirs: CosTable | None, level: str) -> Iterator[Cell]:
-    for alpha in ours.alphas:
-        yield _fraction(ours, level, alpha)
-        if theirs and alpha in theirs.alphas:
-            yield _fraction(theirs, level, alpha)
-    yield ours.cos(level)
-    if theirs:
-        yield theirs.cos(level) if level in theirs.levels else None
+def _detail_cells(played: CosTable, paper: CosTable | None, level: str) -> Iterator[Cell]:
+    for alpha in played.alphas:
+        yield _fraction(played, level, alpha)
+        if paper and alpha in paper.alphas:
+            yield _fraction(paper, level, alpha)
+    yield played.cos(level)
+    if paper:
+        yield paper.cos(level) if level in paper.levels else None
 
 
 def _average_cells(result: CosResult, agents: int) -> Iterator[Cell]:
-    """Yield the paper's last column and corner: means of ratios, and of CoS, over the levels that compare."""
-    ours, theirs = _only(result.tables[agents], result.compared()), reference(result, agents)
-    for alpha in ours.alphas:
-        yield ours.row_average(alpha)
-        if theirs and alpha in theirs.alphas:
-            yield theirs.row_average(alpha)
-    yield ours.average()
-    if theirs:
-        yield theirs.average()
+    """Yield the paper's last column and corner: means of ratios, and of CoS, over the comparable levels."""
+    played, paper = _only(result.tables[agents], result.compared()), reference(result, agents)
+    for alpha in played.alphas:
+        yield played.row_average(alpha)
+        if paper and alpha in paper.alphas:
+            yield paper.row_average(alpha)
+    yield played.average()
+    if paper:
+        yield paper.average()
 
 
 def levels_overview(result: CosResult) -> ResultTable:
@@ -87,25 +87,25 @@ def classes_overview(result: CosResult) -> ResultTable:
     played = set(result.compared())
     classes = {name: [level for level in group if level in played] for name, group in published().classes.items()}
     classes = {name: group for name, group in classes.items() if group}
-    whole = all(len(group) == len(published().classes[name]) for name, group in classes.items())
+    complete = all(len(group) == len(published().classes[name]) for name, group in classes.items())
     return _overview(
-        result, "Mean CoS by class" + ("" if whole else " (of the levels played)"), "Class", classes, "average"
+        result, "Mean CoS by class" + ("" if complete else " (of the levels played)"), "Class", classes, "average"
     )
 
 
 def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
-    """Return the paper's tables 2 to 4 and 9 to 11, as far as they are of models and prompts like those that played."""
-    theirs, ours, level = conditions(result, agents), result.tables[agents], published().condition_level
-    if not theirs:
+    """Return the paper's tables 2 to 4 and 9 to 11, restricted to models and prompts like those played."""
+    matching, played, level = conditions(result, agents), result.tables[agents], published().condition_level
+    if not matching:
         return None
-    alphas = [alpha for alpha in ours.alphas if alpha in PAPER_ALPHAS and ours.runs.get((level, alpha))]
-    own = cos([ours.runs[level, alpha] for alpha in alphas])
+    alphas = [alpha for alpha in played.alphas if alpha in PAPER_ALPHAS and played.runs.get((level, alpha))]
+    score = cos([played.runs[level, alpha] for alpha in alphas])
     rows: list[tuple[Cell, ...]] = [
-        (result.team, "", *(_fraction(ours, level, alpha) for alpha in alphas), own.value if own else None)
+        (result.team, "", *(_fraction(played, level, alpha) for alpha in alphas), score.value if score else None)
     ]
     rows += [
-        (f"  {one.name}, published", one.tables, *(one.fractions[alpha] for alpha in alphas), one.mean(alphas))
-        for one in theirs
+        (f"  {row.name}, published", row.tables, *(row.fractions[alpha] for alpha in alphas), row.mean(alphas))
+        for row in matching
     ]
     columns = (
         Column("Team"),
@@ -118,32 +118,32 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
 
 
 def failures_overview(result: CosResult) -> ResultTable:
-    """Return how orders and commands failed in an episode, by number of agents and pace; appendix E.5 of the paper."""
+    """Return the failure modes per episode by number of agents and pace; appendix E.5 of the paper."""
     names = ("failed orders", "passed over", "at occupied tools", "sent to one tool")
     rows: list[tuple[Cell, ...]] = []
     for agents, alpha in dict.fromkeys((agents, alpha) for agents, _, alpha in result.tallies):
-        own = [key for key in result.tallies if (key[0], key[2]) == (agents, alpha)]
-        modes = sum((result.failures[key] for key in own), FailureModes())
-        episodes = sum(result.tallies[key][1] for key in own)
-        counts = sum(result.tallies[key][0].expired for key in own), *astuple(modes)
+        settings = [key for key in result.tallies if (key[0], key[2]) == (agents, alpha)]
+        modes = sum((result.failures[key] for key in settings), FailureModes())
+        episodes = sum(result.tallies[key][1] for key in settings)
+        counts = sum(result.tallies[key][0].expired for key in settings), *astuple(modes)
         rows.append((f"{size_text(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
     columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
-    return ResultTable(columns, tuple(rows), "Failure modes, a count in an episode", detail=True)
+    return ResultTable(columns, tuple(rows), "Failure modes, count per episode", detail=True)
 
 
 def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
-    """Return the mean CoS of groups of levels and of all that compare, published ones below ours."""
+    """Return the mean CoS of groups of levels and of all comparable levels, published numbers below the result's."""
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
     for agents, table in result.tables.items():
         marks |= {len(rows): "summary"} if rows else {}
         means = (_only(table, group).average() for group in groups.values())
         rows.append((size_text(agents), *means, _only(table, result.compared()).average()))
-        theirs = reference(result, agents)
-        if theirs:
+        paper = reference(result, agents)
+        if paper:
             marks[len(rows)] = "published"
-            means = (_only(theirs, group).average() for group in groups.values())
-            rows.append((f"  {THEIRS}, published", *means, theirs.average()))
+            means = (_only(paper, group).average() for group in groups.values())
+            rows.append((f"  {PUBLISHED_MODEL}, published", *means, paper.average()))
     columns = (Column(first), *(Column(name, "number") for name in groups), Column(last, "number"))
     return ResultTable(columns, tuple(rows), title, marks)
 
@@ -166,18 +166,18 @@ def _fraction(table: CosTable, level: str, alpha: float) -> str | None:
 
 
 def notes(result: CosResult) -> list[str]:
-    """Return sentences that belong under the tables."""
+    """Return the notes below the tables."""
     lines = []
     if result.counting == "orders":
         lines.append("Failures: every expired order.")
         hidden = sum(tally.expired - tally.failing_steps for tally, _ in result.tallies.values())
-        if hidden and result.usual:
+        if hidden and result.is_default:
             lines.append(
-                f"The published numbers count at most one failure a step, which would hide {hidden} of ours; "
+                f"The published numbers count at most one failure per step, which would hide {hidden} failures here; "
                 "--counting steps counts like them."
             )
     else:
-        lines.append("Failures: at most one a step, as in the published numbers.")
+        lines.append("Failures: at most one per step, as in the published numbers.")
     lines.append(
         "Failure modes (--more): passed over, orders lost while one with more time left was served; at occupied tools, "
         "commands refused there; sent to one tool, agents in the same step (our reading of the paper's E.5)."
@@ -187,19 +187,17 @@ def notes(result: CosResult) -> list[str]:
     if any(reference(result, agents) or conditions(result, agents) for agents in result.tables):
         lines.append(f"GPT-4: published numbers ({published().source}; {published().model}), not measured here.")
         if any(not _whole(result, agents) for agents in result.tables):
-            lines.append(
-                "Where not everything was played, published scores are computed over the same levels and alphas."
-            )
+            lines.append("If only some levels or alphas were played, published scores are computed over the same ones.")
     left_out = [level for level in result.levels if level not in result.compared()]
     if left_out:
-        lines.append(f"Not in averages, as the paper has no numbers of them: {', '.join(left_out)}.")
+        lines.append(f"Not in averages, since the paper has no numbers for them: {', '.join(left_out)}.")
     return lines
 
 
 def _whole(result: CosResult, agents: int) -> bool:
-    theirs = reference(result, agents)
-    whole = published().tables.get(agents)
-    return theirs is None or whole is None or (theirs.levels, theirs.alphas) == (whole.levels, whole.alphas)
+    paper = reference(result, agents)
+    complete = published().tables.get(agents)
+    return paper is None or complete is None or (paper.levels, paper.alphas) == (complete.levels, complete.alphas)
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -208,8 +206,8 @@ def _whole(result: CosResult, agents: int) -> bool:
 def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
     """Yield the counts of each setting, and the published ones."""
     for (agents, level, alpha), (tally, episodes) in result.tallies.items():
-        theirs = reference(result, agents)
-        known = theirs.cell(level, alpha) if theirs else None
+        paper = reference(result, agents)
+        known = paper.cell(level, alpha) if paper else None
         yield {
             "agents": agents,
             "level": level,

@@ -57,16 +57,16 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 
 
 def _wanted(compiled: Compiled) -> Part:
-    """Declare what still earns shaped reward; what a scene does not name earns none."""
+    """Declare the items and mixtures that still earn shaped reward; those not named in a scene earn none."""
     names, n_items = compiled.names, len(compiled.names.items)
     products = codec.counts(names.products, MAX_COUNTER, "product")
     items = codec.column("wanted", slice(n_items), codec.counts(names.items, MAX_COUNTER, "item"))
-    wanted = codec.group({"items": items, "mixtures": codec.column("wanted", slice(n_items, None), products)})
+    group = codec.group({"items": items, "mixtures": codec.column("wanted", slice(n_items, None), products)})
 
     def write(rows: Rows, value: Mapping[str, Any]) -> None:
-        wanted.write(rows, {"items": {}, "mixtures": {}} | dict(value))
+        group.write(rows, {"items": {}, "mixtures": {}} | dict(value))
 
-    return wanted._replace(write=write)
+    return group._replace(write=write)
 
 
 def _tool(compiled: Compiled, at: int) -> Part:

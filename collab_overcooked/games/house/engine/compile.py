@@ -97,23 +97,25 @@ def compile_house(config: HouseConfig) -> Compiled:
     Raises:
         ValueError: For an unknown task or action level.
     """
-    home = isinstance(config, HouseworkConfig)
-    rooms = (HOME_ROOMS if home else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
-    tasks = TASKS if home else LOADS
+    is_housework = isinstance(config, HouseworkConfig)
+    rooms = (HOME_ROOMS if is_housework else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
+    tasks = TASKS if is_housework else LOADS
     if config.task is not None and config.task not in tasks:
         raise ValueError(near_matches("task", config.task, tasks))
-    furniture = _furniture(rooms, home)
+    furniture = _furniture(rooms, is_housework)
     sizes = _sizes(config, len(rooms), len(furniture))
     levels = parse_action_levels(config.action_level, config.agents, "medium")
     tables = Tables(
         params=_params(config, tasks, sizes),
-        cost=np.array(STEPS if home else FRAMES, np.int32),
+        cost=np.array(STEPS if is_housework else FRAMES, np.int32),
         levels=np.array([Level.PRIMITIVE if level == PRIMITIVE else Level.MEDIUM for level in levels], np.int32),
-        catalogue=_catalogue(home, sizes, levels),
+        catalogue=_catalogue(is_housework, sizes, levels),
         room_types=np.array([ROOM_TYPES.index(room) for room in rooms], np.int32),
         furniture=np.array(furniture, np.int32),
-        families=_families() if home else _loads(),
-        shares=np.array([family[2] for family in FAMILIES.values()] if home else [[300, 405], [425, 357]], np.int32),
+        families=_families() if is_housework else _loads(),
+        shares=np.array(
+            [family[2] for family in FAMILIES.values()] if is_housework else [[300, 405], [425, 357]], np.int32
+        ),
         allowed=_allowed(),
     )
     return Compiled(tables, sizes, rooms, tasks, levels)
@@ -176,9 +178,9 @@ def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
     return Sizes(config.agents, 24, 44, n_rooms, n_furniture, n_things, n_things, 6)
 
 
-def _furniture(rooms: tuple[str, ...], home: bool) -> list[list[int]]:
+def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
     """Return room, kind, class, things that fit, and whether it may be missing, of every piece of furniture."""
-    if not home:
+    if not is_housework:
         return [[rooms.index("bedroom"), Kind.BED, PLACES.index("bed"), GOAL_ROOM, 0]]
     rows = []
     for at, room in enumerate(rooms):
@@ -222,19 +224,19 @@ def _allowed() -> np.ndarray:
     return allowed
 
 
-def _catalogue(home: bool, sizes: Sizes, levels: tuple[str, ...]) -> np.ndarray:
-    """Return verb and argument of every action, by level; as long as the longest list that a seat has."""
+def _catalogue(is_housework: bool, sizes: Sizes, levels: tuple[str, ...]) -> np.ndarray:
+    """Return verb and argument of every action, by level, padded to the length of the longest list."""
     rooms, things, places = range(sizes.rooms), range(sizes.things), range(sizes.rooms + sizes.furniture)
     furniture = places[sizes.rooms :]
     talk = [(Verb.SAY, blocks) for blocks in range(1, BLOCKS + 1)]
-    into = [] if home else [(Verb.PUT_IN, 0)]
+    into = [] if is_housework else [(Verb.PUT_IN, 0)]
     primitive = [(Verb.WAIT, 0), *((Verb.WALK, p) for p in places)]
     primitive += [(verb, o) for verb in (Verb.WALK_TO, Verb.GRAB) for o in things]
-    if home:
+    if is_housework:
         primitive += [(verb, p) for verb in (Verb.OPEN, Verb.CLOSE, Verb.PUT_AT) for p in furniture]
-    primitive += [(Verb.PUT, hand) for hand in range(HANDS)] + into + ([] if home else [(Verb.LOOK, 0)]) + talk
+    primitive += [(Verb.PUT, hand) for hand in range(HANDS)] + into + ([] if is_housework else [(Verb.LOOK, 0)]) + talk
     plans = [(Verb.WAIT, 0), *((Verb.GO, r) for r in rooms)]
-    plans += [(Verb.CHECK, p) for p in furniture] if home else [(Verb.EXPLORE, 0)]
+    plans += [(Verb.CHECK, p) for p in furniture] if is_housework else [(Verb.EXPLORE, 0)]
     plans += [(Verb.FETCH, o) for o in things] + into + [(Verb.DELIVER, 0)] + talk
     rows = np.full((2, max(len(primitive), len(plans)), 2), NOTHING, np.int32)
     rows[Level.PRIMITIVE, : len(primitive)], rows[Level.MEDIUM, : len(plans)] = primitive, plans

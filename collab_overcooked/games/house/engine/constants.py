@@ -154,7 +154,7 @@ class World(IntEnum):
     T = 0  # ticks
     LIMIT = 1
     STEPS = 2
-    MOST = 3  # steps after which the episode is cut off
+    MAX_STEPS = 3  # steps after which the episode is truncated
     OVER = 4
     TASK = 5
     GOAL = 6  # goal place

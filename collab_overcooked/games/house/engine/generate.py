@@ -96,14 +96,14 @@ def cut_doors(tables, state, b, scratch):
     for r in range(n_rooms):
         scratch[r] = r  # the group of connected rooms that it belongs to
     for count in range(n_rooms - 1 + tables.params[Param.DOORS]):
-        found, door, low, high = 0, NOTHING, 0, 0
+        candidates, door, low, high = 0, NOTHING, 0, 0
         for cell in range(cells.shape[0]):
             for way in range(2):
                 one, other = door_sides(cells, cell, width, way)
                 if not is_wanted_door(one, other, count < n_rooms - 1, scratch):
                     continue
-                found += 1
-                if draw_below(rng, found) == 0:
+                candidates += 1
+                if draw_below(rng, candidates) == 0:
                     door, low, high = cell, min(one, other), max(one, other)
         if door == NOTHING:
             return

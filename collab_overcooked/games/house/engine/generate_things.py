@@ -92,8 +92,8 @@ def draw_goal(tables, state, b, task, goal, scratch):
     for g in range(chosen):
         name, limit = tables.families[task, 2 + 2 * scratch[g]], tables.families[task, 3 + 2 * scratch[g]]
         limit += 1 + (1 if most > FULL else 0)
-        wanted = 1 + (draw_below(rng, 3) if limit > 2 and draw_below(rng, 2) == 0 else 0)
-        instances, counted = wanted + draw_below(rng, limit - wanted + 1), 0
+        amount = 1 + (draw_below(rng, 3) if limit > 2 and draw_below(rng, 2) == 0 else 0)
+        instances, counted = amount + draw_below(rng, limit - amount + 1), 0
         for _ in range(instances):
             if used < state.things.shape[1] and hide_thing(tables, state, b, used, name, goal):
                 counted += is_counted(tables, state, b, used)
@@ -125,11 +125,11 @@ def hide_thing(tables, state, b, o, name, goal):
         cls = draw_below(state.rng[b], tables.allowed.shape[1])
         if tables.allowed[name, cls] == 0:
             continue
-        found, place = 0, NOTHING
+        candidates, place = 0, NOTHING
         for p in range(state.rooms.shape[1], state.places.shape[1]):
             if state.places[b, p, Place.CLASS] == cls and state.places[b, p, Place.KIND] != Kind.NONE and p != goal:
-                found += 1
-                if draw_below(state.rng[b], found) == 0:
+                candidates += 1
+                if draw_below(state.rng[b], candidates) == 0:
                     place = p
         if place != NOTHING and state.places[b, place, Place.FREE] > 0:
             state.places[b, place, Place.FREE] -= 1
@@ -200,12 +200,12 @@ def close_gaps(state, b):
 def draw_room(tables, state, b, task, role):
     """The second type of room has its share of things, living rooms have the others. Mutates: state.rng."""
     second = draw_below(state.rng[b], 1000) < tables.shares[task, role]
-    wanted = tables.families[task, 9] if second else tables.params[Param.LIVING_ROOM]
-    found, room = 0, 0
+    room_type = tables.families[task, 9] if second else tables.params[Param.LIVING_ROOM]
+    candidates, room = 0, 0
     for r in range(state.rooms.shape[1]):
-        if tables.room_types[r] == wanted:
-            found += 1
-            if draw_below(state.rng[b], found) == 0:
+        if tables.room_types[r] == room_type:
+            candidates += 1
+            if draw_below(state.rng[b], candidates) == 0:
                 room = r
     return room
 

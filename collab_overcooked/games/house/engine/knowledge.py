@@ -51,10 +51,10 @@ def perceive(tables, state, b, i, looked, event):
     elif state.know_rooms[b, i, room] == KnownRoom.NONE:
         state.know_rooms[b, i, room] = KnownRoom.PART
     see_places(state, b, i, room, event)
-    chance = entered or looked or tables.params[Param.MISS] == 0
+    may_notice = entered or looked or tables.params[Param.MISS] == 0
     for o in range(state.things.shape[1]):
         if state.things[b, o, Thing.REL] != Rel.NONE:
-            see_thing(tables, state, b, i, o, room, chance, event)
+            see_thing(tables, state, b, i, o, room, may_notice, event)
     see_mates(state, b, i, room)
 
 
@@ -85,12 +85,12 @@ def is_in_sight(state, b, p, room):
 
 
 @kernel
-def notices(tables, state, b, i, o, room, chance):
+def notices(tables, state, b, i, o, room, may_notice):
     """Things are noticed at once or when looking around; each first sighting can be missed. Mutates: state."""
     if state.know_things[b, i, o, Belief.NOTICED] == 1:
         return True
-    shown = state.things[b, o, Thing.IN_VIEW] == 1 or state.know_rooms[b, i, room] == KnownRoom.ALL
-    if not shown or not chance:
+    visible = state.things[b, o, Thing.IN_VIEW] == 1 or state.know_rooms[b, i, room] == KnownRoom.ALL
+    if not visible or not may_notice:
         return False
     miss = tables.params[Param.MISS]
     if miss > 0 and draw_below(state.rng[b], 100) < miss:
@@ -108,7 +108,7 @@ def believe(state, b, i, o, status, place):
 
 
 @kernel
-def see_thing(tables, state, b, i, o, room, chance, event):
+def see_thing(tables, state, b, i, o, room, may_notice, event):
     """Update beliefs from what is visible; an object missing from its believed place is gone. Mutates: state, event."""
     rel, parent = state.things[b, o, Thing.REL], state.things[b, o, Thing.PARENT]
     if rel == Rel.INSIDE:
@@ -122,7 +122,7 @@ def see_thing(tables, state, b, i, o, room, chance, event):
     elif is_in_sight(state, b, parent, room):
         goal = parent == state.world[b, World.GOAL]
         done = rel == Rel.DELIVERED or (goal and state.places[b, parent, Place.KIND] != Kind.BED)
-        if done or notices(tables, state, b, i, o, room, chance):
+        if done or notices(tables, state, b, i, o, room, may_notice):
             event[EventColumn.SAW] += 1 if not done and (status == Known.UNKNOWN or status == Known.GONE) else 0
             believe(state, b, i, o, Known.DONE if done else Known.SEEN, parent)
             return

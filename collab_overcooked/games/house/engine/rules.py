@@ -303,10 +303,10 @@ def put_in(state, b, i):
 @kernel
 def turn_door(state, b, p, verb):
     """A container is opened or closed, unless a teammate already did. Mutates: state.places."""
-    wanted = 1 if verb == Verb.OPEN else 0
-    if state.places[b, p, Place.OPEN] == wanted:
-        return Reason.F_NOT_CLOSED if wanted == 1 else Reason.F_NOT_OPEN
-    state.places[b, p, Place.OPEN] = wanted
+    target = 1 if verb == Verb.OPEN else 0
+    if state.places[b, p, Place.OPEN] == target:
+        return Reason.F_NOT_CLOSED if target == 1 else Reason.F_NOT_OPEN
+    state.places[b, p, Place.OPEN] = target
     return Reason.OK
 
 

@@ -61,8 +61,8 @@ class Sizes:
     @property
     def features(self) -> int:
         """L, see ``observe.encode_known``."""
-        own, others = 8, 5 * (self.agents - 1)
-        return own + 4 * self.rooms + 4 * self.furniture + 5 * self.things + 3 * self.goals + others
+        own_features, mate_features = 8, 5 * (self.agents - 1)
+        return own_features + 4 * self.rooms + 4 * self.furniture + 5 * self.things + 3 * self.goals + mate_features
 
 
 class Tables(NamedTuple):

@@ -254,7 +254,7 @@ def reset_env(tables, state, b, rects, scratch, events, limit):
     make_house(tables, state, b, rects, scratch)
     state.world[b, :] = 0
     state.world[b, World.LIMIT] = tables.params[Param.LIMIT]
-    state.world[b, World.MOST] = limit if limit > 0 else tables.params[Param.LIMIT]
+    state.world[b, World.MAX_STEPS] = limit if limit > 0 else tables.params[Param.LIMIT]
     make_task(tables, state, b, scratch)
     place_agents(tables, state, b, scratch)
     clear_macros(state.macro_state[b])
@@ -277,7 +277,7 @@ def step_batch(tables, state, actions, out):
             continue
         rewards[b, :] = step_env(tables, state, b, actions[b], events[b])
         terminated[b] = is_complete(state, b)
-        late = world[b, World.T] >= world[b, World.LIMIT] or world[b, World.STEPS] >= world[b, World.MOST]
+        late = world[b, World.T] >= world[b, World.LIMIT] or world[b, World.STEPS] >= world[b, World.MAX_STEPS]
         truncated[b] = late and not terminated[b]
         world[b, World.OVER] = 1 if terminated[b] or truncated[b] else 0
 

@@ -33,32 +33,32 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``ticks`` (steps or frames), ``wanted`` and ``brought`` things, ``rate`` (their quotient), ``rate_500`` and so
-        on (by frame), ``words`` (messages), ``characters``, ``talk_ticks`` (paid for words) and by agent
+        on (by frame), ``words`` (messages), ``characters``, ``talk_ticks`` (spent on messages) and by agent
         ``delivered`` and ``failures``.
     """
     seats = range(len(record["team"]))
     delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
     by_frame = dict.fromkeys(FRAMES, 0)
-    wanted = record["wanted"]
+    total = record["total"]
     for step in record["steps"]:
-        own = [event for event in step["events"] if event is not None]
-        ticks += max((event["ticks"] for event in own), default=0)
+        events = [event for event in step["events"] if event is not None]
+        ticks += max((event["ticks"] for event in events), default=0)
         brought += round(step["rewards"][0])
         by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-        talk += sum(event["said"] for event in own)
+        talk += sum(event["said"] for event in events)
         for seat, event in enumerate(step["events"]):
             delivered[seat] += event["delivered"] if event else 0
             failures[seat] += event["ended"] == "failed" if event else 0
     by_frame |= {frame: brought for frame in FRAMES if ticks <= frame}
-    said = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
+    messages = [message["say"] for step in record["steps"] for message in step["messages"] if message["say"]]
     return {
         "ticks": ticks,
-        "wanted": wanted,
+        "wanted": total,
         "brought": brought,
-        "rate": brought / wanted,
-        **{f"rate_{frame}": count / wanted for frame, count in by_frame.items()},
-        "words": len(said),
-        "characters": sum(map(len, said)),
+        "rate": brought / total,
+        **{f"rate_{frame}": count / total for frame, count in by_frame.items()},
+        "words": len(messages),
+        "characters": sum(map(len, messages)),
         "talk_ticks": talk,
         "delivered": delivered,
         "failures": failures,
@@ -68,15 +68,15 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 METRICS = MetricSet(
     (
         Metric("ticks", "Steps of Housework, frames of Transport.", "ticks", "lower"),
-        Metric("wanted", "Things that the goal asks for.", "things"),
-        Metric("brought", "Wanted things that came to the goal place.", "things", "higher"),
-        Metric("rate", "Transport rate: brought by wanted.", better="higher"),
+        Metric("wanted", "Things needed for the goal.", "things"),
+        Metric("brought", "Needed things brought to the goal place.", "things", "higher"),
+        Metric("rate", "Transport rate: brought things divided by needed things.", better="higher"),
         *(Metric(f"rate_{frame}", f"Transport rate after {frame} ticks.", better="higher") for frame in FRAMES),
-        Metric("words", "Messages with words.", "messages"),
+        Metric("words", "Messages with text.", "messages"),
         Metric("characters", "Characters of all messages.", "characters"),
-        Metric("talk_ticks", "Actions that were paid for words.", "actions", "lower"),
-        Metric("delivered", "Wanted things that each agent put down.", "things", "higher"),
-        Metric("failures", "Actions of each agent that came to nothing.", "actions", "lower"),
+        Metric("talk_ticks", "Ticks spent on messages.", "actions", "lower"),
+        Metric("delivered", "Needed things that each agent put down at the goal place.", "things", "higher"),
+        Metric("failures", "Failed actions of each agent.", "actions", "lower"),
     ),
     score_record,
     outcome=lambda record: record["metrics"]["rate"],
@@ -90,17 +90,17 @@ def step_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate
         single: Steps of one agent alone, by task.
         team: Steps of the team in the same tasks.
     """
-    return mean_ci([(one - own) / one for one, own in zip(single, team, strict=True) if one > 0])
+    return mean_ci([(alone - joint) / alone for alone, joint in zip(single, team, strict=True) if alone > 0])
 
 
 def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate | None:
     """Return the efficiency improvement of rates: the mean over tasks of (team - single) / team (CoELA, TDW-MAT)."""
-    return mean_ci([(own - one) / own for one, own in zip(single, team, strict=True) if own > 0])
+    return mean_ci([(joint - alone) / joint for alone, joint in zip(single, team, strict=True) if joint > 0])
 
 
 @cache
 def published() -> Mapping[str, Any]:
-    """Read the numbers that papers print, by suite; measured in other simulators."""
+    """Read the published numbers by suite; they were measured in other simulators."""
     file = resources.files("collab_overcooked.games.house.suite") / "published.yaml"
     values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
     return values

@@ -91,31 +91,31 @@ class HouseSuite(EpisodeSuite):
     trained: ClassVar[str]
     families: ClassVar[tuple[str, ...]]
 
-    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Return name and options of what is played."""
+    def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield name and environment options of each variant to play."""
         raise NotImplementedError
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return all variants; the number of agents is that of the team."""
-        agents = parse_integer("agents", own.agents, 1)
-        for task in own.tasks:
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the jobs of all variants; the team has as many agents as the environment."""
+        agents = parse_integer("agents", suite_options.agents, 1)
+        for task in suite_options.tasks:
             if task not in self.families:
                 raise ValueError(near_matches("task", task, self.families))
-        variants = list(self.variants(own))
+        variants = list(self.variants(suite_options))
         for _, variant in variants:
-            load_checked(self.env_id, **{**options, "agents": agents, **variant})  # refuses bad option values
+            load_checked(self.env_id, **{**options, "agents": agents, **variant})  # rejects bad option values
         specs = parse_seats(team, agents)
         for name, variant in variants:
             kwargs = {**options, "agents": agents, **variant}
             yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
     def card(self, records: Sequence[Record]) -> Scorecard:
-        """Return a table with every kind of task, and all of them."""
+        """Return a table with a row for every kind of task, and one for all tasks."""
         rows = self.rows(records)
-        team, whole = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
-        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, whole])
-        theirs = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # alone, too
-        return Scorecard(self.name, f"{whole.title}: {team}", (table, *theirs), data=table)
+        team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
+        table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
+        papers = self._published() if variant_of(records[0]).changed.keys() <= {"agents"} else ()  # also for one agent
+        return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
         """Return the papers' numbers."""
@@ -124,17 +124,17 @@ class HouseSuite(EpisodeSuite):
         return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
 
     def outcome(self, record: Record) -> str:
-        """Say how much was brought in what time."""
-        own = score_record(record)
-        return f"{own['brought']} of {own['wanted']} in {own['ticks']}"
+        """Describe how many things were brought, and the time."""
+        metrics = score_record(record)
+        return f"{metrics['brought']} of {metrics['wanted']} in {metrics['ticks']}"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return pairs, and agents alone as papers have them beside pairs; task by task where papers do."""
+        """Return settings of pairs and of single agents, as in the papers; by task if the paper has numbers by task."""
         episodes = self.budgets[budget]
         settings = [
-            Setting(f"{tasks}{alone}", {"episodes": episodes, **({"agents": 1} if alone else {}), **own}, TRAINED_ON)
+            Setting(f"{tasks}{alone}", {"episodes": episodes, **({"agents": 1} if alone else {}), **kwargs}, TRAINED_ON)
             for alone in ("", ALONE)
-            for tasks, own in self.columns_of_papers.items()
+            for tasks, kwargs in self.columns_of_papers.items()
         ]
         lower = self.scale == 1.0
         return Benchmark(
@@ -148,41 +148,44 @@ class HouseSuite(EpisodeSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the means of all columns, and the improvement over one agent alone where both have played."""
+        """Return the means of all columns, and the improvement over a single agent if both were played."""
         row = SettingRow("", "all", records)
         process: dict[Column, Estimate | None] = {column: row.mean(column.name) for column in self.columns}
         process[Column("improvement over one agent %", "estimate", 1, scale=100.0)] = self._improvement(row)
         return Summary(row.mean(self.measure[0]), process)
 
     def _improvement(self, row: SettingRow) -> Estimate | None:
-        """Return the papers' efficiency improvement, over the homes that one agent and a team have both played."""
-        found: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
-        for record, own in zip(row.records, row.values(self.measure[0]), strict=True):
-            found[len(record["team"]) == 1][record["task"], record["seed"]] = float(own)
-        pairs = [(one, found[False][key]) for key, one in found[True].items() if key in found[False]]
+        """Return the papers' efficiency improvement, over the homes that both a single agent and a team played."""
+        values: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
+        for record, value in zip(row.records, row.values(self.measure[0]), strict=True):
+            values[len(record["team"]) == 1][record["task"], record["seed"]] = float(value)
+        pairs = [(one, values[False][key]) for key, one in values[True].items() if key in values[False]]
         if not pairs:
             return None
         single, team = zip(*pairs, strict=True)
         return (step_improvement if self.measure[0] == "ticks" else rate_improvement)(single, team)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the papers' numbers; those of agents alone stand in the settings of such."""
+        """Return the papers' numbers; those of single agents belong to the settings of single agents."""
         kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
         scores: dict[str, dict[str, Estimate | None]] = {}
-        for words, value in published()[self.name].items():
-            who = words.removesuffix(" alone").removesuffix(" pair")
-            alone = ALONE if words.endswith(" alone") else ""
+        for name, value in published()[self.name].items():
+            who = name.removesuffix(" alone").removesuffix(" pair")
+            alone = ALONE if name.endswith(" alone") else ""
             values = value[:-1] if isinstance(value, list) else [value]
             for tasks, number in zip(self.columns_of_papers, values, strict=True):
                 scores.setdefault(who, {})[f"{tasks}{alone}"] = Estimate(number / self.scale)
-        return [Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), own) for who, own in scores.items()]
+        return [
+            Reference(f"{who} ({ELSEWHERE})", kinds.get(who, "language"), by_setting)
+            for who, by_setting in scores.items()
+        ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Say whose numbers stand there."""
+        """Cite the source of the published numbers."""
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
 
     def training_references(self) -> dict[str, dict[str, Any]]:
-        """Say what the trained policy is measured by; nobody has published any."""
+        """Return the measure of the trained policy; no paper has published results of one."""
         return {self.trained: {"measure": "return"}}
 
     def make_logger(self) -> GoalLogger:
@@ -191,17 +194,17 @@ class HouseSuite(EpisodeSuite):
 
 
 def _overall(value: Any) -> float:
-    """Return the average that is printed behind the numbers of single tasks; it is not always their mean, rounded."""
+    """Return the printed average of the tasks, which is not always their rounded mean."""
     return float(value[-1] if isinstance(value, list) else value)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HouseworkOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
     tasks: tuple[str, ...] = option(TASKS, "Families of tasks.")
     episodes: int = option(2, "Episodes of each family; 2 as published.")
-    agents: int = option(2, "Number of agents; 1 for one alone.")
+    agents: int = option(2, "Number of agents.")
 
 
 class HouseworkSuite(HouseSuite):
@@ -217,21 +220,21 @@ class HouseworkSuite(HouseSuite):
     trained = "housework_set_table"
     families = TASKS
 
-    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Return the families."""
-        for task in own.tasks:
+    def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the families."""
+        for task in suite_options.tasks:
             yield task, {"task": task}
 
 
 @dataclass(frozen=True, kw_only=True)
 class TransportOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
     tasks: tuple[str, ...] = option(LOADS, "Food, stuff, or both.")
     rooms: tuple[int, ...] = option((8, 6), "Sizes of houses.")
     containers: tuple[int, ...] = option((5, 2), "Numbers of containers.")
-    episodes: int = option(3, "Episodes of each; 3 as published.")
-    agents: int = option(2, "Number of agents; 1 for one alone.")
+    episodes: int = option(3, "Episodes of each setting; 3 as published.")
+    agents: int = option(2, "Number of agents.")
 
 
 class TransportSuite(HouseSuite):
@@ -249,11 +252,11 @@ class TransportSuite(HouseSuite):
     trained = "transport_small"
     families = LOADS
 
-    def variants(self, own: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Return tasks in houses of all sizes with few and many containers."""
-        for task in own.tasks:
-            for rooms in own.rooms:
-                for containers in own.containers:
+    def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the tasks by size of the house and number of containers."""
+        for task in suite_options.tasks:
+            for rooms in suite_options.rooms:
+                for containers in suite_options.containers:
                     yield (
                         f"{task}, {rooms} rooms, {containers} containers",
                         {"task": task, "rooms": rooms, "containers": containers},

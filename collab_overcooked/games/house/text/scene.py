@@ -29,7 +29,13 @@ from collab_overcooked.kernels.rng import rng_to_dict
 
 Scene = dict[str, Any]
 WALL = "#"
-CLOCKS = {"tick": World.T, "limit": World.LIMIT, "steps": World.STEPS, "most_steps": World.MOST, "paid": World.BEST}
+CLOCKS = {
+    "tick": World.T,
+    "limit": World.LIMIT,
+    "steps": World.STEPS,
+    "most_steps": World.MAX_STEPS,
+    "paid": World.BEST,
+}
 PLAIN = ("verb", "arg", "left", "aim", "room", "spoke", "messages", "failed")  # columns of Agent behind the hands
 
 
@@ -72,9 +78,9 @@ def place_label(compiled: Compiled, p: int) -> str:
     if p >= rooms + len(furniture):
         return "spot"
     classes = [row[2] for row in furniture.tolist()]
-    own = classes[p - rooms]
-    number = f" {classes[: p - rooms + 1].count(own)}" if classes.count(own) > 1 else ""
-    return PLACES[own] + number
+    furniture_class = classes[p - rooms]
+    number = f" {classes[: p - rooms + 1].count(furniture_class)}" if classes.count(furniture_class) > 1 else ""
+    return PLACES[furniture_class] + number
 
 
 def _place(compiled: Compiled, row: list[int], p: int, width: int) -> dict[str, Any]:
@@ -108,7 +114,7 @@ def _agent(state: State, i: int, seat: int, width: int, derived: bool) -> dict[s
         **dict(zip(PLAIN, row[Agent.VERB :], strict=True)),
         "running": state.macro_state[i, seat].tolist(),
     }
-    if derived:  # how far all places are
+    if derived:  # distances of all places
         ways = np.where(state.places[i, :, Place.KIND] == Kind.NONE, NOTHING, state.dist[i, :, cell])
         agent["ways"] = ways.tolist()
     return agent
@@ -117,7 +123,8 @@ def _agent(state: State, i: int, seat: int, width: int, derived: bool) -> dict[s
 def _known(state: State, i: int, seat: int) -> dict[str, Any]:
     arrays = (state.know_things, state.know_rooms, state.know_places, state.know_mates)
     return {
-        name: own[i, seat].tolist() for name, own in zip(("things", "rooms", "places", "mates"), arrays, strict=True)
+        name: array[i, seat].tolist()
+        for name, array in zip(("things", "rooms", "places", "mates"), arrays, strict=True)
     }
 
 
@@ -125,12 +132,12 @@ def _known(state: State, i: int, seat: int) -> dict[str, Any]:
 
 
 def known_scene(scene: Scene, seat: int) -> Scene:
-    """Return a scene without what a seat does not know; things and places are those that it believes in.
+    """Return the part of a scene that a seat knows; things and places are as it believes them to be.
 
     ``places`` and ``things`` are by their numbers; rooms, furniture and things have ``way``, the cells to walk there.
     """
-    known, own = scene["known"][seat], scene["agents"][seat]
-    ways, things = own["ways"], scene["things"]
+    known, agent = scene["known"][seat], scene["agents"][seat]
+    ways, things = agent["ways"], scene["things"]
     rooms = [
         {**room, "known": KnownRoom(state).name.lower(), "way": ways[r]}
         for r, (room, state) in enumerate(zip(scene["rooms"], known["rooms"], strict=True))
@@ -150,8 +157,8 @@ def known_scene(scene: Scene, seat: int) -> Scene:
         for o, row in enumerate(known["things"])
         if row[Belief.STATUS] != Known.UNKNOWN
     }
-    done = [own["name"] for own in believed.values() if own["status"] == "done"]
-    inside = [o for o, thing in enumerate(things) if thing["rel"] == "inside" and thing["parent"] in own["hands"]]
+    done = [thing["name"] for thing in believed.values() if thing["status"] == "done"]
+    inside = [o for o, thing in enumerate(things) if thing["rel"] == "inside" and thing["parent"] in agent["hands"]]
     return {
         "seat": seat,
         **{name: scene[name] for name in ("task", "tick", "limit", "grid")},
@@ -160,7 +167,7 @@ def known_scene(scene: Scene, seat: int) -> Scene:
         "rooms": rooms,
         "places": places,
         "things": believed,
-        "me": {**{name: own[name] for name in ("at", "hands", "room", "running", "left")}, "inside": inside},
+        "me": {**{name: agent[name] for name in ("at", "hands", "room", "running", "left")}, "inside": inside},
         "mates": {
             j: _mate(things, row) for j, row in enumerate(known["mates"]) if j != seat and row[Mate.TICK] != NOTHING
         },
@@ -175,7 +182,7 @@ def _mate(things: list[dict[str, Any]], row: list[int]) -> dict[str, Any]:
 
 def _believed(scene: Scene, ways: list[int], o: int, row: list[int]) -> dict[str, Any]:
     status, place = Known(row[Belief.STATUS]), row[Belief.PLACE]
-    found = {
+    belief = {
         "name": scene["things"][o]["name"],
         "role": scene["things"][o]["role"],
         "status": status.name.lower(),
@@ -183,7 +190,7 @@ def _believed(scene: Scene, ways: list[int], o: int, row: list[int]) -> dict[str
     }
     if status == Known.SEEN:
         where = scene["places"][place]
-        found |= {"place": place, "room": where["room"], "at": where["at"], "way": ways[place]}
+        belief |= {"place": place, "room": where["room"], "at": where["at"], "way": ways[place]}
     elif status == Known.MATE:
-        found["agent"] = place
-    return found
+        belief["agent"] = place
+    return belief

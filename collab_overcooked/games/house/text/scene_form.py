@@ -1,4 +1,4 @@
-"""What a scene of the household games may say, and how it is written into arrays."""
+"""Form of a scene of the household games, and its conversion into state arrays."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from collab_overcooked.kernels.rng import restore_rng
 ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
 
 
-def words(kind: Any) -> list[str]:
-    """Return the members of an enum as scenes write them."""
+def member_names(kind: Any) -> list[str]:
+    """Return the names of an enum's members as in scenes."""
     return [member.name.lower() for member in kind]
 
 
@@ -91,7 +91,7 @@ def _at_form(compiled: Compiled) -> Form:
 def _place_form(compiled: Compiled) -> Form:
     return record(
         {
-            "kind": one_of(words(Kind), "kind"),
+            "kind": one_of(member_names(Kind), "kind"),
             "name": _text,
             "room": integer(0, compiled.sizes.rooms - 1),
             "at": _at_form(compiled),
@@ -106,8 +106,8 @@ def _thing_form(compiled: Compiled) -> Form:
     return record(
         {
             "name": one_of(THINGS, "thing"),
-            "role": one_of(words(Role), "role"),
-            "rel": one_of(words(Rel), "rel"),
+            "role": one_of(member_names(Role), "role"),
+            "rel": one_of(member_names(Rel), "rel"),
             "parent": integer(0, most - 1),
             "in_view": boolean,
         }
@@ -216,7 +216,7 @@ def _place_of(compiled: Compiled, p: int) -> tuple[str, int | None, bool]:
     if p >= first + len(furniture):
         return "spot", None, True  # missing where there is no such thing
     room, kind, *_, optional = furniture[p - first].tolist()
-    return words(Kind)[kind], room, bool(optional)
+    return member_names(Kind)[kind], room, bool(optional)
 
 
 def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
@@ -234,7 +234,7 @@ def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
 
 
 def _holds(scene: Scene, seat: int, o: int) -> bool:
-    """Whether an agent has a thing in its hands, or in a container in its hands."""
+    """Return whether an agent holds a thing, or a container with it."""
     hands, thing = scene["agents"][seat]["hands"], scene["things"][o]
     return o in hands or (thing["rel"] == "inside" and thing["parent"] in hands)
 
@@ -347,7 +347,7 @@ def complete(compiled: Compiled, state: State, i: int) -> tuple[bool, bool]:
     measure_home(compiled, rows(state, i, i + 1))
     world = state.world[i]
     done = bool((state.goals[i, :, Goal.HAVE] >= state.goals[i, :, Goal.NEED]).all())
-    late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MOST])
+    late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])
     world[World.OVER] = int(done or late)
     return done, late and not done
 
@@ -375,7 +375,7 @@ def _cell(compiled: Compiled, at: list[int]) -> int:
 
 def _encode_place(compiled: Compiled, row: np.ndarray, place: Mapping[str, Any]) -> None:
     if "kind" in place:
-        row[Place.KIND] = words(Kind).index(place["kind"])
+        row[Place.KIND] = member_names(Kind).index(place["kind"])
     if "at" in place:
         row[Place.CELL] = _cell(compiled, place["at"])
     for name, column in (("room", Place.ROOM), ("open", Place.OPEN), ("free", Place.FREE)):
@@ -385,8 +385,8 @@ def _encode_place(compiled: Compiled, row: np.ndarray, place: Mapping[str, Any])
 def _encode_thing(row: np.ndarray, thing: Mapping[str, Any]) -> None:
     for name, column, known in (
         ("name", Thing.CLASS, THINGS),
-        ("role", Thing.ROLE, words(Role)),
-        ("rel", Thing.REL, words(Rel)),
+        ("role", Thing.ROLE, member_names(Role)),
+        ("rel", Thing.REL, member_names(Rel)),
     ):
         if name in thing:
             row[column] = known.index(thing[name])

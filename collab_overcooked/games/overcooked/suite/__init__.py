@@ -1,1 +1,1 @@
-"""What is played with the game and how it is scored."""
+"""Evaluation suites of the game: tasks, scores and tables."""

@@ -1,4 +1,4 @@
-"""The check of map files, and the commands that make new ones."""
+"""Check of map files, and generators of maps."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from collab_overcooked.io.options import option
 
 @dataclass(frozen=True, kw_only=True)
 class MapOptions:
-    """Rules that a map is checked by."""
+    """Rules that a map is checked with."""
 
     preset: str = option("code2024", "Preset of the rules.", allowed=PRESETS)
     adversary: str | None = option(
-        None, "Kind of thief or killer; the preset's if not given.", allowed=[each.name.lower() for each in Adversary]
+        None, "Kind of thief or killer. Default: the preset's.", allowed=[kind.name.lower() for kind in Adversary]
     )
 
 
@@ -33,9 +33,9 @@ def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
     """
     from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 
-    found = [prove_solvability(source, options.preset, options.adversary) for source in sources]
-    text = "\n".join(each.text() for each in found)
-    return Finding(text, [each.to_dict() for each in found], all(each.ok for each in found))
+    proofs = [prove_solvability(source, options.preset, options.adversary) for source in sources]
+    text = "\n".join(proof.text() for proof in proofs)
+    return Finding(text, [proof.to_dict() for proof in proofs], all(proof.ok for proof in proofs))
 
 
 MAP = DocumentKind(
@@ -50,36 +50,36 @@ MAP = DocumentKind(
 
 @dataclass(frozen=True, kw_only=True)
 class MapGenerator:
-    """A map of a wanted difficulty, with a proof of what it claims."""
+    """Map of a given difficulty, with a proof of its expected turns."""
 
     goal: ClassVar[Goal]
-    seed: int = option(0, "Seed of all that is drawn.")
+    seed: int = option(0, "Random seed.")
     rooms: int = option(9, "Rooms.")
     passages: int = option(2, "Passages beyond those that connect all rooms.")
     turns: int = option(4, "Expected turns of best play, rounded.")
-    helping: float = option(0.0, "Least expected turns in which a player acts for another one's sake.")
+    helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> Finding:
         """Write the YAML file ``out``, headed by the command that makes it.
 
         Raises:
-            ValueError: For a wish that cannot be, or is not met by any of the maps that are drawn.
+            ValueError: If an option is out of range, or none of the generated maps meets the options.
         """
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
-        given: dict[str, Any] = {own.name: getattr(self, own.name) for own in fields(self)}
-        words = " ".join(f"--{name} {value:g}" for name, value in given.items())
-        seed = given.pop("seed")
-        values, found = generate_rooms(Wish(self.goal, **given), seed, out.stem)
-        out.write_text(map_text(values, f"{command} {words}"), encoding="utf-8")
-        return Finding(found.text(), found.to_dict(), found.ok)
+        values: dict[str, Any] = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        arguments = " ".join(f"--{name} {value:g}" for name, value in values.items())
+        seed = values.pop("seed")
+        document, proof = generate_rooms(Wish(self.goal, **values), seed, out.stem)
+        out.write_text(map_text(document, f"{command} {arguments}"), encoding="utf-8")
+        return Finding(proof.text(), proof.to_dict(), proof.ok)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CaptureGenerator(MapGenerator):
-    """A map of CollabCapture of a wanted difficulty, with a proof of what it claims."""
+    """Map of CollabCapture of a given difficulty, with a proof of its expected turns."""
 
     goal = Goal.CAPTURE
     doors: int = option(2, "Doors, each with a button.")
@@ -87,7 +87,7 @@ class CaptureGenerator(MapGenerator):
 
 @dataclass(frozen=True, kw_only=True)
 class EscapeGenerator(MapGenerator):
-    """A map of CollabEscape of a wanted difficulty, with a proof of what it claims."""
+    """Map of CollabEscape of a given difficulty, with a proof of its expected turns."""
 
     goal = Goal.ESCAPE
     turns: int = option(7, "Expected turns of best play, rounded.")

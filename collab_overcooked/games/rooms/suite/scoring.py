@@ -13,7 +13,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
 
-FAILURE_PRINTED = 35  # turns that the original prints for a thief who got away after 30; it averages 30
+FAILURE_PRINTED = 35  # turns that the original prints if the thief got away after 30; its averages use 30
 AXES = ("preset", "map", "adversary")
 
 RECORD_FIELDS = RecordFields(
@@ -37,8 +37,8 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
     Returns:
-        ``turns`` (of an episode that was cut off: its horizon), ``success_turns`` (None without success),
-        ``turns_left`` (at success, else 0), ``lost`` (whether somebody's capture ended it), ``repairs`` (generators
+        ``turns`` (the time limit if the episode was truncated), ``success_turns`` (None without success),
+        ``turns_left`` (at success, else 0), ``lost`` (1.0 if a capture by the killer ended it), ``repairs`` (generators
         repaired), ``presses`` and ``fixes`` of each seat.
     """
     steps, seats = record["steps"], range(len(record["team"]))
@@ -56,9 +56,9 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
 METRICS = MetricSet(
     (
-        Metric("turns", "Turns of an episode; its horizon if nothing ended it.", "turns", "lower"),
+        Metric("turns", "Turns of an episode; the time limit if it was truncated.", "turns", "lower"),
         Metric("success_turns", "Turns of a successful episode.", "turns", "lower"),
-        Metric("turns_left", "Turns that were left at success, 0 without success.", "turns", "higher"),
+        Metric("turns_left", "Turns left at success, 0 without success.", "turns", "higher"),
         Metric("lost", "Share of episodes that a capture by the killer ended.", better="lower"),
         Metric("repairs", "Generators repaired.", "generators", "higher"),
         Metric("presses", "Buttons pressed by each player.", "presses"),
@@ -78,12 +78,12 @@ def as_published(row: SettingRow, failure: int | None = None) -> str:
 
     Args:
         row: Episodes of a setting.
-        failure: Turns that stand for an episode that was cut off; as many as it had if None.
+        failure: Turns that a truncated episode counts; None for the turns that it had.
     """
     turns = [
-        own["timesteps"]
-        if failure is None or own["success"] or own["timesteps"] < row.records[0]["max_cycles"]
+        record["timesteps"]
+        if failure is None or record["success"] or record["timesteps"] < row.records[0]["max_cycles"]
         else failure
-        for own in row.records
+        for record in row.records
     ]
     return f"{fmean(turns):.2f} ± {pstdev(turns) / len(turns) ** 0.5:.2f}"

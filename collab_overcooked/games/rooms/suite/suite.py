@@ -40,7 +40,7 @@ OWN = "own"  # map or adversary of the preset
 
 @dataclass(frozen=True, kw_only=True)
 class RoomOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the room suites beyond team, seed and options of the environment."""
 
     presets: str = option("code2024", f"Presets: {', '.join(PRESETS)}.", metavar=NAMES)
     maps: str = option(OWN, f"Maps or files; {OWN!r} is the preset's.", metavar=NAMES)
@@ -49,11 +49,11 @@ class RoomOptions:
 
 
 class RoomSuite(EpisodeSuite):
-    """Success and turns, means and standard errors as the original counts them, and 95 % intervals.
+    """Success and turns by setting, with the original's means and standard errors and with 95 % intervals.
 
     Attributes:
-        won: What success is called.
-        failure_turns: What the original prints for an episode that was cut off; None if nothing special.
+        won: Name of success.
+        failure_turns: Turns that the original prints for a truncated episode; None if it prints none.
     """
 
     suite_options = RoomOptions
@@ -67,7 +67,7 @@ class RoomSuite(EpisodeSuite):
     data_columns = (Column("success", value=rate), Column("turns", value=mean_of("turns")))
 
     def __init_subclass__(cls) -> None:
-        """Make the columns of a game, which name what success is called there."""
+        """Make the columns of a game, which contain its name of success."""
         failure = cls.failure_turns
         cls.columns = (
             setting_column(),
@@ -79,11 +79,11 @@ class RoomSuite(EpisodeSuite):
             count_column(),
         )
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return settings, both ways to seat a team."""
-        words = (read_names(name, getattr(own, name)) for name in ("presets", "maps", "adversaries"))
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the settings, each with the team in both orders."""
+        names = (read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries"))
         settings: dict[str, dict[str, Any]] = {}
-        for preset, level, adversary in product(*words):
+        for preset, level, adversary in product(*names):
             if preset not in PRESETS:
                 raise ValueError(f"presets: {near_matches('preset', preset, PRESETS)}")
             chosen = {"map": level, "adversary": adversary}
@@ -95,22 +95,22 @@ class RoomSuite(EpisodeSuite):
                 yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        """Say how turns are counted."""
+        """Explain how turns are counted."""
         yield (
-            "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where an"
-            " episode that was cut off counts its horizon. Intervals are of 95 %."
+            "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where a"
+            " truncated episode counts its time limit. Intervals are of 95 %."
         )
         if self.failure_turns:
-            yield f"The original prints a failure as {self.failure_turns} turns and averages it as the horizon."
+            yield f"The original prints a failure as {self.failure_turns} turns and averages it as the time limit."
 
     def outcome(self, record: Record) -> str:
-        """Say how an episode ended."""
+        """Describe how an episode ended."""
         numbers = score_record(record)
         ended = self.won if record["success"] else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turns"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return both presets with the adversary of each; turns that are left make the score."""
+        """Return both presets, each with its adversary; the score is the turns left at success."""
         episodes = 4 if budget == "small" else 50
         settings = tuple(
             Setting(preset, {"presets": preset, "episodes": episodes}, {"preset": preset}) for preset in PRESETS
@@ -120,7 +120,7 @@ class RoomSuite(EpisodeSuite):
         return Benchmark(self.env_id.removesuffix("-v0"), measure, settings, pairs, both_orders=True)
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return turns left, success and turns, means over settings."""
+        """Return turns left, success and turns, averaged over settings."""
         rows = self.setting_rows(records)
         won = mean_of_shares([row.values("success").count(1.0) for row in rows], [len(row.records) for row in rows])
         process = {
@@ -130,11 +130,11 @@ class RoomSuite(EpisodeSuite):
         return Summary(mean_of_groups([row.values("turns_left") for row in rows]), process)
 
     def training_references(self) -> dict[str, dict[str, Any]]:
-        """Say what the trained policies are measured by; nobody has published any."""
+        """Return the measure of trained policies; no paper has published results of any."""
         return {self.name.replace("-", "_"): {"measure": "return"}}
 
     def listings(self) -> Mapping[str, Listing]:
-        """Return the maps, with what they are."""
+        """Return the maps with their descriptions."""
         return {"maps": lambda _: [(name, load_rooms(name).description) for name in self._maps()]}
 
     def _maps(self) -> list[str]:
@@ -164,5 +164,5 @@ class EscapeSuite(RoomSuite):
 
 
 def _short(value: str) -> str:
-    """Return a map or adversary as tasks are called: of a file, what it calls itself."""
+    """Return the name of a map or adversary in task names; for a file, the name in it."""
     return load_rooms(value).name if value.endswith((".yaml", ".yml")) else value

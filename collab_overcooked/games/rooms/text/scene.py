@@ -1,4 +1,4 @@
-"""Scenes of the room games: what each key says, and what must hold between keys."""
+"""Scenes of the room games: keys, their forms, and checks between keys."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def known_part(compiled: Compiled) -> Part:
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to, whatever players see and know; ``check_sight`` is for that.
+    """Reject a scene that no play can lead to; ``check_sight`` checks what players see and know.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
@@ -126,7 +126,7 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     params, players = compiled.tables.params, scene["players"]
     escape, can_be_out = compiled.goal == Goal.ESCAPE, bool(params[Param.LOSS_BY_ALL])
     if not all(player["active"] for player in players) and not can_be_out:
-        raise ValueError("state.players: active must be true, not False: by these rules nobody is out of the game")
+        raise ValueError("state.players: active must be true, not False: no player is out of the game by these rules")
     if scene["outcome"] == "running" and not any(player["active"] for player in players):
         raise ValueError("state.players: one must be active while the outcome is running")
     if not escape and any(player["fixing"] for player in players):
@@ -149,7 +149,7 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def check_sight(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a completed scene in which somebody sees, knows or goes for what it cannot.
+    """Reject a completed scene in which a player or the adversary sees, knows or pursues something impossible.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
@@ -160,7 +160,7 @@ def check_sight(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def _check_target(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """The killer of 2024 goes for one of those next to it, that of 2023 for one in the game, others for nobody."""
+    """The killer of 2024 targets a player next to it, that of 2023 any active player; other kinds have no target."""
     escape, kind = compiled.goal == Goal.ESCAPE, compiled.tables.params[Param.ADVERSARY]
     near = _distances(compiled, scene["doors"])[compiled.level.rooms.index(scene["adversary"]["room"])]
     in_sight = [
@@ -180,15 +180,17 @@ def _check_target(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def _check_known(compiled: Compiled, scene: Mapping[str, Any], seat: int, known: Mapping[str, Any]) -> None:
-    """What a player sees it knows, and what it knows to be so now is so."""
+    """A player knows everything in sight, and its knowledge of the current turn is true."""
     place, in_sight = f"state.known[{seat}]", known["in_sight"]
     truth = [*(player["room"] for player in scene["players"]), scene["adversary"]["room"]]
-    for k, (room, own) in enumerate(zip(truth, [*known["players"], known["adversary"]], strict=True)):
+    for k, (room, belief) in enumerate(zip(truth, [*known["players"], known["adversary"]], strict=True)):
         where = f"{place}.players[{k}]" if k < len(scene["players"]) else f"{place}.adversary"
-        if own["ago"] > scene["turn"]:
-            raise ValueError(f"{where}.ago must be at most the {scene['turn']} turns played, not {own['ago']}")
-        if (room in in_sight and own["ago"] > 0) or (own["ago"] == 0 and own["room"] != room):
-            raise ValueError(f"{where} must be room {room} 0 turns ago, not room {own['room']} {own['ago']} turns ago")
+        if belief["ago"] > scene["turn"]:
+            raise ValueError(f"{where}.ago must be at most the {scene['turn']} turns played, not {belief['ago']}")
+        if (room in in_sight and belief["ago"] > 0) or (belief["ago"] == 0 and belief["room"] != room):
+            raise ValueError(
+                f"{where} must be room {room} 0 turns ago, not room {belief['room']} {belief['ago']} turns ago"
+            )
     rooms = compiled.level.rooms
     here = rooms.index(scene["players"][seat]["room"])
     for door, name in zip(compiled.level.doors, compiled.level.door_names, strict=True):

@@ -1,7 +1,7 @@
-"""Rush: completed and ruined recipes, and who contributed what, counted from the events of records alone.
+"""Rush: completed and ruined recipes and the agents' contributions, counted from the events of records.
 
 Source: "Collaborative Tasks with Heterogenous LLM Students", table 2 and appendix B for CR, RR, turns and the three
-kinds of actions; what makes an action positive is open there, so both readings are offered, see ``Attribution``.
+kinds of actions. The paper leaves open when an action is positive, so both readings are offered, see ``Attribution``.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import Estimate, mean_of_ratios
 
 Attribution = Literal["final", "immediate"]
-"""When an action that advanced an order is positive: if the order is finished in the end (``final``), or at once."""
+"""Condition for an action that advanced an order to be positive: the order is finished later (``final``), or none."""
 
 ATTRIBUTIONS: tuple[Attribution, ...] = ("final", "immediate")
-# What is read of an agent's action in one step.
+# Fields of an agent's event in one step.
 EVENT = schema.object_of(
     {
         "event": schema.text,
@@ -47,12 +47,12 @@ def check_attribution(word: Any) -> Attribution:
 
 @dataclass(frozen=True, slots=True)
 class ActionCounts:
-    """One agent's actions of an episode.
+    """Counts of an agent's actions in an episode.
 
     Attributes:
-        positive: A+, that brought an order forward.
-        negative: A-, that ruined an order.
-        neutral: A=, all others: none, refused, or in vain.
+        positive: A+, actions that advanced an order.
+        negative: A-, actions that ruined an order.
+        neutral: A=, all others: no action, refused, or without effect.
     """
 
     positive: int = 0
@@ -86,20 +86,20 @@ class RoundScore:
     @property
     def shares(self) -> tuple[float, ...]:
         """Share of the positive actions by agent; all 0 if there is none."""
-        whole = sum(own.positive for own in self.actions)
-        return tuple(own.positive / whole if whole else 0.0 for own in self.actions)
+        total = sum(counts.positive for counts in self.actions)
+        return tuple(counts.positive / total if total else 0.0 for counts in self.actions)
 
     @property
     def balance(self) -> float | None:
-        """How evenly the positive actions are spread, see :func:`balance`."""
-        return balance([own.positive for own in self.actions])
+        """Balance of the positive actions between agents, see :func:`balance`."""
+        return balance([counts.positive for counts in self.actions])
 
 
 def balance(contributions: Sequence[float]) -> float | None:
     """Return 1 - |a - b| / (a + b), averaged over all pairs of agents.
 
     Returns:
-        1 where all contribute alike, 0 for a pair of whom one or nobody contributes; None for a single agent.
+        1 if all contribute equally, 0 for a pair of which at most one contributes; None for a single agent.
     """
     pairs = [1 - abs(a - b) / (a + b) if a + b else 0.0 for a, b in combinations(contributions, 2)]
     return sum(pairs) / len(pairs) if pairs else None
@@ -109,15 +109,15 @@ def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -
     """Score one episode.
 
     Args:
-        record: Episode record with ``max_turns``, whose events are as ``EVENT`` has it.
-        attribution: When an action is positive.
+        record: Episode record with ``max_turns`` and events as in ``EVENT``.
+        attribution: Condition for an action to be positive.
 
     Raises:
         ValueError: For an unknown attribution.
     """
     check_attribution(attribution)
     seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
-    every = [event for own in seats for event in own]
+    every = [event for events in seats for event in events]
     finished = {event["order"] for event in every if event["finished"]}
     turns = max((event["turn"] + 1 for event in every), default=0)
     return RoundScore(
@@ -125,7 +125,7 @@ def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -
         ruined=len({event["order"] for event in every if event["ruined"]}),
         turns=turns,
         early=turns < record["max_turns"],
-        actions=tuple(_count(own, finished, attribution) for own in seats),
+        actions=tuple(_count(events, finished, attribution) for events in seats),
     )
 
 
@@ -176,7 +176,7 @@ class ScenarioScore:
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
-    """Average the episodes of each run, then the runs; a run counts as one, for its episodes may follow on each other.
+    """Average the episodes of each run, then the runs; a run is one sample, as its episodes may be dependent.
 
     Args:
         runs: Run -> its episodes, of the same number of agents.
@@ -189,10 +189,10 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
     agents = range(len(runs[0][0].actions))
 
     def mean(numbers: Iterable[Iterable[float]]) -> Estimate:
-        values = [list(own) for own in numbers]
-        found = mean_of_ratios([[sum(own) / len(own) for own in values]], [[1.0] * len(values)])
-        assert found is not None
-        return found
+        values = [list(run) for run in numbers]
+        result = mean_of_ratios([[sum(run) / len(run) for run in values]], [[1.0] * len(values)])
+        assert result is not None
+        return result
 
     def by_agent(name: str) -> tuple[Estimate, ...]:
         return tuple(mean([getattr(score.actions[k], name) for score in run] for run in runs) for k in agents)
@@ -213,7 +213,7 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
 
 
 def termination(scores: Iterable[RoundScore]) -> dict[int, tuple[int, int]]:
-    """Return the paper's table 3: how many episodes with each CR ended early, and how many in their last turn."""
+    """Return the paper's table 3: CR -> number of episodes that ended early, and number that ended in the last turn."""
     counts: dict[int, tuple[int, int]] = {}
     for score in scores:
         early, late = counts.get(score.completed, (0, 0))

@@ -41,13 +41,13 @@ def published() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the runs of one group of records have in common.
+    """Common setting of the runs of a group of records.
 
     Attributes:
         scenario: Name of the scenario.
         domain: ``"kitchen"``, or the lexicon.
         agents: Number of agents.
-        teacher: Who speaks between the episodes.
+        teacher: Teacher who comments between the episodes.
     """
 
     scenario: str
@@ -62,11 +62,11 @@ class RushResult:
 
     Attributes:
         title: Game and variant.
-        team: Policies, written so that teams of different sizes compare.
-        attribution: When an action is positive.
+        team: Policies, in a notation that does not depend on the size of the team.
+        attribution: Condition for an action to be positive.
         runs: Setting -> run -> scores of its episodes in turn.
-        orders: Setting -> number of orders in an episode, the largest of them.
-        usual: Whether the game was played with its default options, as published numbers are.
+        orders: Setting -> maximum number of orders in an episode.
+        is_default: Whether the game was played with its default options, as in the paper.
     """
 
     title: str
@@ -74,12 +74,12 @@ class RushResult:
     attribution: Attribution
     runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
     orders: Mapping[Setting, int]
-    usual: bool = True
+    is_default: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
 class RushScoring:
-    """How actions are counted."""
+    """Options of how actions are counted."""
 
     attribution: Attribution = option("final", "Positive actions: final or immediate.", allowed=ATTRIBUTIONS)
 
@@ -89,7 +89,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         ``completed``, ``ruined``, ``turns``, ``early``; by agent ``positive``, ``negative`` and ``neutral`` actions
-        by what became of their orders, and ``advanced``, the positive ones if each step counts at once; ``balance``,
+        by the outcome of their orders; ``advanced``, positive actions counted immediately; ``balance``;
         and ``return`` (the shared reward, summed).
     """
     score, at_once = score_round(record), score_round(record, "immediate")
@@ -98,10 +98,10 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "ruined": score.ruined,
         "turns": score.turns,
         "early": score.early,
-        "positive": [own.positive for own in score.actions],
-        "negative": [own.negative for own in score.actions],
-        "neutral": [own.neutral for own in score.actions],
-        "advanced": [own.positive for own in at_once.actions],
+        "positive": [counts.positive for counts in score.actions],
+        "negative": [counts.negative for counts in score.actions],
+        "neutral": [counts.neutral for counts in score.actions],
+        "advanced": [counts.positive for counts in at_once.actions],
         "balance": score.balance,
         "return": float(sum(step["rewards"][0] for step in record["steps"])),
     }
@@ -116,8 +116,8 @@ METRICS = MetricSet(
         Metric("positive", "A+: actions of each agent that advanced a finished order.", "actions", "higher"),
         Metric("negative", "A-: actions of each agent that ruined an order.", "actions", "lower"),
         Metric("neutral", "A=: all other actions of each agent.", "actions", "lower"),
-        Metric("advanced", "Actions of each agent that advanced an order at that moment.", "actions", "higher"),
-        Metric("balance", "How evenly the agents' A+ are spread, from 0 to 1.", better="higher"),
+        Metric("advanced", "Actions of each agent that advanced an order, finished later or not.", "actions", "higher"),
+        Metric("balance", "Balance of the agents' A+, from 0 to 1.", better="higher"),
     ),
     score_record,
     outcome=lambda record: record["metrics"]["completed"] / max(1, len(record["orders"])),
@@ -125,11 +125,11 @@ METRICS = MetricSet(
 
 
 def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution = "final") -> list[RushResult]:
-    """Score records of this game, one result for every team and variant among them.
+    """Score records of this game, one result for every team and variant.
 
     Args:
         records: Episodes; those of one setting and seed form a run.
-        attribution: When an action is positive.
+        attribution: Condition for an action to be positive.
 
     Raises:
         ValueError: For an unknown attribution.
@@ -138,7 +138,7 @@ def score_records(records: Iterable[Mapping[str, Any]], attribution: Attribution
 
 
 def rush_variant(record: Mapping[str, Any]) -> Variant:
-    """Return the variant of a record; Kitchen Rush and Alien Rush are one game, whose tables tell languages apart."""
+    """Return the variant of a record; Kitchen Rush and Alien Rush are one game with separate rows per language."""
     return variant_of(record, (*AXES, LEXICON), "Rush")
 
 

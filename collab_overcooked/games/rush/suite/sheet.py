@@ -59,13 +59,13 @@ KINDS = ("A+", "A-", "A=")
 
 
 def _kinds(runs: Sequence[Sequence[RoundScore]]) -> tuple[Estimate | None, ...]:
-    """Return the shares of positive, negative and neutral actions of a whole team, means over runs."""
+    """Return the shares of positive, negative and neutral actions of a team, averaged over runs."""
     shares: list[tuple[float, ...]] = []
     for run in runs:
-        own = [actions for score in run for actions in score.actions]
-        whole = sum(actions.total for actions in own) or 1
-        counts = ([actions.positive, actions.negative, actions.neutral] for actions in own)
-        shares.append(tuple(sum(kind) / whole for kind in zip(*counts, strict=True)))
+        counts_of_run = [actions for score in run for actions in score.actions]
+        total = sum(actions.total for actions in counts_of_run) or 1
+        counts = ([actions.positive, actions.negative, actions.neutral] for actions in counts_of_run)
+        shares.append(tuple(sum(kind) / total for kind in zip(*counts, strict=True)))
     return tuple(mean_ci(list(kind)) for kind in zip(*shares, strict=True))
 
 

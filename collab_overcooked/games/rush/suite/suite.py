@@ -101,7 +101,7 @@ class RushPlan(SeriesPlan):
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
     domain: tuple[str, ...] = option(tuple(DOMAINS), "Languages: kitchen, alien, or lexicon files.")
     scenario: tuple[str, ...] = option(SCENARIOS, "Scenarios: built-in names or YAML files.")
@@ -109,9 +109,9 @@ class ScenarioOptions:
         (NONE,),
         "Between episodes: none, teacher_group[:llm:MODEL[?...]], teacher_individual[...], or several with commas.",
     )
-    agents: tuple[int, ...] | None = option(None, "Numbers of agents; each scenario's own if not given.")
+    agents: tuple[int, ...] | None = option(None, "Numbers of agents. Default: that of each scenario.")
     runs: int = option(1, "Runs of each setting, with seeds from --seed on.")
-    episodes: int | None = option(None, "Episodes of each run; as many as the scenario has if not given.")
+    episodes: int | None = option(None, "Episodes of each run. Default: all of the scenario.")
 
 
 def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
@@ -124,7 +124,7 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
 
 
 class RushSuite(EpisodeSuite):
-    """Episodes of scenarios in turn, in several languages; group and individual metrics."""
+    """Consecutive episodes of scenarios in several languages: group and individual metrics."""
 
     suite_options = ScenarioOptions
     scoring_options = RushScoring
@@ -138,42 +138,48 @@ class RushSuite(EpisodeSuite):
         "lexicon": "--domain",
         "episode": "the suite; a run plays the episodes in turn",
     }
-    leaderboard_notes = (
-        "CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over what both agents contributed.",
-    )
+    leaderboard_notes = ("CR: recipes completed; RR: ruined; balance: 1 - |a - b| / (a + b) over both agents' A+.",)
     listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return what a scenario with some agents is called."""
-        options, own_words = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
+        """Return the task name of a scenario with a number of agents."""
+        options, domains = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
         if "scenario" not in options or record["task"].count(", ") < 2:
             return {}
-        domain = options.get("lexicon", own_words.get(record["env_id"], PLAIN))
+        domain = options.get("lexicon", domains.get(record["env_id"], PLAIN))
         scenario, agents = load_scenario(options["scenario"]).name, len(record["team"])
         return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return scenarios in the words of all domains, with all teachers."""
-        lists = {"scenario": own.scenario, "domain": own.domain, "teacher": join_specs(own.teacher)}
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the jobs of all scenarios, domains, numbers of agents and teachers."""
+        lists = {
+            "scenario": suite_options.scenario,
+            "domain": suite_options.domain,
+            "teacher": join_specs(suite_options.teacher),
+        }
         lists = {name: tuple(dict.fromkeys(values)) for name, values in lists.items()}
         for name, values in lists.items():
             if not values:
                 raise ValueError(f"{name} must name at least one")
         for teacher in lists["teacher"]:
-            make_teaching(teacher)  # refuses unknown teachers
-        agents = None if own.agents is None else [parse_integer("agents", size, 1) for size in own.agents]
+            make_teaching(teacher)  # rejects unknown teachers
+        agents = (
+            None
+            if suite_options.agents is None
+            else [parse_integer("agents", size, 1) for size in suite_options.agents]
+        )
         sizes = {scenario: _sizes(scenario, agents) for scenario in lists["scenario"]}
         check_names("scenario", lists["scenario"], lambda scenario: load_scenario(scenario).name)
-        specs = seats_by_size(team, dict.fromkeys(size for own in sizes.values() for size in own))
+        specs = seats_by_size(team, dict.fromkeys(size for numbers in sizes.values() for size in numbers))
         for scenario, domain in product(lists["scenario"], lists["domain"]):
             loaded, env_id = load_scenario(scenario), DOMAINS.get(domain, DOMAINS[PLAIN])
             for size in sizes[scenario]:
                 kwargs = {**options, "scenario": scenario, "agents": size}
                 kwargs |= {} if domain in DOMAINS else {"lexicon": domain}
-                load_checked(env_id, **kwargs)  # refuses bad values, and lexicons without the scenario's words
+                load_checked(env_id, **kwargs)  # rejects bad values, and lexicons without the scenario's terms
                 for teacher in lists["teacher"]:
                     task = task_name(loaded.name, domain, size, teacher)
-                    fields = {"teacher": teacher, "episodes": own.episodes or len(loaded.episodes)}
+                    fields = {"teacher": teacher, "episodes": suite_options.episodes or len(loaded.episodes)}
                     yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
@@ -185,7 +191,7 @@ class RushSuite(EpisodeSuite):
         return sheet.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return both scenarios in kitchen words, or in both languages and more often."""
+        """Return both scenarios in the kitchen domain, or in both domains with more runs."""
         domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
         settings = tuple(
             Setting(
@@ -201,13 +207,13 @@ class RushSuite(EpisodeSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return completed and ruined recipes, and how the work was shared."""
+        """Return completed and ruined recipes, and the balance of contributions."""
         result = only(score_records(records))
         scores = [score for runs in result.runs.values() for run in runs for score in run]
         by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
 
         def mean(name: str) -> Estimate | None:
-            return mean_of_groups([[getattr(score, name) for score in own] for own in by_setting])
+            return mean_of_groups([[getattr(score, name) for score in scores] for scores in by_setting])
 
         runs_of = [[sum(s.completed for s in run) / len(run) for run in runs] for runs in result.runs.values()]
         completed = mean_of_groups(runs_of)
@@ -218,7 +224,7 @@ class RushSuite(EpisodeSuite):
         return Summary(completed, process)
 
     def outcome(self, record: Record) -> str:
-        """Say what became of the orders."""
+        """Describe the outcome of the orders."""
         metrics = score_record(record)
         return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
 
@@ -227,7 +233,7 @@ class RushSuite(EpisodeSuite):
         return RushLogger()
 
     def fully_succeeded(self, record: Record) -> bool:
-        """Tell whether every order was finished."""
+        """Return whether every order was finished."""
         return all(order["finished"] for order in record["orders"])
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:

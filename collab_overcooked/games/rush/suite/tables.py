@@ -1,4 +1,4 @@
-"""The tables of Rush: group and individual metrics over the scenario, by episode, and how episodes ended."""
+"""Tables of Rush: group and individual metrics by scenario and by episode, and outcomes of episodes."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, end
 
 
 def scorecard(game: str, result: RushResult) -> Scorecard:
-    """Return everything that is shown of a result."""
+    """Return all tables and notes of a result."""
     tables = (group_table(result), individual_table(result), episode_table(result), termination_table(result))
     data = table_of_mappings(_lines(result))
     return Scorecard(game, title(result), tables, result.team, tuple(notes(result)), data=data)
 
 
 def names(result: RushResult) -> dict[Setting, str]:
-    """Return short names of the settings: scenario and domain, and whatever else they differ in."""
+    """Return short names of the settings: scenario, domain, and other fields in which they differ."""
     settings = list(result.runs)
     varied = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) > 1]
-    return {one: ", ".join([one.scenario, one.domain, *(_words(one, name) for name in varied)]) for one in settings}
+    return {s: ", ".join([s.scenario, s.domain, *(_field_text(s, name) for name in varied)]) for s in settings}
 
 
 def title(result: RushResult) -> str:
-    """Return what a result is headed with: the variant, and what all its settings have in common."""
+    """Return the title of a result: the variant, and the fields that all settings share."""
     settings = list(result.runs)
     shared = [name for name in ("agents", "teacher") if len({getattr(one, name) for one in settings}) == 1]
-    return ", ".join([result.title, *(_words(settings[0], name) for name in shared)])
+    return ", ".join([result.title, *(_field_text(settings[0], name) for name in shared)])
 
 
-def _words(setting: Setting, name: str) -> str:
+def _field_text(setting: Setting, name: str) -> str:
     if name == "agents":
         return size_text(setting.agents)
     return "no teacher" if setting.teacher == NONE else setting.teacher
@@ -95,7 +95,7 @@ def episode_table(result: RushResult) -> ResultTable:
     for setting, runs in result.runs.items():
         marks |= {len(rows): "summary"} if rows else {}
         for episode, score in enumerate(by_episode(runs)):
-            useful = " + ".join(f"{own.value:.1f}" for own in score.positive)
+            useful = " + ".join(f"{estimate.value:.1f}" for estimate in score.positive)
             name = f"{names(result)[setting]}: episode {episode + 1}"
             rows.append((name, score.runs, score.completed, score.ruined, score.turns, useful, score.balance))
     return ResultTable(columns, tuple(rows), "Episodes", marks)
@@ -108,7 +108,7 @@ def by_episode(runs: Sequence[Sequence[RoundScore]]) -> list[ScenarioScore]:
 
 
 def termination_table(result: RushResult) -> ResultTable:
-    """Return the paper's table 3: shares of all episodes that ended early, or at the limit with how many recipes."""
+    """Return the paper's table 3: shares of episodes that ended early, and at the limit by completed recipes."""
     counted = {setting: termination(score for run in runs for score in run) for setting, runs in result.runs.items()}
     most = max(max(result.orders.values()), *(max(counts) for counts in counted.values()))
     rows: list[tuple[Cell, ...]] = []
@@ -116,12 +116,12 @@ def termination_table(result: RushResult) -> ResultTable:
     for setting, counts in counted.items():
         score = _scored(result.runs[setting])
         late = [counts.get(cr, (0, 0))[1] / score.episodes for cr in range(most + 1)]
-        early = sum(own for own, _ in counts.values()) / score.episodes
+        early = sum(ended for ended, _ in counts.values()) / score.episodes
         rows.append((names(result)[setting], score.episodes, *late, early, score.ruined.value))
-        if result.usual:
-            theirs = list(_published_rows(setting, most))
-            marks |= dict.fromkeys(range(len(rows), len(rows) + len(theirs)), "published")
-            rows += theirs
+        if result.is_default:
+            references = list(_published_rows(setting, most))
+            marks |= dict.fromkeys(range(len(rows), len(rows) + len(references)), "published")
+            rows += references
     percent = [*(f"CR {cr} %" for cr in range(most + 1)), "early %"]
     columns = (
         Column("Setting"),
@@ -134,28 +134,28 @@ def termination_table(result: RushResult) -> ResultTable:
 
 
 def _published_rows(setting: Setting, most: int) -> Iterator[tuple[Cell, ...]]:
-    """Yield the paper's rows of pairs that played the same scenario in the same words, with a manual and no teacher."""
-    theirs = published()
-    if (setting.scenario, setting.agents, setting.teacher) != (theirs["scenario"], 2, NONE):
+    """Yield the paper's rows of pairs that played the scenario in the same domain, with a manual and no teacher."""
+    paper = published()
+    if (setting.scenario, setting.agents, setting.teacher) != (paper["scenario"], 2, NONE):
         return
-    for model, by_domain in theirs["table_3"].items():
-        own = by_domain.get(setting.domain)
-        if own is not None:
-            late = (own["at_limit"].get(cr, 0) / 100 for cr in range(most + 1))
-            yield (f"  {model}, published", theirs["episodes"], *late, own["early"] / 100, own["ruined"])
+    for model, by_domain in paper["table_3"].items():
+        numbers = by_domain.get(setting.domain)
+        if numbers is not None:
+            late = (numbers["at_limit"].get(cr, 0) / 100 for cr in range(most + 1))
+            yield (f"  {model}, published", paper["episodes"], *late, numbers["early"] / 100, numbers["ruined"])
 
 
 def notes(result: RushResult) -> list[str]:
-    """Return sentences that belong under the tables."""
+    """Return the notes below the tables."""
     lines = ["CR: recipes completed; RR: ruined; ended early: all orders finished or ruined before the last turn."]
     lines.append(
-        "A+: actions that advanced an order finished in the end; A-: that ruined one; A=: all others."
+        "A+: actions that advanced an order finished later; A-: actions that ruined one; A=: all others."
         if result.attribution == "final"
-        else "A+: actions that advanced an order at that moment; A-: that ruined one; A=: all others."
+        else "A+: actions that advanced an order, finished later or not; A-: actions that ruined one; A=: all others."
     )
     lines.append("Balance: 1 - |a - b| / (a + b) over the A+ of two agents; over all pairs, if there are more.")
-    if result.usual and any(list(_published_rows(setting, 0)) for setting in result.runs):
-        lines.append(f"Published: {published()['source']}; other recipes than ours, not measured here.")
+    if result.is_default and any(list(_published_rows(setting, 0)) for setting in result.runs):
+        lines.append(f"Published: {published()['source']}; with other recipes, not measured here.")
     if any(len(runs) > 1 for runs in result.runs.values()):
         lines.append("In brackets: 95 % intervals over runs, where these differ.")
     return lines
@@ -174,7 +174,7 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
     for setting, runs in result.runs.items():
         for number_of_run, run in enumerate(runs):
             for episode, score in enumerate(run):
-                for seat, own in enumerate(score.actions):
+                for seat, counts in enumerate(score.actions):
                     yield {
                         "title": result.title,
                         "team": result.team,
@@ -188,7 +188,7 @@ def _lines(result: RushResult) -> Iterator[dict[str, Cell]]:
                         "ended_early": int(score.early),
                         "balance": score.balance,
                         "agent": seat,
-                        "positive": own.positive,
-                        "negative": own.negative,
-                        "neutral": own.neutral,
+                        "positive": counts.positive,
+                        "negative": counts.negative,
+                        "neutral": counts.neutral,
                     }

@@ -53,7 +53,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 
 
 def _orders(compiled: Compiled, parts: Mapping[str, Part]) -> Part:
-    """Declare the orders of an episode, of which a scene may name some; without ``rewarded``, all was paid for."""
+    """Declare the orders of an episode; a scene may name some of them. ``rewarded`` defaults to all progress so far."""
     names, order = compiled.names, codec.group(parts)
 
     def read(rows: Rows) -> list[dict[str, Any]]:
@@ -62,11 +62,11 @@ def _orders(compiled: Compiled, parts: Mapping[str, Part]) -> Part:
 
     def write(rows: Rows, value: Sequence[dict[str, Any]]) -> None:
         episode = rows["clock"][Clock.EPISODE]
-        for given in value:
-            k = index_of("order", given["name"], names.orders[episode])
-            order.write(rows.entry(k), given)
-            if "rewarded" not in given:
-                recipe = compiled.scenario.episodes[episode].recipes[given["name"]]
+        for entry in value:
+            k = index_of("order", entry["name"], names.orders[episode])
+            order.write(rows.entry(k), entry)
+            if "rewarded" not in entry:
+                recipe = compiled.scenario.episodes[episode].recipes[entry["name"]]
                 rows["orders"][k, Order.SHAPED] = _shaped_so_far(order.read(rows.entry(k)), recipe)
 
     known = list(dict.fromkeys(name for episode in names.orders for name in episode))
@@ -198,7 +198,7 @@ def _shaped_so_far(order: Mapping[str, Any], recipe: Recipe) -> int:
 
 
 def _check_stock(episode: EpisodeSpec, scene: Mapping[str, Any]) -> None:
-    """What orders have collected is missing from the stock, and nothing else is."""
+    """Goods collected for orders are missing from the stock, and no others."""
     taken: dict[str, int] = {}
     for good, count in _taken(episode, scene):
         taken[good] = taken.get(good, 0) + count

@@ -118,7 +118,7 @@ class Suite(ABC):
         """Return sentences about the published numbers, which stand under the leaderboard where these do."""
         return ()
 
-    def usual_options(self, team: tuple[str, ...]) -> Mapping[str, Any]:
+    def default_options(self, team: tuple[str, ...]) -> Mapping[str, Any]:
         """Return values of options that a team plays with unless others are asked for, where the game's differ."""
         return {}
 

@@ -64,7 +64,7 @@ def variant_of(record: Record, axes: Collection[str] | None = None, game: str = 
         record["env_id"],
         record["env_kwargs"],
         suite.axes if axes is None else axes,
-        suite.usual_options(tuple(record["team"].values())),
+        suite.default_options(tuple(record["team"].values())),
     )
     if "suite" not in record and record["max_cycles"] != suite.step_limit(record):
         changed["max_cycles"] = record["max_cycles"]

@@ -11,7 +11,7 @@ from kills import leave_killed
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
-from collab_overcooked.games.overcooked.questions.kitchen import kitchen
+from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.policies.llm.answers import Unreadable, read_letter
 from collab_overcooked.questions.items import LETTERS, read_questions, shipped_name
 from collab_overcooked.questions.scoring import accuracy, cards, mcnemar
@@ -309,7 +309,7 @@ def test_the_first_use_of_the_hands_answers_a_question_about_directives():
     item = next(item for item in read_questions().items if item.id == "overcooked-p001-own")
     source, seat = source_of("Overcooked-v0"), item.seat
     state = json.loads(json.dumps(item.scene.state))
-    names = kitchen(item.scene.options["layout"])
+    names = load_kitchen(item.scene.options["layout"])
     for number, choice in enumerate(item.choices):
         if choice == "wait":
             continue

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from collab_overcooked.games.overcooked.questions.kitchen import kitchen
+from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen
 from collab_overcooked.games.overcooked.questions.search import Goal
 from collab_overcooked.games.overcooked.questions.source import judge
 from collab_overcooked.questions.items import (
@@ -230,7 +230,7 @@ def test_waiting_is_no_answer_where_the_partner_delivers_alone(shipped):
             {"position": [3, 3], "open": False, "counter": 0, "limit": 7},
         ],
     }  # fmt: skip
-    assert judge(kitchen("gated_delivery_forced"), state, Goal.DELIVER, 0) is None
+    assert judge(load_kitchen("gated_delivery_forced"), state, Goal.DELIVER, 0) is None
 
 
 def test_the_other_cook_is_no_wall_in_facts():
@@ -240,7 +240,7 @@ def test_the_other_cook_is_no_wall_in_facts():
         {"position": [3, 4], "facing": "west", "holding": None},
     ]
     gates = [{"position": [1, 3], "open": True}, {"position": [3, 3], "open": False}]
-    own, state = kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
+    own, state = load_kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
     # west, west, north to (1, 1) in three steps, west is the dispenser: turn and use
     assert own.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
     gates[0]["open"] = False

@@ -128,14 +128,16 @@ class Overcooked(CompiledGame):
 
     def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
         """Write observations and masks, those of directives after those of primitive actions."""
-        given = self.compiled.tables, state, out
-        return ((observe_batch, given), (mask_batch, given)) if self.has_macros else ((observe_batch, given),)
+        arguments = self.compiled.tables, state, out
+        return (
+            ((observe_batch, arguments), (mask_batch, arguments)) if self.has_macros else ((observe_batch, arguments),)
+        )
 
-    # ---------------------------------------------------------------------------------------- words and pictures
+    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
-        """The layouts of the pool in words."""
+        """Specifications of the layouts in the pool."""
         return self.compiled.layouts
 
     @property
@@ -144,7 +146,7 @@ class Overcooked(CompiledGame):
         return text.NAMES[: self.n_agents]
 
     def names(self) -> list[str]:
-        """Return the names of everything that can be taken, cooked, used or opened."""
+        """Return the names of all things that can be taken, cooked, used or opened."""
         return list(text.THINGS)
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
@@ -162,7 +164,7 @@ class Overcooked(CompiledGame):
         return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        """Return the actions of a plan, separated by lines or semicolons; plans contain no requests to teammates."""
         return text.read_answer(parse_text(plan, "plan")), []
 
     def idle_action(self, seat: int = 0) -> int:
@@ -192,7 +194,7 @@ class Overcooked(CompiledGame):
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return what a seat sees, in words."""
+        """Return the description of a seat's observation."""
         return text.describe(self.compiled, state, i, seat)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:

@@ -118,7 +118,7 @@ def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_pat
         ("initiation right", 0, 1, 1, 1),
         ("initiation wrong", 1, 0, 1, 1),
         ("initiation in words", 0, 0, 0, None),
-        ("silent, nobody was asked", None, None, 0, 0),
+        ("silent, no request", None, None, 0, 0),
     )
 
 
@@ -139,7 +139,7 @@ def test_requests_in_words_are_a_class_of_their_own_beside_the_papers_count(tmp_
         ("initiation right", 0, 0, 0, 0),
         ("initiation wrong", 0, 0, 0, 2),
         ("initiation in words", 1, 1, 2, None),
-        ("silent, nobody was asked", None, None, 0, 0),
+        ("silent, no request", None, None, 0, 0),
     )
     (table,) = score_records(records)
     assert table.initiations["in words"] == 2 and table.levels[-1].ic.value == 0.0

@@ -75,7 +75,7 @@ def test_levels_and_total_are_means_over_tasks(random_records, talks):
     assert [(row.name, row.tasks, row.runs) for row in rows] == [("1", 1, 2), ("2", 1, 2), ("total", 2, 4)]
     assert rows[2].pc.value == pytest.approx((rows[0].pc.value + rows[1].pc.value) / 2)
     assert [row.name for row in tables_of_both[0].tasks] == ["boiled_egg", "baked_pumpkin_slices"]
-    assert "Nobody opened a conversation; IC and RC are 0 by definition then." in tables_of_both[0].notes
+    assert "No agent opened a conversation; IC and RC are 0 by definition." in tables_of_both[0].notes
 
 
 def test_kitchens_without_references_are_scored_without_them(tmp_path):

@@ -332,7 +332,7 @@ IMPOSSIBLE = {
     "no ingredients": ("I0 D", "X0 D", ["small.yaml, line 2", "no ingredients station", "add one"]),
     "no serving": ("X 1S", "X 1X", ["line 2", "no serving station"]),
     "no dishes": ("I0 D", "I0 X", ["line 23", "stew needs a dish", "dish dispenser"]),
-    "no board": ("XXCX", "XXXX", ["line 22", "nobody can make slices in a board", "none stands in the grid"]),
+    "no board": ("XXCX", "XXXX", ["line 22", "no agent can make slices in a board", "none stands in the grid"]),
     "raw food on a dish": ("plated: [stew]", "plated: [stew, corn]", ["line 23", "corn", "onto a dish"]),
 }
 
@@ -355,7 +355,7 @@ APART = """
 
 def test_food_that_cannot_be_handed_over_is_refused(tmp_path):
     text = SMALL.replace("  XPXX\n  I0 D\n  X 1S\n  XXCX\n", APART.lstrip("\n"))
-    with pytest.raises(LayoutError, match=r"line 21: nobody can make slices in a board: nobody who may use one"):
+    with pytest.raises(LayoutError, match=r"line 21: no agent can make slices in a board: no agent that may use one"):
         compile_text(tmp_path, text)
     shared = text.replace("I0XX1S", "I0X1SX").replace("XDXXCX", "XDXCXX")
     compile_text(tmp_path, shared)
@@ -366,7 +366,7 @@ def test_a_dish_that_never_reaches_the_food_is_refused(tmp_path):
     values = yaml.safe_load(SMALL)
     values |= {"grid": grid.replace("  ", ""), "recipes": {"pot": {"boiled_egg": ["egg"], "stew": ["egg", "corn"]}}}
     del values["stations"]["C"]
-    with pytest.raises(LayoutError, match="nobody can get stew onto a dish"):
+    with pytest.raises(LayoutError, match="no agent can get stew onto a dish"):
         compile_text(tmp_path, yaml.safe_dump(values, sort_keys=False))
 
 
@@ -381,7 +381,7 @@ def test_a_station_reserved_for_those_who_cannot_reach_it_is_refused(tmp_path):
 def test_food_that_cannot_be_brought_to_the_serving_station_is_refused(tmp_path):
     values = yaml.safe_load(SMALL)
     values["grid"] = "XPCXXXX\nI0 XX1S\nXDXXXXX\n"
-    with pytest.raises(LayoutError, match=r"nobody can bring boiled_egg to a serving station; add a shared counter"):
+    with pytest.raises(LayoutError, match=r"no agent can bring boiled_egg to a serving station; add a shared counter"):
         compile_text(tmp_path, yaml.safe_dump(values, sort_keys=False))
 
 

@@ -83,7 +83,7 @@ def test_a_mapping_may_extend_a_shipped_layout():
         ({"grid": "XXPXX\nO 1 O\nX 2 X\nXDXSXX"}, r"line 1: grid row 0 has 5 cells, others 6; close every row"),
         ({"grid": GRID.replace("2", "3")}, "starts player 3 but not player 2"),
         ({"grid": GRID.replace("2", "1")}, r"line 3, cell \(2, 2\): player 1 starts twice"),
-        ({"grid": GRID.replace("1", " ").replace("2", " ")}, "nobody starts in the grid; put the digit 1"),
+        ({"grid": GRID.replace("1", " ").replace("2", " ")}, "no player starts in the grid; put the digit 1"),
         ({"grid": GRID.replace("P", "X")}, "has no pot P"),
         ({"grid": GRID.replace("O", "X")}, "has no dispenser O or T"),
         ({"grid": GRID.replace("P", " ")}, r"line 1, cell \(2, 0\): floor at the edge"),

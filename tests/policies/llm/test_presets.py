@@ -55,7 +55,7 @@ def test_published_scores_stand_beside_language_teams_under_the_public_codes_rul
             "team": team,
             "env_kwargs": kwargs,
         }
-        found.append(bool(scoring.KitchenRow("", "cramped_room", [record]).theirs))
+        found.append(bool(scoring.KitchenRow("", "cramped_room", [record]).published))
     assert found == [True, False]
 
 

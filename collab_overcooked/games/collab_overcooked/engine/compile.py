@@ -1,6 +1,6 @@
 """Compile a kitchen and its tasks into read-only arrays.
 
-Every check that needs the whole kitchen (reachable stations, products that somebody can make) raises here.
+Every check that needs the whole kitchen (reachable stations, products that some agent can make) raises here.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: Orde
     """Compile a kitchen.
 
     Raises:
-        LayoutError: If a station is out of everybody's reach or a product can be made by nobody.
+        LayoutError: If a station is out of reach of all agents, or no agent can make a product.
         ValueError: For a bad ``shaping``.
     """
     items = ("dish", *kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes))
@@ -304,7 +304,7 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
     recipe = kitchen.recipe_of(name)
     if recipe is None:
         return []
-    return [part for given in recipe.inputs for part in (given, *ingredients_below(kitchen, given))]
+    return [part for name in recipe.inputs for part in (name, *ingredients_below(kitchen, name))]
 
 
 # ------------------------------------------------------------------------------------------- actions

@@ -168,7 +168,7 @@ class Access(IntEnum):
     """Values of ``Tables.access`` (N, S)."""
 
     NONE = 0
-    PRIVATE = 1  # nobody else can use the station
+    PRIVATE = 1  # no other agent can use the station
     SOME = 2  # others can, but more can use another counter in reach
     SHARED = 3  # as many as can use any counter in reach
 

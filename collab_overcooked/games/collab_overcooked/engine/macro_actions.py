@@ -230,11 +230,11 @@ def preferred_access(row, tiles, groups, access):
     """Agents prefer their own counters when picking up, and shared counters when placing."""
     if row[Row.GROUP] != Group.COUNTER:
         return NOTHING
-    wanted = Access.SHARED if row[Row.VERB] == Verb.PLACE else Access.PRIVATE
+    preferred = Access.SHARED if row[Row.VERB] == Verb.PLACE else Access.PRIVATE
     for k in range(groups.shape[1]):
         s = groups[Group.COUNTER, k]
-        if s != NOTHING and access[s] == wanted and is_target(row, tiles[s], access[s]):
-            return wanted
+        if s != NOTHING and access[s] == preferred and is_target(row, tiles[s], access[s]):
+            return preferred
     return NOTHING
 
 
@@ -245,11 +245,11 @@ def nearest_goal(row, tiles, stations, groups, access, distance):
     Returns:
         The pose, -1 if all are out of reach just now, or -2 if there is nothing to go to.
     """
-    wanted = preferred_access(row, tiles, groups, access)
+    preferred = preferred_access(row, tiles, groups, access)
     goal, best, oldest = -2, UNREACHABLE, 0
     for k in range(groups.shape[1]):
         s = groups[row[Row.GROUP], k]
-        if s == NOTHING or not is_target(row, tiles[s], access[s]) or (wanted != NOTHING and access[s] != wanted):
+        if s == NOTHING or not is_target(row, tiles[s], access[s]) or (preferred != NOTHING and access[s] != preferred):
             continue
         goal = max(goal, -1)
         for side in range(4):

@@ -73,11 +73,11 @@ def _choose_tasks(
         return tuple(weights or kitchen.tasks), weights
     if level is not None:
         levels = kitchen.levels()
-        wanted = list(level) if isinstance(level, (list, tuple)) else [level]
-        for number in wanted or [None]:
+        numbers = list(level) if isinstance(level, (list, tuple)) else [level]
+        for number in numbers or [None]:
             if type(number) is not int or number not in levels:
                 raise ValueError(f"unknown level {quote_value(number)}; known: {', '.join(map(str, levels))}")
-        return tuple(name for number in dict.fromkeys(wanted) for name in levels[number]), {}
+        return tuple(name for number in dict.fromkeys(numbers) for name in levels[number]), {}
     chosen = task if task is not None else "boiled_egg" if "boiled_egg" in kitchen.tasks else next(iter(kitchen.tasks))
     if not isinstance(chosen, str) or chosen not in kitchen.tasks:
         raise ValueError(near_matches("task", chosen, kitchen.tasks))
@@ -85,5 +85,5 @@ def _choose_tasks(
 
 
 def _many(orders: Any) -> bool:
-    """Tell whether a game of many orders is wanted."""
+    """Return whether options ask for a game of many orders."""
     return orders is not None and orders is not False

@@ -262,10 +262,10 @@ def interact(agent, tile, station, orders, foods, clock, event):
 @kernel
 def faced_station(agent, access, cells):
     """An agent can use the station that it faces unless it is reserved for others."""
-    found = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
-    if found != NOTHING and access[found] == Access.NONE:
+    station = cells[agent[Agent.CELL], 4 + agent[Agent.FACING]]
+    if station != NOTHING and access[station] == Access.NONE:
         return NOTHING
-    return found
+    return station
 
 
 @kernel

@@ -39,21 +39,21 @@ class _Team:
         self.hold = {name: self.spread(self.users(Kind.INGREDIENTS)) for name in kitchen.ingredients}
 
     def spread(self, holders: set[int]) -> set[int]:
-        """Return who can get a thing that some can get, over shared counters."""
+        """Return the agents that can get a thing from its holders via shared counters."""
         grown = holders.union(*(self.meets[i] for i in holders)) if holders else holders
         return grown if grown == holders else self.spread(grown)
 
     def users(self, kind: Kind) -> set[int]:
-        """Return who can use a station of a kind."""
-        own = self.access[:, self.stations[:, Station.KIND] == kind] > 0
-        return set(np.flatnonzero(own.any(axis=1)).tolist())
+        """Return the agents that can use a station of a kind."""
+        usable = self.access[:, self.stations[:, Station.KIND] == kind] > 0
+        return set(np.flatnonzero(usable.any(axis=1)).tolist())
 
     def cook_everything(self) -> dict[str, set[int]]:
-        """Return who can take each product from where it is made, and note who can come to hold it."""
+        """Return the agents that can take each product from its utensil, and store those that can come to hold it."""
         cooks: dict[str, set[int]] = {}
         pending = list(self.kitchen.recipes)
         while pending:
-            for recipe in [each for each in pending if all(name in self.hold for name in each.inputs)]:
+            for recipe in [entry for entry in pending if all(name in self.hold for name in entry.inputs)]:
                 cooks[recipe.product] = self._cooks_of(recipe)
                 self.hold[recipe.product] = self.spread(cooks[recipe.product])
                 pending.remove(recipe)
@@ -65,9 +65,9 @@ class _Team:
         groups = [set(np.flatnonzero(self.access[:, s] > 0).tolist()) for s in at]
         able = [group for group in groups if all(self.hold[name] & group for name in recipe.inputs)]
         if not able:
-            why = "none stands in the grid" if not groups else "nobody who may use one can get its inputs"
+            why = "none stands in the grid" if not groups else "no agent that may use one can get its inputs"
             raise self.kitchen.document.error(
-                f"nobody can make {recipe.product} in a {recipe.utensil}: {why}; add a shared counter or a "
+                f"no agent can make {recipe.product} in a {recipe.utensil}: {why}; add a shared counter or a "
                 f"{recipe.utensil}, widen its users, or take the recipe out",
                 "recipes",
                 recipe.utensil,
@@ -76,14 +76,14 @@ class _Team:
         return set().union(*able)
 
     def serve_everything(self, cooks: Mapping[str, set[int]]) -> None:
-        """Refuse orders that nobody can plate or bring to a serving station."""
+        """Reject orders that no agent can plate or bring to a serving station."""
         dishes, error = self.spread(self.users(Kind.DISHES)), self.kitchen.document.error
         for name, plated in self.kitchen.serving.items():
             if plated and not dishes:
                 raise error(f"{name} needs a dish, but the grid has no dish dispenser; add one", "serving")
             if plated and not dishes & cooks.get(name, set()):
-                message = f"nobody can get {name} onto a dish; list it under `plain`, or add a shared counter"
+                message = f"no agent can get {name} onto a dish; list it under `plain`, or add a shared counter"
                 raise error(f"{message} for the dish", "serving")
             carriers = self.spread(dishes & cooks[name]) if plated else self.hold[name]
             if not carriers & self.users(Kind.SERVING):
-                raise error(f"nobody can bring {name} to a serving station; add a shared counter", "serving")
+                raise error(f"no agent can bring {name} to a serving station; add a shared counter", "serving")

@@ -1,4 +1,4 @@
-"""Kitchens in words: frozen dataclasses read from one YAML file."""
+"""Specification of kitchens: frozen dataclasses read from one YAML file."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class StationSpec:
 
 @dataclass(frozen=True)
 class RecipeSpec:
-    """One step of cooking: inputs (a multiset) become the product after `time` steps in the utensil."""
+    """Recipe for one utensil: inputs (a multiset) become the product after `time` steps."""
 
     product: str
     utensil: str
@@ -96,7 +96,7 @@ class RecipeSpec:
 
 @dataclass(frozen=True)
 class TaskSpec:
-    """One order: level, title, reference time in env steps, reference trajectories (per reference, per seat)."""
+    """Task: an order with level, title, reference time in env steps, reference trajectories (by reference and seat)."""
 
     name: str
     title: str
@@ -107,7 +107,7 @@ class TaskSpec:
 
 @dataclass(frozen=True)
 class Kitchen:
-    """All that a YAML file says; ``compile_kitchen`` turns it into arrays."""
+    """Contents of a YAML file; ``compile_kitchen`` turns it into arrays."""
 
     document: Document
     name: str
@@ -184,8 +184,8 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
 
 def _check_food(doc: Document, name: Any, *path: Any) -> None:
     if not isinstance(name, str) or not FOOD.fullmatch(name) or name in RESERVED_FOODS:
-        wanted = f"use small letters, digits and _, not {' or '.join(map(repr, RESERVED_FOODS))}"
-        raise doc.error(f"{name!r} is no food name: {wanted}", *path)
+        advice = f"use small letters, digits and _, not {' or '.join(map(repr, RESERVED_FOODS))}"
+        raise doc.error(f"{name!r} is no food name: {advice}", *path)
 
 
 # ------------------------------------------------------------------------------------------- parts of the file
@@ -270,10 +270,10 @@ def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[Agent
     agents = []
     for i in range(len(values)):
         path = ("agents", i)
-        given = doc.mapping(*path, only=("name", "role", "start", "facing", "knows_recipes"))
+        entry = doc.mapping(*path, only=("name", "role", "start", "facing", "knows_recipes"))
         facing = doc.choice(FACINGS, *path, "facing", default="north")
         knows = doc.boolean(*path, "knows_recipes")
-        start = _start(doc, i, given, starts, width)
+        start = _start(doc, i, entry, starts, width)
         agents.append(AgentSpec(doc.text(*path, "name"), doc.text(*path, "role"), start, facing, knows))
     for i in starts:
         if i >= len(agents):
@@ -286,14 +286,14 @@ def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[Agent
 
 
 def _start(
-    doc: Document, seat: int, given: Mapping[str, Any], starts: Mapping[int, tuple[int, int]], width: int
+    doc: Document, seat: int, entry: Mapping[str, Any], starts: Mapping[int, tuple[int, int]], width: int
 ) -> tuple[int, int]:
     """Return an agent's start cell: a digit in the grid, or `start: [x, y]` on floor."""
-    if "start" not in given:
+    if "start" not in entry:
         if seat not in starts:
             raise doc.error(f"agent {seat} has no start: put the digit {seat} on a floor cell of the grid", "grid")
         return starts[seat]
-    start = given["start"]
+    start = entry["start"]
     rows = doc["grid"].rstrip("\n").split("\n")
     if not (isinstance(start, list) and len(start) == 2 and all(type(value) is int for value in start)):
         raise doc.error(f"start must be [x, y], not {start!r}", "agents", seat, "start")
@@ -404,8 +404,8 @@ def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[st
         level = doc.integer(*path, "level", default=1, low=1)
         if times.get(level) is None and doc.at(*path, "reference_time") is None:
             raise doc.error(f"task {name!r} needs reference_time, or level {level} under reference_times", *path)
-        own = "reference_time" if doc.at(*path, "reference_time") is not None else ""
-        time = doc.integer(*((*path, own) if own else ("reference_times", level)), low=1)
+        key = "reference_time" if doc.at(*path, "reference_time") is not None else ""
+        time = doc.integer(*((*path, key) if key else ("reference_times", level)), low=1)
         references = _references(doc, path, n_agents) if keep_references else ()
         title = doc.text(*path, "title", default=name.replace("_", " ").capitalize())
         tasks[name] = TaskSpec(name, title, level, time, references)

@@ -102,7 +102,7 @@ def agents_can_meet(tables: Tables) -> bool:
 
 
 def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = True) -> dict[str, Any]:
-    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+    """Return environment ``i`` as names and numbers, fit for JSON; texts and pictures are made from it.
 
     Args:
         names: ``compile.Names`` of the kitchen.
@@ -113,7 +113,7 @@ def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = Tru
 
     Returns:
         Mapping with ``timestep``, ``limit``, ``delivered``, ``orders``, ``agents``, ``counters`` (in order of
-        placement) and ``utensils``, then what nobody knows: the agents' ``memory``, when the things on counters were
+        placement) and ``utensils``, then hidden state: the agents' ``memory``, the order in which things on counters were
         ``placed``, and ``chance``.
     """
     clock = state.clock[i]

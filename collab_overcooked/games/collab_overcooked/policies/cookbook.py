@@ -131,7 +131,7 @@ class Cookbook:
         return [s for s in self.utensils if self.kind[s] == kind]
 
     def _hops(self) -> dict[tuple[str, int], list[int]]:
-        """Count, for every seat, the hand-overs until somebody can serve, or use a kind of utensil.
+        """Count, for every seat, the hand-overs to an agent that can serve, or use a kind of utensil.
 
         Returns:
             ``("serve", 0)`` or ``("kind", utensil kind)`` -> hand-overs by seat.
@@ -142,13 +142,13 @@ class Cookbook:
         ]
         targets = {("kind", kind): self.utensils_of(kind) for kind in set(self.kind.values())}
         targets["serve", 0] = self.members[Group.SERVING]
-        found: dict[tuple[str, int], list[int]] = {}
+        hops_by_target: dict[tuple[str, int], list[int]] = {}
         for key, stations in targets.items():
             hops = [0 if self.can_any(i, stations) else UNREACHABLE for i in range(self.n_agents)]
             for _ in range(self.n_agents):
                 hops = [min([hops[i], *(hops[j] + 1 for j in near[i])]) for i in range(self.n_agents)]
-            found[key] = hops
-        return found
+            hops_by_target[key] = hops
+        return hops_by_target
 
     def steps_to(self, pose: int, stations: Iterable[int]) -> int:
         """Return the steps until a seat in a pose has interacted with the nearest of some stations."""
@@ -159,10 +159,10 @@ cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game
 
 
 def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
-    """Refuse a game in which one of some seats has primitive actions.
+    """Reject a game in which one of the seats has primitive actions.
 
     Raises:
-        ValueError: If it has.
+        ValueError: If one has.
     """
     if any(game.levels[seat] != MEDIUM for seat in seats):
         raise ValueError(NEEDS_MEDIUM)

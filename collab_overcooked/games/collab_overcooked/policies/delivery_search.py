@@ -44,7 +44,7 @@ class JointPlan(NamedTuple):
 
 
 class Search:
-    """The kitchen's part of a beam search from one moment to the next delivery."""
+    """Game-specific part of a beam search from a state to the next delivery."""
 
     def __init__(self, root: Fork, width: int) -> None:
         self.root, self.width = root, width
@@ -60,13 +60,13 @@ class Search:
 
     def run(self, limit: int) -> JointPlan:
         """Search for at most ``limit`` steps."""
-        found = beam_of(self.root.game, self.width).search(self, self.root, (), limit)
-        if found.goal is None:
+        result = beam_of(self.root.game, self.width).search(self, self.root, (), limit)
+        if result.goal is None:
             return JointPlan(0, np.zeros((0, self.book.n_agents), np.int32), False, self.nodes)
-        return JointPlan(len(found.trail), found.actions_to(found.goal), self._proves(), self.nodes)
+        return JointPlan(len(result.trail), result.actions_to(result.goal), self._proves(), self.nodes)
 
     def _proves(self) -> bool:
-        """Return whether the search was complete; where agents can meet, chance decides and nothing is proved."""
+        """Return whether the search was complete; if agents can meet, outcomes are random and nothing is proved."""
         return not self.pruned and not self.book.can_meet
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:

@@ -72,13 +72,13 @@ class Estimate:
             if recipe is None:
                 fetch = 3.0 + self._fetch_cost(item)
                 missing = np.full(n, fetch, np.float32)
-                own = fetch
+                work_of_item = fetch
             else:
                 inputs = [order.row[part] for part in recipe.inputs]
                 missing = ready[:, inputs].max(1) + 1 + recipe.time + 2 + best
-                own = 1.0 + 2 + best
+                work_of_item = 1.0 + 2 + best
             ready[:, r] = np.where(short[:, r] > 0, missing, there.max(1))
-            work += short[:, r] * own + there.sum(1)
+            work += short[:, r] * work_of_item + there.sum(1)
         return ready, work
 
     def _fetch_cost(self, item: int) -> float:
@@ -95,11 +95,11 @@ class Estimate:
         )
         parts.append(np.where(state.tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
         recipe = self.order.recipes.get(item)
-        made = book.utensils_of(recipe.kind) if recipe else []
-        if made:
-            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in made]
-            left = np.maximum(state.tiles[:, made, Tile.TIME] - state.tiles[:, made, Tile.TIMER], 0)
-            parts.append(np.where(state.tiles[:, made, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
+        utensils = book.utensils_of(recipe.kind) if recipe else []
+        if utensils:
+            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in utensils]
+            left = np.maximum(state.tiles[:, utensils, Tile.TIME] - state.tiles[:, utensils, Tile.TIMER], 0)
+            parts.append(np.where(state.tiles[:, utensils, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
         return np.concatenate(parts, axis=1)
 
 

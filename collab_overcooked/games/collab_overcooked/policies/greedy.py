@@ -1,7 +1,7 @@
-"""Greedy play of Collab-Overcooked: work backwards from the order, take the best useful action of one's own seat.
+"""Greedy play of Collab-Overcooked: work backwards from the order and choose the seat's most useful action.
 
-``Cookbook`` knows a kitchen, ``Scene`` is one moment with the running actions of all agents taken as done, ``Needs``
-says what the order still needs and what every object is for.
+``Cookbook`` has the facts of a kitchen, ``Scene`` is a state with all running actions completed, ``Needs`` lists
+the needs of the order and the purpose of every object.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Chooser:
         yield self._placing(1)
 
     def _rid_of(self) -> Iterator[Option]:
-        """Put what nobody needs out of the way: on a counter while there is room, else where it is destroyed."""
+        """Put down an unneeded thing: on a counter while there is room, else where it is destroyed."""
         room = self.scene.free_counters(self.seat, shared=True) > COUNTER_RESERVE
         yield self._placing(0 if room else 3)
         yield self._option(1, self.book.serve, 0, self.book.members[Group.SERVING])
@@ -121,13 +121,13 @@ class Chooser:
     # -------------------------------------------------------------------------------- with empty hands
 
     def _working(self) -> Iterator[Option]:
-        """Start what is complete, and clear utensils that hold what nobody needs."""
+        """Start utensils that are complete, and clear those that hold unneeded things."""
         for making in self.needs.makings:
             if making.station is not None and not making.missing:
                 yield self._option(0, self.book.operate[making.station], making.urgency, [making.station])
-        wanted = {making.recipe.kind for making in self.needs.makings}
+        kinds = {making.recipe.kind for making in self.needs.makings}
         for station, utensil in self.scene.utensils.items():
-            if self.book.kind[station] in wanted and self.needs.is_junk(station):
+            if self.book.kind[station] in kinds and self.needs.is_junk(station):
                 action = self.book.operate[station]
                 if utensil.product != NOTHING:
                     action = self.book.take.get((station, utensil.product), self.book.wait)
@@ -159,7 +159,7 @@ class Chooser:
         return bool(self.needs.receivers(self.seat, item, purpose.making))
 
     def _clearing(self) -> Iterator[Option]:
-        """Take what nobody needs off the shared counters when they are full."""
+        """Take unneeded things off the shared counters when they are full."""
         for station, (item, _) in self.scene.counters.items():
             junk = ("counter", station) not in self.needs.purposes
             if junk and self.book.access[self.seat][station] == Access.SHARED:
@@ -288,17 +288,17 @@ class GreedyPolicy(Silent):
 def foresee(
     simulator: Simulator, seat: int, actions: list[int], expected: dict[int, int], steps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Try actions of one seat, with teammates who finish what they are at and then wait.
+    """Simulate actions of one seat, with teammates that finish their running actions and then wait.
 
     Args:
-        simulator: Of the present moment.
-        seat: Who acts.
+        simulator: Simulator of the present state.
+        seat: Seat that acts.
         actions: K actions of the seat.
-        expected: What idle teammates begin now; those not listed wait.
+        expected: Seat -> action that an idle teammate begins now; others wait.
         steps: Env steps to look ahead.
 
     Returns:
-        bool (K,) whether the action is finished by then, and (K,) how many teammates' actions are.
+        bool (K,) whether the action is finished by then, and (K,) the number of teammates' finished actions.
     """
     fork, game = simulator.fork(len(actions), 0, cheat=True), simulator.game
     finished = np.zeros((len(actions), game.n_agents), bool)
@@ -311,6 +311,6 @@ def foresee(
             joint[:, seat] = actions
         fork.advance(joint)
         finished |= (joint != idle) & (fork.out.events[:, :, EventColumn.ENDED] == Outcome.DONE)
-    own = finished[:, seat].copy()
+    finished_of_seat = finished[:, seat].copy()
     finished[:, seat] = False
-    return own, finished.sum(1)
+    return finished_of_seat, finished.sum(1)

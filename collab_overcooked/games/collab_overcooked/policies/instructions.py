@@ -40,20 +40,20 @@ class Instructions:
         return [f"pickup(item,place), place being one of {places}", *others, waits]
 
     def observation(self, seen: Seen, form: str) -> str:
-        """Return what the seat sees, with the recipe, if it has one, as the switch ``recipe`` wants it."""
-        usual, text = seen.view.recipe, seen.text
+        """Return the seat's observation, with the recipe, if it has one, in the form of the switch ``recipe``."""
+        recipe, text = seen.view.recipe, seen.text
         if running := self.running(seen):  # chosen in this timestep, of which the state does not know yet
             text = FREE.sub(lambda line: f"{line[1]}, carrying out {running}.", text)
-        if form == "steps" or usual is None:
+        if form == "steps" or recipe is None:
             return text
         order = seen.view.orders[0]
         if form == "split":
-            return text.replace(usual, split_recipe(self._game, order))
+            return text.replace(recipe, split_recipe(self._game, order))
         history = seen.history if form == "rearranged" else ()
-        return text.replace(usual, step_recipe(self._game, order, seen.seat, history))
+        return text.replace(recipe, step_recipe(self._game, order, seen.seat, history))
 
     def example(self, seen: Seen) -> dict[str, str]:
-        """Return an example of a ``plan`` and of a ``request``, which tell nothing of the present order.
+        """Return an example of a ``plan`` and of a ``request``, which reveal nothing about the present order.
 
         They are for an ingredient of another order, chosen by the names of the orders alone, and made of actions that
         the seat, or its teammate, could ever carry out. The plan is empty if the seat has no such action.
@@ -61,8 +61,8 @@ class Instructions:
         compiled = self._game.compiled
         named = {word for order in seen.view.orders for word in order.split("_")}
         others = [order for order in compiled.kitchen.tasks if named.isdisjoint(order.split("_"))]
-        wanted = [ingredients_below(compiled.kitchen, order) for order in others or compiled.kitchen.tasks]
-        raw = [item for items in wanted for item in items if item in compiled.kitchen.ingredients]
+        foods = [ingredients_below(compiled.kitchen, order) for order in others or compiled.kitchen.tasks]
+        raw = [item for items in foods for item in items if item in compiled.kitchen.ingredients]
 
         def actions(seat: int) -> list[str]:
             texts = vocabulary(compiled, seat)

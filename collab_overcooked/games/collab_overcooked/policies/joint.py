@@ -26,7 +26,7 @@ LESS = 0.05  # factor of worth for each rank below the first
 
 
 class KitchenLook:
-    """How cooks see what could be done.
+    """Sub-plans of cooks: possible and useful actions.
 
     Raises:
         ValueError: If a seat has primitive actions.
@@ -47,11 +47,11 @@ class KitchenLook:
         self.book = cookbook(game)
 
     def __call__(self, seen: Seen) -> PlanningView:
-        """Return the sub-plans of all cooks, as one of them knows them."""
+        """Return the sub-plans of all cooks, as far as one of them knows them."""
         state = self.game.state_of(seen.scene)
         scene, texts = Scene(self.book, state), seen.view.action_texts
-        own = self._possible(scene, seen, texts)
-        options = {seat: [] if seat != seen.seat else own for seat in range(self.game.n_agents)}
+        possible = self._possible(scene, seen, texts)
+        options = {seat: [] if seat != seen.seat else possible for seat in range(self.game.n_agents)}
         if seen.view.recipe is not None:
             for seat in options:
                 useful = self._useful(scene, state, seat, seen, texts)
@@ -65,32 +65,32 @@ class KitchenLook:
         )
 
     def _possible(self, scene: Scene, seen: Seen, texts: list[str]) -> list[SubPlan]:
-        """Return what the cook itself could do, whatever it is good for."""
-        found = []
+        """Return the possible actions of the cook itself, useful or not."""
+        plans = []
         for action in np.flatnonzero(seen.mask).tolist():
             verb, _, group = self.book.rows[action]
             if action != CONTINUE and verb != Verb.WAIT:
                 stations = self.book.members[group] if verb != Verb.PLACE else self.book.members[Group.COUNTER]
                 cost = self.book.steps_to(scene.poses[seen.seat], stations)
-                found.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
-        return found
+                plans.append(SubPlan(texts[action], action, cost, 0.0, frozenset({texts[action]})))
+        return plans
 
     def _useful(self, scene: Scene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
-        """Return what a cook can do for the order, worth the more the sooner it is needed."""
+        """Return a cook's useful actions for the order; the sooner an action is needed, the higher its value."""
 
         def accepted(action: int) -> bool:
             if seat == seen.seat:
                 return bool(seen.mask[action])
             return bool(judge(self.book.tables, state, 0, seat, action) == Reason.OK)
 
-        found: dict[str, SubPlan] = {}
+        plans: dict[str, SubPlan] = {}
         for option in Chooser(scene, seat, accepted).options():
             text, value = texts[option.action], (BASE + option.urgency) * LESS**option.rank
             action = option.action if seat == seen.seat else None
-            each = SubPlan(text, action, option.cost, value, self._uses(option.action, text))
-            found.setdefault(text, each)
-        return list(found.values())
+            plan = SubPlan(text, action, option.cost, value, self._uses(option.action, text))
+            plans.setdefault(text, plan)
+        return list(plans.values())
 
     def _uses(self, action: int, text: str) -> frozenset[str]:
-        """Return what nobody else can use: the thing that is fetched, or the utensil that is worked on."""
+        """Return resources that no other cook can use meanwhile: the fetched thing, or the utensil in use."""
         return frozenset() if action == self.book.place else frozenset({text})

@@ -15,11 +15,11 @@ HANDLING = 6  # steps that carrying an item to its next station takes about, for
 
 @dataclass
 class Making:
-    """One product that is still to be made.
+    """Product that is still to be made.
 
     Attributes:
-        recipe: How.
-        urgency: Steps that it takes about from the recipe's start to the delivery.
+        recipe: Recipe of the product.
+        urgency: Estimated steps from the recipe's start to the delivery.
         station: Utensil that already holds some of its inputs.
         missing: Inputs not yet in the utensil.
         below: Utensil kinds that are still needed to make its inputs.
@@ -34,7 +34,7 @@ class Making:
 
 @dataclass
 class Purpose:
-    """What an object is for: a product to be made from it, the dish of the order, or the order itself."""
+    """Purpose of an object: input of a product, dish of the order, or the order itself."""
 
     urgency: int
     making: Making | None = None
@@ -45,13 +45,13 @@ Place = tuple[str, int]
 
 
 class Needs:
-    """What the first order of a scene still needs, and what the objects around are for.
+    """Needs of the first order of a scene, and purposes of the objects in the kitchen.
 
     Attributes:
         purposes: Purpose of every useful object by place.
         makings: Products still to be made.
-        fetches: Ingredients, and the dish, that nobody has yet, with their purpose.
-        final: Utensil where the order itself is being made or ready.
+        fetches: Ingredients, and the dish, that no agent has yet, with their purpose.
+        final: Utensil in which the order itself is being made or is ready.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -183,14 +183,14 @@ class Needs:
         if making.station is not None:
             return [making.station] if self.book.can(seat, making.station) and item in making.missing else []
         taken = [other.station for other in self.makings]
-        found = []
+        utensils = []
         for station in self.book.utensils_of(making.recipe.kind):
             utensil = self.scene.utensils[station]
             empty = not utensil.contents and utensil.product == NOTHING
             if empty and station not in taken and self.book.can(seat, station):
-                found.append(station)
-        spare = len(found) > 1 or making.recipe.kind not in making.below
-        return found if spare else []
+                utensils.append(station)
+        spare = len(utensils) > 1 or making.recipe.kind not in making.below
+        return utensils if spare else []
 
     def is_junk(self, station: int) -> bool:
         """Return whether a utensil holds something that the order does not need."""

@@ -30,7 +30,7 @@ class Columns:
 
 
 class Order:
-    """What is worth doing for one order in one kitchen, for many states at a time."""
+    """Useful actions for one order in one kitchen, for batches of states."""
 
     def __init__(self, book: Cookbook, order: int) -> None:
         self.book, self.order = book, order
@@ -46,18 +46,18 @@ class Order:
         self.columns = [self._columns(seat) for seat in range(book.n_agents)]
 
     def _items(self) -> list[int]:
-        """List the order and all foods below it, products before what goes into them."""
-        found: list[int] = []
+        """List the order and all foods below it, products before their inputs."""
+        foods: list[int] = []
 
         def visit(item: int) -> None:
             recipe = self.book.recipes.get(item)
             for part in recipe.inputs if recipe else ():
                 visit(part)
-            if item not in found:
-                found.append(item)
+            if item not in foods:
+                foods.append(item)
 
         visit(self.order)
-        return found[::-1]
+        return foods[::-1]
 
     def consumers(self, item: int) -> list[tuple[str, int]]:
         """Return where an item is used: keys of ``Cookbook.hops``."""
@@ -87,24 +87,24 @@ class Order:
 
     def _columns(self, seat: int) -> Columns:
         book = self.book
-        found: list[tuple[int, tuple[str, int]]] = [(book.wait, ("always", 0)), (book.place, ("always", 0))]
+        checked: list[tuple[int, tuple[str, int]]] = [(book.wait, ("always", 0)), (book.place, ("always", 0))]
         if book.can_any(seat, book.members[Group.SERVING]):
-            found.append((book.serve, ("holds", self.order)))
+            checked.append((book.serve, ("holds", self.order)))
         for s in book.utensils:
             if book.can(seat, s):
-                found.append((book.put[s], ("put", s)))
-                found.append((book.operate[s], ("operate", s)))
+                checked.append((book.put[s], ("put", s)))
+                checked.append((book.operate[s], ("operate", s)))
                 if self.plated:
-                    found.append((book.fill[s], ("fill", s)))
-                found += [(action, ("always", 0)) for (at, _), action in book.take.items() if at == s]
-        wanted = [*self.items, DISH] if self.plated else self.items
-        for item in wanted:
+                    checked.append((book.fill[s], ("fill", s)))
+                checked += [(action, ("always", 0)) for (at, _), action in book.take.items() if at == s]
+        items = [*self.items, DISH] if self.plated else self.items
+        for item in items:
             check = "always" if self.uses(seat, item) else "move on"
-            found.append((book.pick[item], (check, item)))
+            checked.append((book.pick[item], (check, item)))
             group = Group.DISHES if item == DISH else Group.INGREDIENTS
             if item in book.fetch and book.can_any(seat, book.members[group]):
-                found.append((book.fetch[item], ("short", item)))
-        return Columns(np.array([action for action, _ in found], np.int32), tuple(check for _, check in found))
+                checked.append((book.fetch[item], ("short", item)))
+        return Columns(np.array([action for action, _ in checked], np.int32), tuple(check for _, check in checked))
 
     # -------------------------------------------------------------------------------- counting
 
@@ -117,25 +117,25 @@ class Order:
         hands = state.agents[:, :, Agent.ITEM]
         running = state.macro_state[:, :, Macro.ACTION]
         coming = np.where(running == NOTHING, -2, self.fetched[running])
-        made = state.tiles[:, self.book.utensils, Tile.ITEM]
+        contents = state.tiles[:, self.book.utensils, Tile.ITEM]
         cooking = state.tiles[:, self.book.utensils]
         unstarted = cooking[:, :, Tile.TIMER, None] == 0
         inside = np.where(unstarted, cooking[:, :, Tile.CONTENT :], -2)
         inside = inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2])
-        everything = np.concatenate([hands, coming, made, inside], axis=1)
+        everything = np.concatenate([hands, coming, contents, inside], axis=1)
 
         def count(item: int) -> Array:
             lying = state.tiles[:, self.live[item], Tile.ITEM]
             return np.asarray((everything == item).sum(1) + (lying == item).sum(1))
 
         short = np.zeros((len(state.agents), len(self.items)), np.int32)
-        wanted = np.zeros_like(short)
-        wanted[:, 0] = 1
+        needed = np.zeros_like(short)
+        needed[:, 0] = 1
         for r, item in enumerate(self.items):
-            short[:, r] = np.maximum(wanted[:, r] - count(item), 0)
+            short[:, r] = np.maximum(needed[:, r] - count(item), 0)
             recipe = self.recipes.get(item)
             for part in recipe.inputs if recipe else ():
-                wanted[:, self.row[part]] += short[:, r]
+                needed[:, self.row[part]] += short[:, r]
         served = (hands == self.order) & (state.agents[:, :, Agent.PLATED] == 1)
         there = state.tiles[:, self.live[self.order]]
         laid = (there[:, :, Tile.ITEM] == self.order) & (there[:, :, Tile.PLATED] == 1)
@@ -160,10 +160,10 @@ class Order:
         return room, fits
 
     def useful(self, state: Any, masks: list[Array]) -> list[Array]:
-        """Return for every seat (n, columns) which of its accepted actions are worth trying."""
+        """Return for every seat whether its accepted actions are worth trying, (n, columns)."""
         short, dish = self.shortage(state)
         puts, starts = self._utensils(state, short)
-        found = []
+        useful = []
         for seat, columns in enumerate(self.columns):
             hand = state.agents[:, seat, Agent.ITEM]
             good = masks[seat].astype(bool)
@@ -180,8 +180,8 @@ class Order:
                     good[:, c] &= (dish if a == DISH else short[:, self.row[a]] > 0) | self._in_the_way(seat, state)
                 elif check == "move on":
                     good[:, c] &= self._out_of_reach(seat, a, state)
-            found.append(good)
-        return found
+            useful.append(good)
+        return useful
 
     def _in_the_way(self, seat: int, state: Any) -> Array:
         """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
@@ -189,8 +189,8 @@ class Order:
 
     def _out_of_reach(self, seat: int, item: int, state: Any) -> Array:
         """Return (n,) whether an item lies where a seat can take it and more teammates could elsewhere."""
-        own = [s for s in self.counters if self.book.access[seat][s] in (Access.PRIVATE, Access.SOME)]
-        return (state.tiles[:, own, Tile.ITEM] == item).any(1)
+        counters = [s for s in self.counters if self.book.access[seat][s] in (Access.PRIVATE, Access.SOME)]
+        return (state.tiles[:, counters, Tile.ITEM] == item).any(1)
 
     def _utensils(self, state: Any, short: Array) -> tuple[dict[int, Array], dict[int, Array]]:
         """Return by utensil (n, items of the kitchen) what may be put in, and (n,) whether it should be started."""

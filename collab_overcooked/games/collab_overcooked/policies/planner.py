@@ -24,12 +24,12 @@ PLANS = PlanMemory(PLANS_KEPT)
 
 
 def state_key(order: Order, state: Any) -> bytes:
-    """Return what tells the first state of a batch from others, without its clock."""
+    """Return a key of the first state of a batch, without its clock."""
     return key_columns(order, state)[:1].tobytes()
 
 
 def plan_from(root: Fork, width: int) -> Plan:
-    """Plan from a moment, or recall the plan; the same moment and width always give the same plan."""
+    """Plan from a state, or recall the plan; the same state and width always give the same plan."""
     order = order_of(cookbook(root.game), int(root.state.orders[0, 0]))
     left = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T])
 

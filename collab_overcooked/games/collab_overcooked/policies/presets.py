@@ -1,4 +1,4 @@
-"""How the paper evaluated its language agents: the preset ``collab`` of Collab-Overcooked."""
+"""Preset ``collab``: evaluation of language agents as in the Collab-Overcooked paper."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ REFERENCE_LIMIT = 200  # steps within which a reference must deliver
 
 
 class Trajectory:
-    """One seat's reference actions, and what hand and utensils must look like before each."""
+    """Reference actions of a seat, and the contents of hand and utensil before each."""
 
     def __init__(self, game: FullGame, seat: int, actions: tuple[int, ...]) -> None:
         book = cookbook(game)
@@ -120,20 +120,20 @@ class ReferencePolicy:
         """Answer a request with the plan, then begin with its first action."""
         self._catch_up(seen)
         mine = [message.agent == seen.seat for message in seen.inbox]
-        said = sum(mine)
+        count = sum(mine)
         if mine[0]:
-            return Message(seen.seat, "Good, let us begin.", "") if said == 1 else None
-        if said == 0:
+            return Message(seen.seat, "Good, let us begin.", "") if count == 1 else None
+        if count == 0:
             self._handed_over = True
             return Message(seen.seat, "I will do this.", "; ".join(self._announced(seen)))
-        if said > 1:
+        if count > 1:
             return None
         self._handed_over = False
         first = self._game.action_texts(self._state)[self._next(seen)]
         return Message(seen.seat, "I begin.", first)
 
     def _catch_up(self, seen: Seen) -> None:
-        """Begin anew with a new order, and move on when the action that was begun is done."""
+        """Start again with a new order, and advance when the running action is done."""
         self._state = self._simulator.fork(1, 0, cheat=True).state
         delivered = int(self._state.clock[0, Clock.DELIVERED])
         if delivered != self._delivered:
@@ -152,8 +152,8 @@ class ReferencePolicy:
         self._parts: tuple[Trajectory, ...] = ()
         if order != NOTHING:
             task = self._game.compiled.names.items[order]
-            found = trajectories(self._game, task, self.number)
-            self._parts = tuple(Trajectory(self._game, seat, ids) for seat, ids in enumerate(found))
+            actions = trajectories(self._game, task, self.number)
+            self._parts = tuple(Trajectory(self._game, seat, ids) for seat, ids in enumerate(actions))
 
     @property
     def _own(self) -> Trajectory:
@@ -232,7 +232,7 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._erred = False
         self._waits = 0
         compiled, say = info.game.compiled, translator_of(info.game)  # type: ignore[attr-defined]
-        self._words = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
+        self._texts = [[say(text) for text in vocabulary(compiled, i)] for i in range(info.game.n_agents)]
 
     def _next(self, seen: Seen) -> int:
         if self._rng.random() < self.p:
@@ -259,16 +259,16 @@ class NoisyReferencePolicy(ReferencePolicy):
         return self._guide.act(seen)
 
     def _makes_sense(self, seen: Seen, action: int) -> bool:
-        """Return whether hand and utensil are as the trajectory has them before its next action."""
-        own, at = self._own, self._at
+        """Return whether hand and utensil match the trajectory before its next action."""
+        trajectory, at = self._own, self._at
         held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
-        wanted = own.hands[at]
-        if held != wanted and not (plated and wanted == DISH):
+        expected = trajectory.hands[at]
+        if held != expected and not (plated and expected == DISH):
             return False
         verb, _, group = self._book.rows[action]
         if verb in (Verb.PUT, Verb.OPERATE) and group >= Group.UTENSIL:
             inside = Scene(self._book, self._state).utensils[self._book.members[group][0]].contents
-            return Counter(inside) == own.inside[at]
+            return Counter(inside) == trajectory.inside[at]
         return True
 
     def _requests(self, seen: Seen) -> list[str]:
@@ -284,8 +284,8 @@ class NoisyReferencePolicy(ReferencePolicy):
         return [self._mistaken(text, seen.seat) for text in super()._announced(seen)]
 
     def _mistaken(self, text: str, seat: int) -> str:
-        """Return an action's text, or with probability ``p`` another one of the seat's."""
-        return str(self._rng.choice(self._words[seat])) if self._rng.random() < self.p else text
+        """Return an action's text, or with probability ``p`` another text of the seat."""
+        return str(self._rng.choice(self._texts[seat])) if self._rng.random() < self.p else text
 
 
 def reference_steps(game: FullGame, number: int = 1) -> int | None:
@@ -350,16 +350,16 @@ def _chosen(policy: ReferencePolicy, seen: Seen) -> int:
 
 
 def reference_from_text(text: str) -> ReferencePolicy:
-    """Make the policy of a spec such as ``"reference:2"``; the text is what follows the colon."""
+    """Make the policy of a spec such as ``"reference:2"``; the text is the part after the colon."""
     return ReferencePolicy(read_number("reference", "number", text, 1) if text else 1)
 
 
 def noisy_from_text(text: str) -> NoisyReferencePolicy:
-    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is what follows the colon.
+    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is the part after the colon.
 
     Raises:
         ValueError: If the probability is missing or outside 0 to 1.
     """
-    chance, comma, number = text.partition(",")
-    p = read_probability("noisy", chance)
+    probability, comma, number = text.partition(",")
+    p = read_probability("noisy", probability)
     return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)

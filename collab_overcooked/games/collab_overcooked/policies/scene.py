@@ -1,4 +1,4 @@
-"""One moment of a kitchen with the running actions of all agents taken as done."""
+"""State of a kitchen with the running actions of all agents completed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collab_overcooked.kernels.macro_actions import Macro
 
 @dataclass
 class Utensil:
-    """What is in a utensil: unstarted contents, or a product with the steps left."""
+    """Contents of a utensil: unstarted inputs, or a product with the steps left."""
 
     contents: list[int] = field(default_factory=list)
     product: int = NOTHING
@@ -20,7 +20,7 @@ class Utensil:
 
 
 class Scene:
-    """One moment, with the running actions of all agents taken as already done."""
+    """State in which the running actions of all agents count as completed."""
 
     def __init__(self, book: Cookbook, state: Any, i: int = 0) -> None:
         self.book = book
@@ -94,8 +94,10 @@ class Scene:
             self.hands[seat] = (NOTHING, False)
         elif verb == Verb.OPERATE and utensil.contents:
             contents, kind = sorted(utensil.contents), self.book.kind[station]
-            made = [r for r in self.book.recipes.values() if r.kind == kind and list(r.inputs) == contents]
-            self.utensils[station] = Utensil(product=made[0].product, left=made[0].time) if made else Utensil()
+            matching = [r for r in self.book.recipes.values() if r.kind == kind and list(r.inputs) == contents]
+            self.utensils[station] = (
+                Utensil(product=matching[0].product, left=matching[0].time) if matching else Utensil()
+            )
         elif verb == Verb.FILL and utensil.product != NOTHING:
             self.hands[seat] = (utensil.product, True)
             self.utensils[station] = Utensil()

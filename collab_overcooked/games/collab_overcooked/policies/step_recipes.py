@@ -25,11 +25,11 @@ def step_recipe(game: Game, order: str, seat: int, history: History = ()) -> str
     Args:
         game: Compiled kitchen.
         order: Name of the task.
-        seat: Who reads it.
-        history: What each seat has done; if given, the first step that is still due from a teammate is put first.
+        seat: Seat that reads it.
+        history: Actions of each seat; if not empty, the first step that a teammate still has to do is put first.
 
     Returns:
-        Title and numbered steps; the usual recipe for an order without reference trajectories.
+        Title and numbered steps; the default recipe for an order without reference trajectories.
     """
     kitchen = game.kitchen  # type: ignore[attr-defined]
     task = kitchen.tasks.get(order)
@@ -46,37 +46,37 @@ def step_recipe(game: Game, order: str, seat: int, history: History = ()) -> str
 def split_recipe(game: Game, order: str) -> str:
     """Write a recipe in prose whose first step alone is split into single actions.
 
-    These are what the first reference trajectory does until the first product is handed on.
+    These are the actions of the first reference trajectory until the first product is handed on.
 
     Args:
         game: Compiled kitchen.
         order: Name of the task.
 
     Returns:
-        Title, ingredients and numbered steps; the usual recipe for an order without reference trajectories.
+        Title, ingredients and numbered steps; the default recipe for an order without reference trajectories.
     """
     kitchen = game.kitchen  # type: ignore[attr-defined]
-    usual = recipe_text(kitchen, order).split("\n")
+    recipe = recipe_text(kitchen, order).split("\n")
     task = kitchen.tasks.get(order)
     if task is None or not task.references:
-        return "\n".join(usual)
-    first = [_in_words(action) for action in _first_step(_steps(cast(Any, game), order))]
-    head, rest = usual[:2], [line.partition(". ")[2] for line in usual[3:]]
+        return "\n".join(recipe)
+    first = [_sentence(action) for action in _first_step(_steps(cast(Any, game), order))]
+    head, rest = recipe[:2], [line.partition(". ")[2] for line in recipe[3:]]
     return "\n".join([*head, *(f"{number}. {step}" for number, step in enumerate([*first, *rest], start=1))])
 
 
 def _first_step(steps: tuple[Step, ...]) -> list[str]:
-    """Return the actions up to the first start of a utensil, and then its agent's own until its hand is empty again."""
+    """Return the actions up to the first start of a utensil, then those of its agent until its hand is empty again."""
     start = next(index for index, (_, action) in enumerate(steps) if _verb(action) not in _CARRYING)
-    cook, found = steps[start][0], [action for _, action in steps[: start + 1]]
+    cook, actions = steps[start][0], [action for _, action in steps[: start + 1]]
     for who, action in steps[start + 1 :]:
         if who != cook or _verb(action) not in _CARRYING:
             continue
         if _verb(action) != "deliver":  # which is a step of its own in every recipe
-            found.append(action)
+            actions.append(action)
         if _verb(action) not in ("pickup", "fill_dish_with_food"):
             break
-    return found
+    return actions
 
 
 _CARRYING = {
@@ -92,7 +92,7 @@ def _verb(action: str) -> str:
     return action.partition("(")[0]
 
 
-def _in_words(action: str) -> str:
+def _sentence(action: str) -> str:
     """Return an action of a trajectory as a sentence of a recipe."""
     verb, _, rest = action.partition("(")
     parts = rest.removesuffix(")").split(",")
@@ -103,9 +103,9 @@ def due_step(steps: list[Step], seat: int, history: History) -> int | None:
     """Return the index of the first step of a teammate that its history has not reached; None if all are done."""
     done = [0] * len(history)
     for who, actions in enumerate(history):
-        own = [action for other, action in steps if other == who]
+        planned = [action for other, action in steps if other == who]
         for _, action in actions:
-            done[who] += done[who] < len(own) and action == own[done[who]]
+            done[who] += done[who] < len(planned) and action == planned[done[who]]
     for index, (who, _) in enumerate(steps):
         if done[who]:
             done[who] -= 1

@@ -1,6 +1,6 @@
-"""Tables of the suite ``initiations``: what chefs asked for when an action was due, by action and task, and answers.
+"""Tables of the suite ``initiations``: requests of chefs when an action was due, by action and task, and responses.
 
-Every question counts, also those after which a chef said nothing: silence is a kind of its own.
+Every question counts, also those after which a chef said nothing: silence is a separate kind.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from collab_overcooked.runner.records import without_lexicon
 from collab_overcooked.runner.teams import team_text
 
 SILENT = "silent"
-REFERENCE = "reference"  # policy of seats that nobody asks
+REFERENCE = "reference"  # policy of seats that are not asked
 Record = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of one question.
+    """Outcome of a question to a chef.
 
     Attributes:
-        due: The action that was due.
-        number: Which of the assistant's actions that is, from 1 on.
+        due: Action that was due.
+        number: Number of the due action among the assistant's actions, from 1 on.
         task: Name of the task.
         kind: A kind of ``Initiation``, or silence.
-        followed: Whether the response would have helped; None where nobody was asked to answer.
+        followed: Whether the response would have helped; None if no responder was asked.
     """
 
     due: str
@@ -48,7 +48,7 @@ class Answer:
 
 
 def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
-    """Return what came of the question of a record."""
+    """Return the outcome of a record's question."""
     known = task_references(record["env_kwargs"])
     references = task_of(known, record["task"]).references
     assert references is not None  # the suite asks in states of reference plays only
@@ -63,7 +63,7 @@ def answer_of(record: Record, options: CollaborationOptions | None = None) -> An
 def due_cards(records: Iterable[Record], options: CollaborationOptions | None = None) -> list[Scorecard]:
     """Return a card for each team that was asked when actions were due; nothing for other records."""
     groups = by_variant(record for record in records if "due" in record)
-    return [_card(own, [answer_of(record, options) for record in own]) for own in groups]
+    return [_card(group, [answer_of(record, options) for record in group]) for group in groups]
 
 
 def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
@@ -80,30 +80,32 @@ def _card(records: Sequence[Record], answers: Sequence[Answer]) -> Scorecard:
     notes = [NOTE]
     if any(answer.followed is not None for answer in answers):
         tables.append(_matrix(answers))
-        notes.append("Response: right if what the assistant announced was next in its reference.")
-        notes.append("Strict: as the paper counts, by which initiations in words are wrong ones.")
+        notes.append("Response: right if the actions that the assistant announced were next in its reference.")
+        notes.append("Strict: as in the paper, where initiations in words count as wrong.")
     title = ", ".join(filter(None, ("Initiations when an action was due", variant)))
     return Scorecard("initiations", title, tuple(tables), team, tuple(notes), data=by_due)
 
 
 NOTE = (
-    "Right: of all questions, silence included. The kind of an initiation is that of an answer's first scored "
-    "conversation; in words: actions were asked for in what was said, and none with request('...'); silent: there was "
-    "no conversation."
+    "Right: share of all questions, including silence. The kind of an initiation is that of the answer's first scored "
+    "conversation; in words: actions were requested in spoken text only, not with request('...'); silent: no "
+    "conversation."
 )
 
 
 def _matrix(answers: Sequence[Answer]) -> ResultTable:
-    """Return how often right and wrong initiations met right and wrong responses; silent chefs get none."""
+    """Return counts of right and wrong initiations by right and wrong responses; silent chefs get none."""
     counts = Counter(answer.kind for answer in answers)
     wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
     strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts
     strict["wrong"] = sum(counts[kind] for kind in Initiation) - counts[Initiation.RIGHT]
     rows: list[tuple[Cell, ...]] = []
     for name, kinds in (("right", [Initiation.RIGHT]), ("wrong", wrong), ("in words", [Initiation.IN_WORDS])):
-        own = [answer.followed for answer in answers if answer.kind in kinds]
-        rows.append((f"initiation {name}", own.count(True), own.count(False), len(own), strict.get(name)))
-    rows.append((f"{SILENT}, nobody was asked", None, None, counts[SILENT], counts[SILENT]))
+        responses = [answer.followed for answer in answers if answer.kind in kinds]
+        rows.append(
+            (f"initiation {name}", responses.count(True), responses.count(False), len(responses), strict.get(name))
+        )
+    rows.append((f"{SILENT}, no request", None, None, counts[SILENT], counts[SILENT]))
     names = ("response right", "response wrong", "all", "strict")
     columns = (Column("Initiation"), *(Column(name, "number") for name in names))
     return ResultTable(columns, tuple(rows), "Initiation and response")
@@ -115,8 +117,8 @@ def _table(head: str, answers: Sequence[Answer], group: Callable[[Answer], str])
     for name in dict.fromkeys(map(group, answers)):
         counts = Counter(answer.kind for answer in answers if group(answer) == name)
         rows.append((name, counts.total(), counts["right"] / counts.total(), *(counts[kind] for kind in kinds)))
-    whole = Counter(answer.kind for answer in answers)
-    rows.append(("all", whole.total(), whole["right"] / whole.total(), *(whole[kind] for kind in kinds)))
+    total = Counter(answer.kind for answer in answers)
+    rows.append(("all", total.total(), total["right"] / total.total(), *(total[kind] for kind in kinds)))
     columns = (
         Column(head),
         Column("questions", "number"),

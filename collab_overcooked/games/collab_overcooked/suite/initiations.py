@@ -1,9 +1,9 @@
 """Requests of a chef when one action of a teammate is due: experiments A to C of the Collab-Overcooked paper.
 
-Each state is a moment of a reference play, right after a teammate's action, in which its next one should be asked for.
-All seats are brought there by the reference, in silence; then the chef is asked once. Teammates that the team names
-answer, all others follow the reference and say nothing. The records are those of any episode, so that initiations and
-responses are scored and told apart as usual.
+Each state belongs to a reference play, directly after a teammate's action, when its next action should be requested.
+All seats play the reference silently up to this state; then the chef is asked once. Teammates named in the team answer,
+all others follow the reference and say nothing. Records have the format of any episode, so that initiations and
+responses are scored and classified by default.
 """
 
 from __future__ import annotations
@@ -60,15 +60,15 @@ def stages(game: Any) -> tuple[Stage, ...]:
     played = reference_play(game)
     joint = [actions for actions, _ in played]
     busy = game.parse("continue")
-    found, begin = [], 0
+    stages, begin = [], 0
     for t, (_, events) in enumerate(played):
         labels = [event["label"] for seat, event in enumerate(events) if event is not None and seat != CHEF]
         for label in labels:
             free = [step for step in range(begin, t + 1) if joint[step][CHEF] != busy]
             if free:
-                found.append(Stage(label, tuple(joint[: free[0]])))
+                stages.append(Stage(label, tuple(joint[: free[0]])))
         begin = t + 1 if labels else begin
-    return tuple(found)
+    return tuple(stages)
 
 
 def paper_stages(game: Any) -> tuple[Stage, ...]:
@@ -143,7 +143,7 @@ def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(EpisodeJob):
-    """One question to the chef.
+    """Question to the chef.
 
     Attributes:
         stage: Number of the state among those of its task.
@@ -173,13 +173,15 @@ class InitiationPlan(EpisodePlan):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleOptions(TaskOptions):
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, f"Levels such as 1-6 or 1,3; {LEVELS}, the paper's, if no tasks are given.")
+    levels: str | None = option(
+        None, f"Levels such as 1-6 or 1,3. Default: {LEVELS}, the paper's, if no tasks are named."
+    )
     episodes: int = option(SAMPLES, "Samples of each state.")
     actions: str = option(
         ALL_ACTIONS,
-        "Before all actions of the assistant, or before the paper's five: all or paper.",
+        "States before all actions of the assistant, or before the paper's five: all or paper.",
         allowed=(ALL_ACTIONS, PAPER_ACTIONS),
     )
 
@@ -192,22 +194,22 @@ class InitiationSuite(CollabOvercookedSuite):
     plan_class = InitiationPlan
     listed: ClassVar = {}
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return all states of some tasks; seats that the team does not name follow the reference."""
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the jobs of all states of the tasks; seats that the team does not name follow the reference."""
         named = [word.partition("=")[0] for word in team]
         if f"agent_{CHEF}" not in named and ALL not in named:
             raise ValueError(
                 f"team: in the suite {NAME} agent_{CHEF} is asked; write for example agent_{CHEF}=greedy, and "
-                "agent_1=greedy if it shall answer"
+                "agent_1=greedy if it must answer"
             )
-        if own.levels is None and not own.tasks:
-            own = replace(own, levels=LEVELS)
+        if suite_options.levels is None and not suite_options.tasks:
+            suite_options = replace(suite_options, levels=LEVELS)
         seats = [*team, *([] if ALL in named else [f"{ALL}={REFERENCE}"])]
-        for group in super().groups(seats, own, options):
+        for group in super().groups(seats, suite_options, options):
             game = registry.load_game(ENV_ID, **split_options(group.env_kwargs)[1])
-            for stage in range(len(chosen_stages(game, own.actions))):
-                yield replace(group, first=stage * own.episodes, fields={"stage": stage})
+            for stage in range(len(chosen_stages(game, suite_options.actions))):
+                yield replace(group, first=stage * suite_options.episodes, fields={"stage": stage})
 
     def described(self, kitchen: str) -> list[str]:
-        """Return nothing of its own."""
+        """Return no names: the suite has no layouts."""
         return []

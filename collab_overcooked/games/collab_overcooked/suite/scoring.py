@@ -56,23 +56,23 @@ RECORD_FIELDS = RecordFields(
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions:
-    """What log files of the original do not say."""
+    """Information that log files of the original lack."""
 
-    task: str | None = option(None, "Task of the original's logs; read from folder or file name if not given.")
+    task: str | None = option(None, "Task of the original's logs. Default: read from the folder or file name.")
     kitchen: str = option("paper", "Kitchen of the original's logs.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollabScoring(CollaborationOptions):
-    """How conversations and success are counted.
+    """Options of how conversations and success are counted.
 
     Attributes:
-        gamma: Time limits as multiples of the reference time; records are judged by the one that they were played
-            with, logs of the original by 1.5, if none is given.
+        gamma: Time limits as multiples of the reference time; by default that of each
+            record, and 1.5 for logs of the original.
     """
 
     gamma: tuple[float, ...] | float | None = option(
-        None, "Time limits as multiples of the reference time: one run judged by several, 1,1.25,1.5."
+        None, "Time limits as multiples of the reference time, comma-separated; several judge the same run, 1,1.25,1.5."
     )
 
     def __post_init__(self) -> None:
@@ -136,7 +136,7 @@ def score_record(record: Mapping[str, Any], options: CollaborationOptions | None
     metrics: dict[str, Any] = {
         "success": run.success,
         "timesteps": run.timesteps,
-        "return": [float(sum(own)) for own in zip(*rewards, strict=True)],
+        "return": [float(sum(column)) for column in zip(*rewards, strict=True)],
     }
     names = ("tes", "pc", "completeness", "efficiency", "rouge_l", "ic", "rc", "conversations")
     if task.references is None:
@@ -176,20 +176,20 @@ METRICS = MetricSet(
 
 
 def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
-    """Score records, one result for every team and variant of a game among them, and every gamma of ``CollabScoring``.
+    """Score records, one result for every team, variant of a game, and gamma of ``CollabScoring``.
 
     Raises:
-        ValueError: For an unknown game or task, a field that metrics cannot read, or a gamma beyond what was played.
+        ValueError: For an unknown game or task, a field that metrics cannot read, or a gamma above that of the records.
     """
     gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (None,)
     return [table_of(group, options) for gamma in gammas for group in group_records(records, gamma)]
 
 
 def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
-    """Return a record's run and its time limit, as if it had been played with another gamma if one is given.
+    """Return a record's run and its time limit, optionally as if played with another gamma.
 
     Raises:
-        ValueError: If the episode was cut off before that limit.
+        ValueError: If the episode ended before that limit.
     """
     run, played = run_from_record(without_lexicon(record)), record["max_cycles"]
     if gamma is None:
@@ -211,10 +211,10 @@ def group_records(records: Sequence[Mapping[str, Any]], gamma: float | None = No
         gamma: Judges all of them by this time limit; None for the one that each was played with.
     """
     groups = []
-    for own in by_variant(records, lambda record: tuple(sorted(record["team"].items()))):
+    for members in by_variant(records, lambda record: tuple(sorted(record["team"].items()))):
         judged = "" if gamma is None else f", judged by gamma {gamma:g}"
-        group = Group(variant_title(own[0]) + judged, own[0]["team"], task_references(own[0]["env_kwargs"]))
-        for record in own:
+        group = Group(variant_title(members[0]) + judged, members[0]["team"], task_references(members[0]["env_kwargs"]))
+        for record in members:
             task_of(group.known, record["task"])
             group.add(record["task"], *judged_run(record, group.known, gamma))
         groups.append(group)
@@ -232,9 +232,10 @@ def table_of(group: Group, options: CollaborationOptions | None = None) -> TeamS
     if len(levels) > 1:
         rows.append(_row("total", order, scored))
     tasks = tuple(_row(played.task.name, [played], scored) for played in order)
-    limits = {name: _mean([limit for own in members for limit in own.limits]) for name, members in levels.items()}
+    limits = {name: _mean([limit for played in members for limit in played.limits]) for name, members in levels.items()}
     times = {
-        name: _mean([own.task.reference_time for own in members for _ in own.runs]) for name, members in levels.items()
+        name: _mean([played.task.reference_time for played in members for _ in played.runs])
+        for name, members in levels.items()
     }
     kinds = _initiations(group, options)
     notes = tuple(_notes(group, kinds))
@@ -261,7 +262,7 @@ def _notes(group: Group, initiations: Mapping[str, int]) -> list[str]:
     if any(played.task.references is None for played in group.played.values()):
         notes.append("–: this kitchen has no reference trajectories, which TES, PC, IC and RC are measured against.")
     elif not group.conversations:
-        notes.append("Nobody opened a conversation; IC and RC are 0 by definition then.")
+        notes.append("No agent opened a conversation; IC and RC are 0 by definition.")
     if initiations:
         notes.append("Initiations: " + ", ".join(f"{count} {kind}" for kind, count in initiations.items()) + ".")
     if any(run.success for played in group.played.values() for run in played.runs):
@@ -281,19 +282,19 @@ def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Lev
     if all(task is not None for task in tasks):
         return score_level(tasks, name)
     runs = [played.runs for played in members]
-    success = mean_of_shares([sum(run.success for run in own) for own in runs], [len(own) for own in runs])
+    success = mean_of_shares([sum(run.success for run in group) for group in runs], [len(group) for group in runs])
     times = mean_of_ratios(
-        [[float(run.timesteps) if run.success else 0.0 for run in own] for own in runs],
-        [[float(run.success) for run in own] for own in runs],
+        [[float(run.timesteps) if run.success else 0.0 for run in group] for group in runs],
+        [[float(run.success) for run in group] for group in runs],
     )
     return LevelScore(name, len(members), sum(map(len, runs)), success, timesteps=times)
 
 
-# ------------------------------------------------------------------------------------------- files of ours and others
+# ------------------------------------------------------------------------------------------- logs of the original
 
 
 def original_logs(path: Path) -> list[Path]:
-    """Return the original's log files at a path; none if it holds records of ours."""
+    """Return the original's log files at a path; none if it holds records of this package."""
     if path.is_file():
         return [path] if path.name.endswith((".json", ".json.gz")) else []
     if not path.is_dir() or (path / RECORDS).exists():
@@ -312,11 +313,11 @@ def score_logs(
     Raises:
         ValueError: For a damaged file, or one whose task is not known; the message names it.
     """
-    own = log_options or LogOptions()
+    log_options = log_options or LogOptions()
     gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
     if len(gammas) > 1:
         raise ValueError("gamma: logs of the original are judged by one time limit at a time")
-    task, kitchen, gamma = own.task, own.kitchen, gammas[0]
+    task, kitchen, gamma = log_options.task, log_options.kitchen, gammas[0]
     known = task_references({"kitchen": kitchen})
     group = Group(f"logs of the original, kitchen {kitchen}, gamma {gamma:g}", {}, known)
     counts: dict[str, int] = {}
@@ -335,7 +336,7 @@ def score_logs(
 def _task_in_name(log: Path, known: TaskReferences) -> str:
     """Return the task whose name is in a log's file or folder name; the original keeps a folder per task."""
     for text in (log.name, log.parent.name):
-        found = [name for name in known.tasks if name in text]
-        if found:
-            return max(found, key=len)  # one name may be a part of another
+        names = [name for name in known.tasks if name in text]
+        if names:
+            return max(names, key=len)  # one name may be a part of another
     raise ValueError(f"{log}: neither file nor folder is named after a task; say which with --task")

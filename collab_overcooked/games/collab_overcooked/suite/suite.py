@@ -42,12 +42,12 @@ from collab_overcooked.runner.teams import parse_seats
 
 @dataclass(frozen=True, kw_only=True)
 class TaskOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
-    levels: str | None = option(None, "Levels such as 1-6 or 1,3; all if not given.", metavar=NAMES)
+    levels: str | None = option(None, "Levels such as 1-6 or 1,3. Default: all.", metavar=NAMES)
     tasks: tuple[str, ...] | None = option(None, "Task names instead of levels.")
     episodes: int = option(1, "Episodes of each task.")
-    kitchen: str = option("paper", "Shipped kitchen or path of a YAML file.")
+    kitchen: str = option("paper", "Built-in kitchen or path of a YAML file.")
     gamma: float = option(1.5, "Time limit as a multiple of the reference time.")
 
 
@@ -87,22 +87,26 @@ class CollabOvercookedSuite(EpisodeSuite):
         ],
     }
 
-    def env_options(self, own: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the environment that all tasks have."""
-        return {"kitchen": own.kitchen, "gamma": own.gamma, **super().env_options(own, options)}
+    def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options of the environment that all tasks share."""
+        return {
+            "kitchen": suite_options.kitchen,
+            "gamma": suite_options.gamma,
+            **super().env_options(suite_options, options),
+        }
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return tasks of a kitchen in the order of the table."""
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the jobs of a kitchen's tasks in the order of the table."""
         known = task_references(options)
-        tasks = choose_tasks(known, own.levels, own.tasks)
-        load_checked(ENV_ID, **options, task=tasks[0])  # refuses bad option values
+        tasks = choose_tasks(known, suite_options.levels, suite_options.tasks)
+        load_checked(ENV_ID, **options, task=tasks[0])  # rejects bad option values
         specs = parse_seats(team, len(known.display_names))
         for task in tasks:
             kwargs, level = {**options, "task": task}, known.tasks[task].level
             yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=specs, task=task, level=level)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the paper's table of every team and variant, and what chefs answered when actions were due."""
+        """Return the paper's table of every team and variant, and tables of requests when actions were due."""
         cards = [scorecard(score) for score in score_records(records, scoring)] + due_cards(records, scoring)
         gammas = scoring.gammas if isinstance(scoring, CollabScoring) else ()
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
@@ -122,11 +126,11 @@ class CollabOvercookedSuite(EpisodeSuite):
         return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
-        """Say whether all orders were delivered."""
+        """Describe whether all orders were delivered."""
         return "delivered" if record["success"] else "not delivered"
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the task that the options ask for, its level, and the time limit that gamma gives it."""
+        """Return the task of the options, its level, and its time limit by gamma."""
         options = record["env_kwargs"]
         task, known = (
             (record.get("options") or options).get("task", options.get("task")),
@@ -136,8 +140,8 @@ class CollabOvercookedSuite(EpisodeSuite):
             return {}
         config = CollabOvercookedConfig.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
         limit = steps_allowed(known[task].reference_time, config.gamma, config.time_limit)
-        given = {} if record.get("max_cycles_given") else {"max_cycles": limit}
-        return {"task": task, "level": known[task].level, **given}
+        limits = {} if record.get("max_cycles_given") else {"max_cycles": limit}
+        return {"task": task, "level": known[task].level, **limits}
 
     def episode_name(self, record: Record) -> str:
         """Return level and task."""
@@ -158,7 +162,7 @@ class CollabOvercookedSuite(EpisodeSuite):
         table = only(score_records(records))
         row = table.levels[-1]
         process = {"SR %": row.success_rate, "PC %": row.pc}
-        process |= {f"TES {seat} %": own for seat, own in enumerate(row.tes or ())}
+        process |= {f"TES {seat} %": estimate for seat, estimate in enumerate(row.tes or ())}
         process |= {"IC %": row.ic, "RC %": row.rc}
         shares = {Column(name, "estimate", 1, scale=100.0): estimate for name, estimate in process.items()}
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})

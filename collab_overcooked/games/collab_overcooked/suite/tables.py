@@ -22,11 +22,11 @@ class TeamScore:
     Attributes:
         game: Name of the suite.
         title: Game and variant.
-        team: Policy of each seat; empty if nobody knows.
+        team: Policy of each seat; empty if unknown.
         levels: One row per level, and the total.
         tasks: One row per task.
-        notes: Sentences that belong under the tables.
-        initiations: Scored conversations by what their opening was, see ``metrics.Initiation``; empty without any.
+        notes: Notes below the tables.
+        initiations: Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty.
         limits: Steps allowed, means by level.
         reference_times: Published times of reference plays, means by level.
     """
@@ -86,13 +86,17 @@ def _paper_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> Re
 
 
 def _detail_table(score: TeamScore, rows: Sequence[LevelScore], title: str) -> ResultTable:
-    """Return what the paper does not show: efficiency, redundancy and ROUGE-L of each agent."""
+    """Return measures that the paper does not show: efficiency, redundancy and ROUGE-L of each agent."""
     seats = range(score.n_agents)
     columns = (_share(f"{name} {seat} %") for name in ("Efficiency", "Redundancy", "ROUGE-L") for seat in seats)
     cells = (
         (
             row.name,
-            *(cell for own in (row.efficiency, row.redundancy, row.rouge_l) for cell in own or (None,) * len(seats)),
+            *(
+                cell
+                for measure in (row.efficiency, row.redundancy, row.rouge_l)
+                for cell in measure or (None,) * len(seats)
+            ),
         )
         for row in rows
     )
@@ -120,15 +124,15 @@ def _data_rows(score: TeamScore) -> Iterator[dict[str, Cell]]:
             line: dict[str, Cell] = {"title": score.title, "team": team, "group": group, "name": row.name}
             line |= {"tasks": row.tasks, "runs": row.runs} | {name: getattr(row, name) for name in SINGLE}
             for name in BY_SEAT:
-                own = getattr(row, name) or (None,) * score.n_agents
-                line |= {f"{name}_{seat}": number for seat, number in enumerate(own)}
+                numbers = getattr(row, name) or (None,) * score.n_agents
+                line |= {f"{name}_{seat}": number for seat, number in enumerate(numbers)}
             yield line
 
 
 def _tiles(score: TeamScore) -> ResultTable:
     row = score.levels[-1]
     shares: dict[str, Estimate | None] = {"Success rate %": row.success_rate, "Progress completeness %": row.pc}
-    shares |= {f"TES agent_{seat} %": own for seat, own in enumerate(row.tes or ())}
+    shares |= {f"TES agent_{seat} %": estimate for seat, estimate in enumerate(row.tes or ())}
     columns = (*map(_share, shares), Column("Episodes", "number"), Column("Tasks", "number"))
     return ResultTable(columns, ((*shares.values(), row.runs, row.tasks),))
 

@@ -19,11 +19,11 @@ References = tuple[tuple[tuple[str, ...], ...], ...]
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """One task of a suite.
+    """Task of a suite.
 
     Attributes:
-        name: As in records.
-        title: For readers.
+        name: Name in records.
+        title: Title in texts.
         level: Level it belongs to.
         reference_time: Published time of a reference play, in steps.
         references: Agent -> reference -> actions; None if there is none.
@@ -38,7 +38,7 @@ class TaskInfo:
 
 @dataclass(frozen=True)
 class TaskReferences:
-    """What records of one game variant are measured with.
+    """Tasks, references and vocabularies by which records of a game variant are scored.
 
     Attributes:
         tasks: Tasks by name.
@@ -52,7 +52,7 @@ class TaskReferences:
 
 
 def variant_title(record: Mapping[str, Any]) -> str:
-    """Return id, kitchen, time limit, and what else is not as by default."""
+    """Return id, kitchen, time limit, and all other options that differ from the default."""
     always = axis_values(record, ("kitchen", "gamma"))
     changed = {name: value for name, value in variant_of(record).changed.items() if name not in always}
     return Variant(ENV_ID, always | changed).title
@@ -115,18 +115,18 @@ def parse_levels(text: str, known: Iterable[int]) -> list[int]:
         ValueError: If the text cannot be read or names an unknown level.
     """
     known = sorted(known)
-    shown = ", ".join(map(str, known))
+    known_text = ", ".join(map(str, known))
     levels: list[int] = []
     for part in text.split(","):
         first, dash, last = part.strip().partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise ValueError(f"levels: cannot read {text!r}; write for example 1-6 or 1,3 (known: {shown})")
+            raise ValueError(f"levels: cannot read {text!r}; write for example 1-6 or 1,3 (known: {known_text})")
         span = range(int(first), int(last or first) + 1)
         if not span:
             raise ValueError(f"levels: {part.strip()!r} is empty; write the smaller level first")
         for level in span:
             if level not in known:
-                raise ValueError(f"levels: unknown level {level}; known: {shown}")
+                raise ValueError(f"levels: unknown level {level}; known: {known_text}")
             if level not in levels:
                 levels.append(level)
     return sorted(levels)
@@ -148,7 +148,7 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
     for name in tasks or ():
         task_of(known, name)
     ordered = sorted(known.tasks.values(), key=lambda task: task.level)  # stable: as in the file within a level
-    wanted = parse_levels(levels, {task.level for task in ordered}) if levels else None
+    chosen = parse_levels(levels, {task.level for task in ordered}) if levels else None
     return [
-        task.name for task in ordered if (not tasks or task.name in tasks) and (wanted is None or task.level in wanted)
+        task.name for task in ordered if (not tasks or task.name in tasks) and (chosen is None or task.level in chosen)
     ]

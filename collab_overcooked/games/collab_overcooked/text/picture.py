@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
+from collab_overcooked.games.collab_overcooked.text.text import spaced
 from collab_overcooked.render.model import (
     FAINT,
     FILLING,
@@ -90,20 +91,20 @@ def icon_of(name: str, plated: bool = False, ingredients: tuple[str, ...] = ()) 
     """
     if name == "dish":
         return Icon("dish")
-    words = name.split("_")
-    forms = {FORM_WORDS[word] for word in words if word in FORM_WORDS}
+    parts = name.split("_")
+    forms = {FORM_WORDS[word] for word in parts if word in FORM_WORDS}
     form = next((form for form in FORMS if form in forms), "")
-    finish = next((FINISH_WORDS[word] for word in words if word in FINISH_WORDS), "")
+    finish = next((FINISH_WORDS[word] for word in parts if word in FINISH_WORDS), "")
     known = {*food_names(), *ingredients}
     foods: list[str] = []
     start = 0
-    while start < len(words):
-        ends = (end for end in range(len(words), start, -1) if "_".join(words[start:end]) in known)
+    while start < len(parts):
+        ends = (end for end in range(len(parts), start, -1) if "_".join(parts[start:end]) in known)
         end = next(ends, 0)
         if end:
-            foods.append("_".join(words[start:end]))
+            foods.append("_".join(parts[start:end]))
         start = end or start + 1
-    rest = [word for word in words if word not in FORM_WORDS and word not in FINISH_WORDS]
+    rest = [word for word in parts if word not in FORM_WORDS and word not in FINISH_WORDS]
     unknown = "_".join(rest) or name
     return Icon(form, tuple(foods) or (unknown,), "" if form in HIDING_FORMS else finish, plated)
 
@@ -112,22 +113,18 @@ def _icon(kitchen: Kitchen, item: Mapping[str, Any]) -> Icon:
     return icon_of(item["item"], item["plated"], tuple(kitchen.ingredients))
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _item_words(item: Mapping[str, Any] | None) -> str:
+def _item_text(item: Mapping[str, Any] | None) -> str:
     if item is None:
         return "nothing"
-    return _words(item["item"]) + (" on a dish" if item["plated"] else "")
+    return spaced(item["item"]) + (" on a dish" if item["plated"] else "")
 
 
 @lru_cache(maxsize=1024)
 def labels_of(name: str) -> tuple[str, ...]:
-    """Return labels of an item or place: the whole name, then without the words that the icon shows anyway."""
-    words = [word for word in name.split("_") if word and word != "and"]
-    short = [word for word in words if word not in FORM_WORDS and word not in FINISH_WORDS]
-    return " ".join(words), " ".join(short or words)
+    """Return labels of an item or place: the full name, then the name without the parts that the icon shows."""
+    parts = [word for word in name.split("_") if word and word != "and"]
+    short = [word for word in parts if word not in FORM_WORDS and word not in FINISH_WORDS]
+    return " ".join(parts), " ".join(short or parts)
 
 
 # ------------------------------------------------------------------------------------------- the board
@@ -204,7 +201,7 @@ def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:
     for spec, agent, cook in zip(kitchen.agents, scene["agents"], _cooks(kitchen, scene), strict=True):
         left = f" ({agent['timer']} left)" if agent["timer"] > 0 else ""
         does = "nothing" if agent["action"] is None else f"{agent['action']}{left}"
-        held = held_spans(cook.held, _item_words(agent["holding"]))
+        held = held_spans(cook.held, _item_text(agent["holding"]))
         state = f"{spec.role}, facing {agent['facing']}"
         cards.append(agent_card(cook, spec.name, state, held, (Text("does", GREY), Text(does))))
     return cards
@@ -220,46 +217,46 @@ def _order_cards(kitchen: Kitchen, orders: list[str]) -> list[Card]:
     for i, order in enumerate(named):
         plated = kitchen.serving.get(order, False)
         detail = ("Order, " if i == 0 else "Next, ") + ("on a dish" if plated else "without a dish")
-        lines = Line((Text(_words(order), bold=i == 0),)), Line((Text(detail, GREY),))
+        lines = Line((Text(spaced(order), bold=i == 0),)), Line((Text(detail, GREY),))
         cards.append(Card(lines, icon_of(order, plated, ingredients), kind="order"))
     later = orders[len(named) :]
     if later:
         icons = (icon_of(order, kitchen.serving.get(order, False), ingredients) for order in later)
-        words = Text(", ".join(map(_words, later)), GREY)
-        cards.append(Card((Line((Text("Then", GREY), *icons, words), tall=True),), kind="order"))
+        names = Text(", ".join(map(spaced, later)), GREY)
+        cards.append(Card((Line((Text("Then", GREY), *icons, names), tall=True),), kind="order"))
     return cards
 
 
 def _utensil_note(name: str, utensil: Mapping[str, Any]) -> Line:
-    """Return how far a utensil is, and what is in it."""
+    """Return progress and contents of a utensil."""
     status = utensil["status"]
     state = f" ({utensil['time'] - utensil['timer']} left)" if status == "cooking" else ""
     state = " (ready)" if status == "ready" else state
     product = utensil["product"] if status in ("cooking", "ready") else None
-    words = _words(product) if product else ", ".join(map(_words, utensil["contents"])) or "empty"
-    return Line((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(words)))
+    contents = spaced(product) if product else ", ".join(map(spaced, utensil["contents"])) or "empty"
+    return Line((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(contents)))
 
 
 def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = ()) -> Sheet:
-    """Return the scene model of a moment.
+    """Return the scene model of a state.
 
     Args:
-        kitchen: The kitchen in words.
-        scene: The moment, see ``state.decode``; a seat's scene gives a picture of what the seat may know.
-        hidden: Places of counters of which nothing is shown, as the seat cannot use them.
+        kitchen: Specification of the kitchen.
+        scene: Result of ``state.decode``; a seat's scene gives a picture of the seat's knowledge.
+        hidden: Places of counters whose contents are not shown, as the seat cannot use them.
     """
     delivered = (f"Delivered: {scene['delivered']}", GOOD if scene["delivered"] else INK)
     limit = scene.get("limit")
-    words = f"Timestep {scene['timestep']}" + (f" of {limit}" if limit else "")
-    time = clock(words, [delivered], scene["timestep"], limit)
+    title = f"Timestep {scene['timestep']}" + (f" of {limit}" if limit else "")
+    time = clock(title, [delivered], scene["timestep"], limit)
     cards = (time, *_agent_cards(kitchen, scene), *_order_cards(kitchen, list(scene["orders"])))
     lines = 2.5 + 3.5 * len(kitchen.agents) + 2.5 * NAMED_ORDERS
-    counts = Counter(map(_item_words, scene["counters"]))
+    counts = Counter(map(_item_text, scene["counters"]))
     lying = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
     return Sheet(
         (_board(kitchen, scene, hidden), PanelColumn(cards, ORDERS_CHARS, lines)),
         notes=tuple(_utensil_note(*item) for item in scene["utensils"].items()),
         note_width=28,
         remark=("On counters:", lying or "nothing"),
-        listing=tuple(f"[{i}] {_item_words(counter)}" for i, counter in enumerate(scene["counters"], start=1)),
+        listing=tuple(f"[{i}] {_item_text(counter)}" for i, counter in enumerate(scene["counters"], start=1)),
     )

@@ -1,4 +1,4 @@
-"""What a scene of Collab-Overcooked may say: the form of each key, and what must hold between keys."""
+"""Form of scenes of Collab-Overcooked: the form of each key, and checks between keys."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ def _utensil_form(compiled: Compiled) -> Form:
     )
 
     def check(value: Any, place: str) -> dict[str, Any]:
-        given: dict[str, Any] = form(value, place)
-        if given.get("product") is not None and not given.get("contents"):
-            given.pop("contents", None)  # those of the recipe
-        return given
+        utensil: dict[str, Any] = form(value, place)
+        if utensil.get("product") is not None and not utensil.get("contents"):
+            utensil.pop("contents", None)  # those of the recipe
+        return utensil
 
     return check
 
@@ -145,9 +145,9 @@ def _check_position(compiled: Compiled, seat: int, position: list[int]) -> None:
 
 
 def _check_plated(compiled: Compiled, place: str, thing: Mapping[str, Any]) -> None:
-    """Only what a utensil has made comes onto a dish."""
-    made = compiled.tables.foods[compiled.names.items.index(thing["item"]), Food.UTENSIL] != NOTHING
-    if thing["plated"] and not made:
+    """Only products of utensils can be on a dish."""
+    is_product = compiled.tables.foods[compiled.names.items.index(thing["item"]), Food.UTENSIL] != NOTHING
+    if thing["plated"] and not is_product:
         why = "a dish cannot lie on a dish" if thing["item"] == compiled.names.items[DISH] else "no utensil makes it"
         raise ValueError(f"{place}.plated must be false for {thing['item']}, not True: {why}")
 
@@ -171,7 +171,7 @@ def _check_action(
 
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
-    """What is in a started utensil makes its product, in the time of the recipe."""
+    """Contents, product and time of a started utensil match its recipe."""
     product, timer = utensil["product"], utensil["timer"]
     if product is None:
         return  # the form leaves nothing else to say: without a product, timer and time are 0

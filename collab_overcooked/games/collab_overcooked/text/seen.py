@@ -66,12 +66,12 @@ class CookView(SeatView):
 
     @property
     def role(self) -> str:  # type: ignore[override]
-        """What the cook is, for example ``"chef"``."""
+        """Role of the cook, for example ``"chef"``."""
         return str(self._game.kitchen.agents[self._seat].role)
 
     @property
     def rules(self) -> str:
-        """The rules for people; the recipe stands in the text of those who know it."""
+        """Rules for people; the recipe is in the text of seats that know it."""
         return self._say(RULES)
 
     @cached_property

@@ -240,7 +240,7 @@ def vocabulary(compiled: Compiled, seat: int) -> list[str]:
 
 
 def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
-    """Return an agent's event of one step in words, None where nothing happened.
+    """Return an agent's event of one step as names, None if nothing happened.
 
     Returns:
         ``event`` (name), ``item``, ``place``, and ``label``, the action as histories and metrics spell it.
@@ -270,8 +270,8 @@ def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
 # ------------------------------------------------------------------------------------------- descriptions
 
 
-def words(name: str) -> str:
-    """Write an identifier as words."""
+def spaced(name: str) -> str:
+    """Return an identifier with spaces instead of underscores."""
     return name.replace("_", " ")
 
 
@@ -284,18 +284,18 @@ def _held(agent: Mapping[str, Any]) -> str:
 
 def recipe_text(kitchen: Kitchen, order: str) -> str:
     """Write out the recipe of an order: title, raw ingredients with counts, numbered steps."""
-    task = kitchen.tasks.get(order, TaskSpec(order, words(order).capitalize(), 0, 0, ()))
+    task = kitchen.tasks.get(order, TaskSpec(order, spaced(order).capitalize(), 0, 0, ()))
     below = Counter(name for name in (*ingredients_below(kitchen, order), order) if name in kitchen.ingredients)
     lines = [f"Recipe: {task.title}", "Ingredients: " + ", ".join(f"{count} {name}" for name, count in below.items())]
     operations = {station.name: station.operation for station in kitchen.stations.values() if station.kind == "utensil"}
     steps = [
-        f"{operations[recipe.utensil].capitalize()} {_join(recipe.inputs)} in the {words(recipe.utensil)} "
+        f"{operations[recipe.utensil].capitalize()} {_join(recipe.inputs)} in the {spaced(recipe.utensil)} "
         f"for {recipe.time} timesteps to get {recipe.product}."
         for recipe in recipe_steps(kitchen, order)
     ]
     last = kitchen.recipe_of(order)
     if kitchen.serving.get(order) and last is not None:
-        steps.append(f"Fill a dish with the {order} from the {words(last.utensil)}.")
+        steps.append(f"Fill a dish with the {order} from the {spaced(last.utensil)}.")
     steps.append(f"Deliver the {order}.")
     return "\n".join(lines + [f"{number}. {step}" for number, step in enumerate(steps, start=1)])
 

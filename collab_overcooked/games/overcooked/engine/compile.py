@@ -113,14 +113,14 @@ def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
     counts = {len(layout.starts) for layout in layouts}
     if config.players is None and len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
-    wanted = counts.pop() if config.players is None else config.players
-    if isinstance(wanted, bool) or not isinstance(wanted, int) or not 1 <= wanted <= MAX_PLAYERS:
-        raise ValueError(f"players must be an integer from 1 to {MAX_PLAYERS}, not {wanted!r}")
+    players = counts.pop() if config.players is None else config.players
+    if isinstance(players, bool) or not isinstance(players, int) or not 1 <= players <= MAX_PLAYERS:
+        raise ValueError(f"players must be an integer from 1 to {MAX_PLAYERS}, not {players!r}")
     for layout in layouts:
         room = len(layout.cells(" "))
-        if room < wanted:
-            raise ValueError(f"layout {layout.name} has {room} floor cells, too few for {wanted} players")
-    return wanted
+        if room < players:
+            raise ValueError(f"layout {layout.name} has {room} floor cells, too few for {players} players")
+    return players
 
 
 def _refuse_small_orders(layout: Layout) -> None:

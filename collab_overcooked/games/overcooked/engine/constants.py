@@ -103,7 +103,7 @@ class Param(IntEnum):
     """Entries of ``Tables.params``: the options that hold for all layouts of a pool."""
 
     AUTO_START = 0  # 1 where a pot starts by itself at three ingredients
-    GATE_PAUSE = 1  # 1 where a gate's counter rests while somebody stands on it
+    GATE_PAUSE = 1  # 1 if a gate's counter pauses while a player stands on it
     GATE_ANYONE = 2  # 1 where full hands open gates too
     GATE_RESET = 3  # 1 where gates are closed at a reset
     RANDOM_START = 4

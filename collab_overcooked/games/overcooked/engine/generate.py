@@ -31,9 +31,9 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """What drawn layouts shall be like; a pair is the least and the most, drawn anew for each layout."""
+    """Options of the layout generator; a pair is a minimum and maximum, sampled for each layout."""
 
-    seed: int = option(0, "Seed of the drawing.")
+    seed: int = option(0, "Random seed.")
     count: int = option(64, "Number of layouts.")
     players: int = option(2, "Start cells, 1 to 4.")
     width: Range = option((5, 9), "Columns of the grid, edge included.")
@@ -47,31 +47,31 @@ class Wishes:
     servings: Range = option((1, 2), "Serving cells.")
 
 
-def read_wishes(given: Mapping[str, Any] | None) -> Wishes:
+def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
     """Read options; a single number stands for a pair of it.
 
     Raises:
-        ValueError: For an unknown name or a value outside what is possible.
+        ValueError: For an unknown name or a value out of range.
     """
-    if not isinstance(given or {}, Mapping):
-        raise ValueError(f"generator must be a mapping, not {quote_value(given)}")
-    given = dict(given or {})
+    if not isinstance(options or {}, Mapping):
+        raise ValueError(f"generator must be a mapping, not {quote_value(options)}")
+    options = dict(options or {})
     names = [field.name for field in fields(Wishes)]
-    for name in given:
+    for name in options:
         if name not in names:
             raise ValueError(near_matches("generator option", name, names))
     for name in ("seed", "count", "players"):
-        if name in given:
+        if name in options:
             most = {"players": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
-            given[name] = parse_integer(name, given[name], 0 if name == "seed" else 1, most=most)
-    players = given.get("players", Wishes.players)
+            options[name] = parse_integer(name, options[name], 0 if name == "seed" else 1, most=most)
+    players = options.get("players", Wishes.players)
     limits = {name: (low, MAX_SIDE) for name, low in MINIMA.items()} | {"rooms": (1, players)}
     for name, (low, high) in limits.items():
-        if name in given:
-            given[name] = _pair(name, given[name], low, high)
-    if "counters" in given:
-        given["counters"] = _shares(given["counters"])
-    wishes = Wishes(**given)
+        if name in options:
+            options[name] = _pair(name, options[name], low, high)
+    if "counters" in options:
+        options["counters"] = _shares(options["counters"])
+    wishes = Wishes(**options)
     if wishes.onions[1] + wishes.tomatoes[1] == 0:
         raise ValueError("onions and tomatoes are both 0; a soup needs one of them")
     return wishes
@@ -129,10 +129,10 @@ def generate(wishes: Wishes) -> list[Layout]:
 def _values(grid: str, name: str, wishes: Wishes) -> dict[str, Any]:
     """Return a layout file's keys."""
     orders = [list(names_of(soup)) for soup in _recipes(grid)]
-    given = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(Wishes, key))
+    changed = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(Wishes, key))
     return {
         "name": name,
-        "description": f"Drawn by the generator{f' with {given}' if given else ''}.",
+        "description": f"Drawn by the generator{f' with {changed}' if changed else ''}.",
         "grid": grid,
         "orders": orders,
     }

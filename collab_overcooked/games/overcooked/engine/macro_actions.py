@@ -223,8 +223,8 @@ def choose_side(thing, params, paths):
 def act_in_place(verb, here, hand, times, macro, event):
     """At the object, interact and end the directive, regardless of the outcome.
 
-    With wrongly filled hands nobody interacts: the original then never ends but for loading, the strict rules have
-    ended it before. Mutates: macro, event.
+    Players whose hands do not fit the directive do not interact: in the original it never ends except for loading, by
+    the strict rules it has ended before. Mutates: macro, event.
     """
     if verb == Verb.LOAD:
         end_directive(macro, event)

@@ -18,14 +18,14 @@ def number_objects(layouts: Sequence[Layout], grids: Array) -> Array:
     Returns:
         int32 (K, M, 5), see ``Object``; the same row names the same kind and number in every layout.
     """
-    found = [_cells_by_kind(grid, set(own.shared_counters)) for own, grid in zip(layouts, grids, strict=True)]
-    counts = [max(len(own[kind]) for own in found) for kind in Kind]
-    objects = np.full((len(found), sum(counts), len(Object)), NOTHING, np.int32)
-    for layout, own, rows in zip(layouts, found, objects, strict=True):
+    pool = [_cells_by_kind(grid, set(layout.shared_counters)) for layout, grid in zip(layouts, grids, strict=True)]
+    counts = [max(len(cells[kind]) for cells in pool) for kind in Kind]
+    objects = np.full((len(pool), sum(counts), len(Object)), NOTHING, np.int32)
+    for layout, cells, rows in zip(layouts, pool, objects, strict=True):
         slot = 0
         for kind in Kind:
             for number in range(counts[kind]):
-                cell = own[kind][number] if number < len(own[kind]) else (NOTHING, NOTHING)
+                cell = cells[kind][number] if number < len(cells[kind]) else (NOTHING, NOTHING)
                 rows[slot] = (kind, number, *cell, layout.share_soup)
                 slot += 1
     return objects

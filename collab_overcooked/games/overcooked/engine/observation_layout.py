@@ -151,19 +151,19 @@ def compile_view(
     terrain = _pad(terrain, size)
     order = AXES[axes or ("hwc" if obs == "jaxmarl" else "whc")]
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
-    own = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
-    channels = PLAYER_CHANNELS * n_players + own
+    map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
+    channels = PLAYER_CHANNELS * n_players + map_channels
     shape = _fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     template = _template(
-        terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, own, view_radius or 0, order
+        terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
     )
     none = np.zeros((len(terrain), 0, len(Closest)), np.int32), np.zeros((len(terrain), 0, 0), np.int32)
-    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:own])
+    space = _map_space(shape, order, _max_numbers(encoding, cook_time, gate_limit)[:map_channels])
     return Seen(view, holders, template, *none, space)
 
 
 def _template(
-    terrain: Array, table: Mapping[Terrain, int], channels: int, own: int, margin: int, order: Sequence[int]
+    terrain: Array, table: Mapping[Terrain, int], channels: int, map_channels: int, margin: int, order: Sequence[int]
 ) -> Array:
     """Return the maps as pictures show them before anything moves, uint8 (K, L).
 
@@ -171,14 +171,14 @@ def _template(
         terrain: int32 (K, H, W).
         table: Channel of each terrain, after those of the players.
         channels: Number of channels.
-        own: Number of channels after those of the players.
+        map_channels: Number of channels after those of the players.
         margin: Empty cells around a map.
         order: Order of x, y and channel in memory.
     """
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in table.items():
-        if channel < own:
-            template[..., channels - own + channel] = terrain == kind
+        if channel < map_channels:
+            template[..., channels - map_channels + channel] = terrain == kind
     margins = (margin, margin)
     template = np.pad(template, ((0, 0), margins, margins, (0, 0)))
     template = template.transpose(0, *(axis + 1 for axis in _from_rows(order)))

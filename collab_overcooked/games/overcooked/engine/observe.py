@@ -76,7 +76,7 @@ def draw_maps(players, cells, clock, terrain, times, template, holders, view, ob
     """
     first = observations[0]
     copy_numbers(template, first)
-    draw_moment(players, cells, clock, terrain, times, holders, 0, 0, view, first)
+    draw_state(players, cells, clock, terrain, times, holders, 0, 0, view, first)
     for i in range(1, players.shape[0]):
         copy_numbers(first, observations[i])
     for i in range(players.shape[0]):
@@ -88,7 +88,7 @@ def draw_window(i, players, cells, clock, terrain, times, template, holders, vie
     """A player with a view radius sees the part of the map around itself. Mutates: out."""
     left, top = players[i, Player.X] - view[View.RADIUS], players[i, Player.Y] - view[View.RADIUS]
     copy_window(template, players[i, Player.X], players[i, Player.Y], view, out)
-    draw_moment(players, cells, clock, terrain, times, holders, left, top, view, out)
+    draw_state(players, cells, clock, terrain, times, holders, left, top, view, out)
     mark_players(i, players, left, top, view, out)
 
 
@@ -133,7 +133,7 @@ def mark_players(i, players, left, top, view, out):
 
 
 @kernel
-def draw_moment(players, cells, clock, terrain, times, holders, left, top, view, out):
+def draw_state(players, cells, clock, terrain, times, holders, left, top, view, out):
     """Objects are drawn where they lie or are held, and open gates; little time left is a channel. Mutates: out."""
     step, encoding, base = view[View.STEP_CHANNEL], view[View.ENCODING], PLAYER_CHANNELS * players.shape[0]
     for h in range(holders.shape[0]):

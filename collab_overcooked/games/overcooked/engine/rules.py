@@ -240,11 +240,11 @@ def use_counter(i, hand, cell, players, cells, terrain, dish_pots, all_full, non
 
 
 @kernel
-def use_dispenser(i, hand, given, players, cells, terrain, dish_pots, all_full):
+def use_dispenser(i, hand, item, players, cells, terrain, dish_pots, all_full):
     """A dispenser gives one object; usefulness is not recorded for tomatoes. Mutates: hand. Returns: event bits."""
-    useful = is_pickup_useful(given, i, players, cells, terrain, dish_pots, all_full)
-    put(hand, given)
-    return 0 if given == Item.TOMATO else event_bits(PICKUPS[given], useful)
+    useful = is_pickup_useful(item, i, players, cells, terrain, dish_pots, all_full)
+    put(hand, item)
+    return 0 if item == Item.TOMATO else event_bits(PICKUPS[item], useful)
 
 
 @kernel
@@ -333,27 +333,27 @@ def can_enter(x, y, terrain, cells):
 def move_players(terrain, players, cells, events, moves):
     """A direction turns a player and moves it if the cell ahead is free; if any two players collide, no player moves.
 
-    Mutates: players, moves (2, N), which gets the cells before the step and the wanted ones.
+    Mutates: players, moves (2, N), which gets the cells before the step and the target cells.
     """
-    before, wanted, width = moves[0], moves[1], terrain.shape[1]
+    before, targets, width = moves[0], moves[1], terrain.shape[1]
     walking = False
     for i in range(players.shape[0]):
         x, y = players[i, Player.X], players[i, Player.Y]
         before[i] = y * width + x
-        wanted[i] = before[i]
+        targets[i] = before[i]
         direction = events[i, EventColumn.PRIMITIVE]
         if direction < Action.STAY:
             players[i, Player.FACING] = direction
             ahead_x, ahead_y = cell_ahead(x, y, direction)
             if can_enter(ahead_x, ahead_y, terrain, cells):
-                wanted[i] = ahead_y * width + ahead_x
+                targets[i] = ahead_y * width + ahead_x
                 walking = True
     if not walking:
         return
-    resolve_moves_together(before, wanted)
+    resolve_moves_together(before, targets)
     for i in range(players.shape[0]):
-        players[i, Player.X] = wanted[i] % width
-        players[i, Player.Y] = wanted[i] // width
+        players[i, Player.X] = targets[i] % width
+        players[i, Player.Y] = targets[i] // width
 
 
 # ------------------------------------------------------------------------------------------- what goes on by itself

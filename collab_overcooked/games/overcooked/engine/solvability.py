@@ -1,7 +1,7 @@
 """Proof that a kitchen can be worked in: who carries what from where to where until a soup is served.
 
 The proof counts on little. Players who are not needed stay where they start and are in the way; those who act have
-parts of the floor to themselves, so that nobody can block anybody, and hand things over on counters between the parts.
+parts of the floor to themselves, so that none can block another, and hand things over on counters between the parts.
 Each soup's ingredients, dish and soup go one after the other. A kitchen without such a proof may still be workable,
 by players who step aside for each other. Gates count as open floor: a proof does not time them.
 """

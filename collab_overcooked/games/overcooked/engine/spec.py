@@ -65,7 +65,7 @@ class Layout:
         gate_limit: Unoccupied steps after which an open gate closes.
         shared_counters: Cells (x, y) of counters that directives name apart, as places for handing over.
         share_soup: Whether the original's directives put soup there too.
-        par: Score that a good team reaches in 400 steps, if somebody worked it out.
+        par: Score that a good team reaches in 400 steps, if it is known.
     """
 
     document: Document
@@ -102,7 +102,7 @@ class Layout:
 
     def cells(self, symbol: str) -> list[tuple[int, int]]:
         """Return the cells (x, y) of a symbol, row by row."""
-        return [(x, y) for y, row in enumerate(self.grid) for x, found in enumerate(row) if found == symbol]
+        return [(x, y) for y, row in enumerate(self.grid) for x, cell in enumerate(row) if cell == symbol]
 
 
 def layouts() -> list[str]:
@@ -160,27 +160,27 @@ def read_layout(doc: Document) -> Layout:
     )
 
 
-def check_shaping(given: Any, default: Mapping[str, float], error: Any = ValueError) -> dict[str, float]:
-    """Return what shaped reward pays, with the default where nothing is given.
+def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = ValueError) -> dict[str, float]:
+    """Parse the amounts of shaped reward; missing ones get the default.
 
     Args:
-        given: None or a mapping of ``potting``, ``dish`` and ``soup`` to numbers; those left out stay as they are.
+        shaping: None or a mapping of ``potting``, ``dish`` and ``soup`` to numbers.
         default: What it pays otherwise.
         error: Makes the exception from a message.
 
     Raises:
         ValueError: For an unknown name or something that is no number.
     """
-    if given is None:
+    if shaping is None:
         return dict(default)
-    if not isinstance(given, Mapping):
-        raise error(f"shaping must map {', '.join(default)} to numbers, not {quote_value(given)}")
-    for name, value in given.items():
+    if not isinstance(shaping, Mapping):
+        raise error(f"shaping must map {', '.join(default)} to numbers, not {quote_value(shaping)}")
+    for name, value in shaping.items():
         if name not in default:
             raise error(near_matches("shaped reward", name, default))
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_PAY:
             raise error(f"shaping of {name} must be a number from -{MAX_PAY} to {MAX_PAY}, not {quote_value(value)}")
-    return {name: float(given.get(name, value)) for name, value in default.items()}
+    return {name: float(shaping.get(name, value)) for name, value in default.items()}
 
 
 def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
@@ -230,7 +230,7 @@ def _check_cell(where: str, symbol: str, edge: bool, starts: Mapping[str, Any]) 
 
 def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
     if not starts:
-        raise LayoutError(f"{doc.row_of('grid', 0)}: nobody starts in the grid; put the digit 1 on a floor cell")
+        raise LayoutError(f"{doc.row_of('grid', 0)}: no player starts in the grid; put the digit 1 on a floor cell")
     for k, digit in enumerate(sorted(starts), start=1):
         if digit != str(k):
             raise LayoutError(f"{doc.row_of('grid', 0)}: the grid starts player {digit} but not player {k}")
@@ -251,11 +251,11 @@ def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
 
 def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
     """Read a number for all soups, or one for each onion and each tomato in them."""
-    given = doc.at(key)
-    if not isinstance(given, dict):
+    value = doc.at(key)
+    if not isinstance(value, dict):
         return dict.fromkeys(SOUPS, doc.integer(key, default=default))
-    if set(given) != set(INGREDIENTS):
-        raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {quote_value(given)}", key)
+    if set(value) != set(INGREDIENTS):
+        raise doc.error(f"{key} is one number, or maps both onion and tomato to one, not {quote_value(value)}", key)
     onion, tomato = (doc.integer(key, name) for name in INGREDIENTS)
     return {(onions, tomatoes): onion * onions + tomato * tomatoes for onions, tomatoes in SOUPS}
 
@@ -265,14 +265,14 @@ def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> t
     orders: list[Soup] = []
     for i, entry in enumerate(doc.listed(SOUP_LIST, "orders", default=[])):
         path = ("orders", i)
-        own = doc.mapping(*path, only=("soup", "value", "cook_time")) if isinstance(entry, dict) else {"soup": entry}
-        soup = _soup(doc, own.get("soup"), path)
+        order = doc.mapping(*path, only=("soup", "value", "cook_time")) if isinstance(entry, dict) else {"soup": entry}
+        soup = _soup(doc, order.get("soup"), path)
         if soup in orders:
             raise doc.error("this soup is ordered a second time; keep one of them", *path)
         orders.append(soup)
-        if "value" in own:
+        if "value" in order:
             values[soup] = doc.integer(*path, "value")
-        if "cook_time" in own:
+        if "cook_time" in order:
             times[soup] = doc.integer(*path, "cook_time")
     return tuple(orders) or SOUPS
 
@@ -307,7 +307,7 @@ def read_public_layout(path: Path) -> Document:
     """
     try:
         tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
-        given = ast.literal_eval(tree)
+        content = ast.literal_eval(tree)
     except (OSError, UnicodeDecodeError) as error:
         raise LayoutError(f"cannot read layout file {path}: {getattr(error, 'strerror', None) or error}") from None
     except SyntaxError as error:
@@ -316,14 +316,14 @@ def read_public_layout(path: Path) -> Document:
         raise LayoutError(
             f"{path.name}: a .layout file holds plain values only: texts, numbers, lists, dictionaries, None"
         ) from None
-    if not isinstance(given, dict) or not isinstance(tree.body, ast.Dict):
-        raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(given).__name__}")
+    if not isinstance(content, dict) or not isinstance(tree.body, ast.Dict):
+        raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(content).__name__}")
     lines = {
         key.value: value.lineno
         for key, value in zip(tree.body.keys, tree.body.values, strict=True)
         if isinstance(key, ast.Constant)
     }
-    doc = Document(path.name, given, {(key,): (path.name, line) for key, line in lines.items()})
+    doc = Document(path.name, content, {(key,): (path.name, line) for key, line in lines.items()})
     values = {"name": path.stem, **_translate(doc)}
     marks = {(key,): doc.marks.get((_public_key(key),), (path.name, 1)) for key in values}
     if "grid" in lines:
@@ -333,38 +333,38 @@ def read_public_layout(path: Path) -> Document:
 
 def _public_key(key: str) -> str:
     """Return the public name of a key, for the line of a complaint."""
-    names = {ours: public for table in (RENAMED, ORDERS) for public, ours in table.items()}
+    names = {key: public for table in (RENAMED, ORDERS) for public, key in table.items()}
     return names.get(key, "rew_shaping_params" if key == "shaping" else key)
 
 
 def _translate(doc: Document) -> dict[str, Any]:
-    given = doc.content
+    content = doc.content
     doc.mapping(only=PUBLIC_KEYS)
-    if given.get("start_order_list") is not None:
+    if content.get("start_order_list") is not None:
         key = "start_order_list"
         raise doc.error(f"{key} must be None: orders one after the other are not supported", key)
-    values: dict[str, Any] = {RENAMED[key]: value for key, value in given.items() if key in RENAMED}
-    if isinstance(given.get("grid"), str):
-        values["grid"] = "\n".join(row.strip() for row in given["grid"].strip("\n").split("\n"))
-    for public, ours in ORDERS.items():
+    values: dict[str, Any] = {RENAMED[key]: value for key, value in content.items() if key in RENAMED}
+    if isinstance(content.get("grid"), str):
+        values["grid"] = "\n".join(row.strip() for row in content["grid"].strip("\n").split("\n"))
+    for public, key in ORDERS.items():
         entries = doc.listed("orders such as {'ingredients': ['onion']}", public, default=[])
-        values[ours] = [_public_soup(doc, entry, public) for entry in entries]
-    for ours, names in PAIRED.items():
-        if any(name in given for name in names):
-            _pair(doc, values, ours, names)
-    for ours, name in LISTED.items():
-        if name in given:
-            _spread(doc, values, ours, name)
-    if given.get("rew_shaping_params") is not None:
-        values["shaping"] = _public_shaping(doc, given["rew_shaping_params"])
+        values[key] = [_public_soup(doc, entry, public) for entry in entries]
+    for key, names in PAIRED.items():
+        if any(name in content for name in names):
+            _pair(doc, values, key, names)
+    for key, name in LISTED.items():
+        if name in content:
+            _spread(doc, values, key, name)
+    if content.get("rew_shaping_params") is not None:
+        values["shaping"] = _public_shaping(doc, content["rew_shaping_params"])
     return values
 
 
-def _pair(doc: Document, values: dict[str, Any], ours: str, names: tuple[str, str]) -> None:
+def _pair(doc: Document, values: dict[str, Any], key: str, names: tuple[str, str]) -> None:
     """Give each onion and each tomato its own number."""
-    if ours in values or not all(name in doc for name in names):
+    if key in values or not all(name in doc for name in names):
         raise doc.error(f"give both {' and '.join(names)}, and no one number for all soups beside", *names[:1])
-    values[ours] = dict(zip(INGREDIENTS, (doc[name] for name in names), strict=True))
+    values[key] = dict(zip(INGREDIENTS, (doc[name] for name in names), strict=True))
 
 
 def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
@@ -373,26 +373,26 @@ def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
     return entry["ingredients"]
 
 
-def _spread(doc: Document, values: dict[str, Any], ours: str, name: str) -> None:
+def _spread(doc: Document, values: dict[str, Any], key: str, name: str) -> None:
     """Give each order its own number of a list."""
     numbers, orders = doc[name], values["orders"]
-    if ours in values or not isinstance(numbers, list) or len(numbers) != len(orders):
+    if key in values or not isinstance(numbers, list) or len(numbers) != len(orders):
         raise doc.error(f"{name} needs one number for each of start_all_orders, and none for all soups beside", name)
     values["orders"] = [
-        {**(order if isinstance(order, dict) else {"soup": order}), ours: number}
+        {**(order if isinstance(order, dict) else {"soup": order}), key: number}
         for order, number in zip(orders, numbers, strict=True)
     ]
 
 
-def _public_shaping(doc: Document, given: Any) -> dict[str, Any]:
+def _public_shaping(doc: Document, rewards: Any) -> dict[str, Any]:
     """Translate shaped rewards; those that a file leaves out pay nothing, as in the original."""
-    if not isinstance(given, dict):
+    if not isinstance(rewards, dict):
         raise doc.error(
-            f"rew_shaping_params must be None or a dictionary, not {quote_value(given)}", "rew_shaping_params"
+            f"rew_shaping_params must be None or a dictionary, not {quote_value(rewards)}", "rew_shaping_params"
         )
-    for name, value in given.items():
+    for name, value in rewards.items():
         if name not in (*SHAPED, *UNPAID):
             raise doc.error(near_matches("shaped reward", name, (*SHAPED, *UNPAID)), "rew_shaping_params")
         if name in UNPAID and value != 0:
             raise doc.error(f"{name} must be 0: the original never pays it either", "rew_shaping_params")
-    return {ours: given.get(name, 0) for name, ours in SHAPED.items()}
+    return {key: rewards.get(name, 0) for name, key in SHAPED.items()}

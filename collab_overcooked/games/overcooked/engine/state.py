@@ -65,7 +65,7 @@ class Tables(NamedTuple):
     starts: Array  # (K, N, 2) x, y
     regions: Array  # (K, H, W) number of the floor, closed off by all but floor, that a cell belongs to, or NOTHING
     pots: Array  # (K, P, 2) x, y, row by row; unused rows are 0
-    gates: Array  # (K, G, 2) likewise
+    gates: Array  # (K, G, 2) x, y, row by row; unused rows are 0
     values: Array  # (K, 4, 4) what delivering a soup pays, by onions and tomatoes: 0 if not ordered, bonus included
     best: Array  # (K, 4, 4) the most that can still be made of these onions and tomatoes
     times: Array  # (K, 4, 4) steps of cooking
@@ -104,17 +104,17 @@ class Out(NamedTuple):
     events: Array = array_of("N", EventColumn)
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
     paths: Array = array_of(Path, "H", "W")  # scratch
-    moves: Array = array_of(2, "N")  # scratch: cells before the step, and wanted ones
+    moves: Array = array_of(2, "N")  # scratch: cells before the step, and target cells
 
 
 # ------------------------------------------------------------------------------------------- readable scenes
 
 
 def decode(names: SceneNames, tables: Tables, state: State, i: int, derived: bool = True) -> dict[str, Any]:
-    """Return environment ``i`` as plain words and numbers, fit for JSON; text and pictures are made from it.
+    """Return environment ``i`` as names and numbers, fit for JSON; texts and pictures are made from it.
 
     Args:
-        names: Words for layouts and directives.
+        names: Names of layouts and directives.
         tables: Compiled tables.
         state: Arrays of a batch.
         i: Environment index.
@@ -122,7 +122,7 @@ def decode(names: SceneNames, tables: Tables, state: State, i: int, derived: boo
 
     Returns:
         Mapping with the counters, ``layout``, ``players``, ``objects`` on counters and in pots, and ``gates``, all in
-        reading order, then what nobody knows: ``chance`` and, where some choose directives, their ``memory``. A soup
+        reading order, then hidden state: ``chance`` and, for players with directives, their ``memory``. A soup
         has ``ingredients``, ``tick`` (-1 until it cooks) and ``time``, its steps of cooking.
     """
     clock, cells = state.clock[i], state.cells[i]
@@ -165,8 +165,8 @@ def _directive(names: SceneNames, action: int) -> str | None:
 
 
 def _decode_memory(names: SceneNames, macros: Array) -> list[dict[str, Any] | None]:
-    """Return what each player with directives remembers; nothing of those who choose primitive actions."""
-    found: list[dict[str, Any] | None] = []
+    """Return the memory of each player with directives; None for players with primitive actions."""
+    memory: list[dict[str, Any] | None] = []
     for macro, medium in zip(macros.tolist(), names.medium, strict=True):
         x, y, facing, before = (macro[column] for column in (Past.X, Past.Y, Past.FACING, Past.DIRECTIVE))
         past = {
@@ -179,8 +179,8 @@ def _decode_memory(names: SceneNames, macros: Array) -> list[dict[str, Any] | No
             "facing": None if facing == NOTHING else Direction(facing).name.lower(),
             "last": [_directive(names, action or NOTHING) for action in macro[Past.LAST :]],
         }
-        found.append(past if medium else None)
-    return found
+        memory.append(past if medium else None)
+    return memory
 
 
 def _decode_thing(thing: Array, times: Array, derived: bool) -> dict[str, Any] | None:
@@ -301,7 +301,7 @@ def _encode_players(tables: Tables, k: int, rows: Array, cells: Array, players: 
         x, y = row[[Player.X, Player.Y]].tolist()
         gate_open = cells[y, x, Thing.ITEM] == Item.OPEN
         if tables.floor[k, y, x] == NOTHING or (tables.terrain[k, y, x] == Terrain.GATE and not gate_open):
-            raise ValueError(f"nobody can stand at {[x, y]}; players stand on floor or in open gates")
+            raise ValueError(f"no player can stand at {[x, y]}; players stand on floor or in open gates")
         if "facing" in player:
             row[Player.FACING] = Direction[player["facing"].upper()]
         if "holding" in player:

@@ -1,4 +1,4 @@
-"""The arrays that tasks are assigned with: what is known of the layouts, and scratch memory.
+"""Arrays of task assignment: static information of the layouts, and scratch memory.
 
 Shape letters: K layouts, B environments, N players, S stations (cells that one can face), F floor and gate cells.
 """
@@ -17,10 +17,10 @@ from collab_overcooked.kernels.grid import OFFSETS
 Array = np.ndarray
 FAR = 1 << 12  # no way
 HAND_OVER = 4  # steps that a change of hands costs beside the ways
-GATE_COST = 6  # steps that a closed gate costs where somebody else may open it
-LOCKED_IN = 80  # steps that it costs where nobody may, as whoever carries something could be stuck behind it
+GATE_COST = 6  # steps that a closed gate costs if another player may open it
+LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a thing could be stuck behind it
 AHEAD = 6  # steps by which work for the soup after the next counts as longer
-GATE_BONUS = 12  # steps by which opening a gate for somebody counts as shorter
+GATE_BONUS = 12  # steps by which opening a gate for another player counts as shorter
 BASE = 1 << 13  # of the joint cost, one digit a player
 STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
 ONION, TOMATO, DISH, SOUP = int(Item.ONION), int(Item.TOMATO), int(Item.DISH), int(Item.SOUP)
@@ -35,7 +35,7 @@ class Station(IntEnum):
 
 
 class Trust(IntEnum):
-    """Whether a player does what is decided here."""
+    """Relation of a player to the assigner: kin follow its decisions, strangers do not."""
 
     IN_THE_WAY = -1  # a stranger that stands still: its cell is like a closed gate
     STRANGER = 0
@@ -46,7 +46,7 @@ KIN, IN_THE_WAY = int(Trust.KIN), int(Trust.IN_THE_WAY)
 
 
 class StaticInfo(NamedTuple):
-    """What an assigner knows of a pool of layouts beyond its tables; int32."""
+    """Static information of a pool of layouts beyond its tables; int32."""
 
     stations: Array  # (K, S, 3) see Station, row by row
     stands: Array  # (K, S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
@@ -68,11 +68,11 @@ class Need(IntEnum):
 
     ONIONS = 0  # missing now
     TOMATOES = 1
-    DISH = 2  # 1 where one is needed and nobody brings it
+    DISH = 2  # 1 if one is needed and no player brings it
     READY = 3  # steps until the soup is ready
     NEXT_ONIONS = 4  # for the soup after this one
     NEXT_TOMATOES = 5
-    START = 6  # 1 where somebody has to start it
+    START = 6  # 1 if a player has to start it
 
 
 NEED_NOW, NEED_LATER, NEED_DISH = int(Need.ONIONS), int(Need.NEXT_ONIONS), int(Need.DISH)
@@ -82,8 +82,8 @@ class Scratch(NamedTuple):
     """Scratch memory for one environment at a time."""
 
     fields: Array = array_of("S", "F")  # steps from a cell to facing a station, gates as they are
-    opened: Array = array_of("S", "F")  # likewise, all gates open
-    carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by whatever hands
+    opened: Array = array_of("S", "F")  # the same with all gates open
+    carries: Array = array_of("S", "F")  # steps of a thing from a cell to a station, by any hands
     gate: Array = array_of(1)  # steps that a closed gate costs
     passable: Array = array_of("F")
     queue: Array = array_of("F")
@@ -91,20 +91,20 @@ class Scratch(NamedTuple):
     goals: Array = array_of("N", Goal)
     empty: Array = array_of(Thing)  # a pot with nothing in it; never written
     loose: Array = array_of(Item)  # things on counters that are not yet counted for a need
-    taken: Array = array_of("S")  # 1 where somebody takes from or puts on a counter already
+    taken: Array = array_of("S")  # 1 if a player already takes from or puts on a counter
     order: Array = array_of("N")  # players by urgency
     choices: Array = array_of("N", 5, 2)  # cell after a move, and its cost
 
 
 def make_static_info(tables: Any) -> StaticInfo:
-    """Look at all layouts of a pool."""
-    own = [_layout_info(terrain, floor) for terrain, floor in zip(tables.terrain, tables.floor, strict=True)]
-    n_stations, n_cells = max(len(static[0]) for static in own), tables.neighbours.shape[1]
-    stations = np.full((len(own), n_stations, len(Station)), NOTHING, np.int32)
-    stands = np.full((len(own), n_stations, 4), NOTHING, np.int32)
+    """Make the static information of a pool of layouts."""
+    layouts = [_layout_info(terrain, floor) for terrain, floor in zip(tables.terrain, tables.floor, strict=True)]
+    n_stations, n_cells = max(len(static[0]) for static in layouts), tables.neighbours.shape[1]
+    stations = np.full((len(layouts), n_stations, len(Station)), NOTHING, np.int32)
+    stands = np.full((len(layouts), n_stations, 4), NOTHING, np.int32)
     n_regions = np.array([_count_regions(neighbours) for neighbours in tables.neighbours], np.int32)
-    gates = np.full((len(own), n_cells), NOTHING, np.int32)
-    for k, (rows, sides) in enumerate(own):
+    gates = np.full((len(layouts), n_cells), NOTHING, np.int32)
+    for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:

@@ -11,8 +11,8 @@ from collab_overcooked.games.overcooked.policies.joint_moves import can_act, fac
 from collab_overcooked.kernels.arrays import copy_numbers
 from collab_overcooked.kernels.jit import kernel
 
-ERRANDS = 16  # among which a player chooses
-COUNTERS = 4  # empty counters among them, the nearest
+ERRANDS = 16  # maximum number that a player chooses from
+COUNTERS = 4  # of these, nearest empty counters
 JOINT = 48  # joint errands tried from one node
 PATIENCE = 3  # steps that a player is blocked before it chooses anew
 
@@ -81,7 +81,7 @@ def make_children(tables, static, ways, players, cells, clock, goals, options, p
     Returns:
         Number of children.
     """
-    n, made = players.shape[1], 0
+    n, count = players.shape[1], 0
     for w in range(players.shape[0]):
         k, total = clock[w, Clock.LAYOUT], 1
         floor, stations, times = tables.floor[k], static.stations[k], tables.times[k]
@@ -96,15 +96,15 @@ def make_children(tables, static, ways, players, cells, clock, goals, options, p
             total *= options[i, ERRANDS]
         stride = 1 + (total - 1) // JOINT
         for code in range((clock[w, Clock.T] + 7 * w) % stride, total, stride):
-            if made == parents.shape[0]:
-                return made
+            if count == parents.shape[0]:
+                return count
             rest = code
             for i in range(n):
-                chosen[made, i] = options[i, rest % options[i, ERRANDS]]
+                chosen[count, i] = options[i, rest % options[i, ERRANDS]]
                 rest //= options[i, ERRANDS]
-            parents[made] = w
-            made += 1
-    return made
+            parents[count] = w
+            count += 1
+    return count
 
 
 @kernel

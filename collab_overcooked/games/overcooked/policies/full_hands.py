@@ -66,7 +66,7 @@ def list_needs(stations, cells, values, times, auto_start, scratch):
 
 @kernel
 def count_loose(stations, cells, claimed, scratch):
-    """Count what lies on counters and is nobody's. Mutates: scratch."""
+    """Count unclaimed things on counters. Mutates: scratch."""
     scratch.loose[:] = 0
     for s in range(stations.shape[0]):
         scratch.taken[s] = 0
@@ -159,7 +159,7 @@ def send(i, s, rank, cell, scratch):
 
 @kernel
 def send_carrier(i, item, cell, stations, stands, cells, scratch):
-    """What a player holds goes where it is needed soonest, over a counter if need be. Mutates: scratch."""
+    """Players carry their things to where they are needed soonest, via a counter if necessary. Mutates: scratch."""
     rank = 1
     if item == SOUP:
         target, rank = best_serving(cell, stations, scratch), 5

@@ -1,7 +1,7 @@
-"""Greedy play of Overcooked: the assigner's decision for the whole kitchen, of which each seat takes its part.
+"""Greedy play of Overcooked: each seat executes its part of the assigner's decision for the whole kitchen.
 
 Seats need no messages: all of them see the same state and come to the same decision. Seats of other policies are
-watched: what they hold counts as on its way, and nobody walks into them.
+watched: things that they hold count as on their way, and no player walks into them.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Traffic:
 
 
 class GreedyPolicy(Silent):
-    """What is needed soonest, by whoever is nearest; hands over where nobody can do it alone."""
+    """Assigns the most urgent jobs to the nearest players, with hand-overs if no player can do a job alone."""
 
     name = "greedy"
     needs_simulator = True
@@ -112,41 +112,41 @@ class GreedyPolicy(Silent):
 
     def act(self, seen: Seen) -> int:
         """Return this seat's part of the decision."""
-        if seen.error is not None:  # a teammate did something else; nothing can be done about it in this step
+        if seen.error is not None:  # a teammate acted differently; nothing can be changed in this step
             return seen.idle_action
         state = self._simulator.state
-        own, players, k = self._assigner, state.players[0], self._assigner.layout(state)
-        stations, tables = own.static.stations[k], own.tables
+        kitchen_assigner, players, k = self._assigner, state.players[0], self._assigner.layout(state)
+        stations, tables = kitchen_assigner.static.stations[k], kitchen_assigner.tables
         self._teammates.watch(players, stations)
-        own.assign(state, self._teammates, self._traffic.turn, self._actions)
-        self._traffic.watch(own.scratch, players, stations, self._actions)
+        kitchen_assigner.assign(state, self._teammates, self._traffic.turn, self._actions)
+        self._traffic.watch(kitchen_assigner.scratch, players, stations, self._actions)
         action = int(self._actions[seen.seat])
-        if self._has_directives:  # they find their ways around others
-            return directive_for(seen, state, own)
+        if self._has_directives:  # directives find their ways around others
+            return directive_for(seen, state, kitchen_assigner)
         if self._teammates.yields(players, action == Action.INTERACT):
             return self._teammates.step_aside(players, tables.floor[k], tables.neighbours[k])
         return action
 
 
-def directive_for(seen: Seen, state: Any, own: Assigner) -> int:
-    """Return the directive that a goal comes to; while it is not possible, one waits, or makes room for the others.
+def directive_for(seen: Seen, state: Any, kitchen_assigner: Assigner) -> int:
+    """Return the directive for a goal; if it is impossible now, wait or make room for the others.
 
-    Room is made before closed gates, and for whoever has more urgent things to do.
+    Players make room before closed gates and for players with more urgent goals.
     """
     if state.macro_state[0, seen.seat, Macro.ACTION] != NOTHING:
         return CONTINUE
-    s = int(own.scratch.goals[seen.seat, Goal.STATION])
+    s = int(kitchen_assigner.scratch.goals[seen.seat, Goal.STATION])
     if s == NOTHING:
-        return AWAY if own.scratch.goals[:, Goal.STATION].max() != NOTHING else WAIT
-    k, catalogue = own.layout(state), own.tables.catalogue
-    terrain, x, y = own.static.stations[k, s].tolist()
+        return AWAY if kitchen_assigner.scratch.goals[:, Goal.STATION].max() != NOTHING else WAIT
+    k, catalogue = kitchen_assigner.layout(state), kitchen_assigner.tables.catalogue
+    terrain, x, y = kitchen_assigner.static.stations[k, s].tolist()
     verb = verb_for(terrain, int(state.players[0, seen.seat, Player.HAND]))
-    objects = own.tables.objects[k]
+    objects = kitchen_assigner.tables.objects[k]
     slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
     rows = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots) & (seen.mask == 1))
     if len(rows):
         return int(rows[0])
-    goals = own.scratch.goals
+    goals = kitchen_assigner.scratch.goals
     yields = goals[seen.seat, Goal.OPENED] == 1 or goals[seen.seat, Goal.RANK] < goals[:, Goal.RANK].max()
     return AWAY if yields and seen.timestep % 3 == 0 else WAIT  # not always, lest two keep making room for each other
 

@@ -1,4 +1,4 @@
-"""How long jobs take players with empty hands: fetching what is needed, and opening gates for others."""
+"""Times of jobs for players with empty hands: fetching needed things, and opening gates for others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def item_at(s, stations, cells):
-    """Return what empty hands get at a station, Item.NONE for nothing."""
+    """Return the item that empty hands get at a station, Item.NONE for nothing."""
     terrain = stations[s, Station.TERRAIN]
     if terrain == Terrain.COUNTER:
         return cells[stations[s, Station.Y], stations[s, Station.X], Thing.ITEM]
@@ -37,24 +37,24 @@ def item_at(s, stations, cells):
 def onward(s, target, cell, stands, scratch):
     """Return the steps of a thing from a station to a target, taken by a player who comes from a cell.
 
-    A thing is not taken back from a counter on which it lies for somebody nearer to the target.
+    A thing is not taken back from a counter on which it lies for a player nearer to the target.
     """
-    own, any_side = FAR, FAR
+    same_side, any_side = FAR, FAR
     for stand in stands[s]:
         if stand == NOTHING:
             continue
         any_side = min(any_side, scratch.carries[target, stand])
         if is_same_side(s, stand, cell, scratch):
-            own = min(own, scratch.carries[target, stand])
-    return own if own <= any_side else FAR
+            same_side = min(same_side, scratch.carries[target, stand])
+    return same_side if same_side <= any_side else FAR
 
 
 @kernel
 def find_use(s, item, way, cell, stations, stands, scratch):
-    """Find where an item from a station is needed soonest, by a player who gets to the station in some steps.
+    """Find where an item from a station is needed soonest, for a player who reaches the station in ``way`` steps.
 
     Returns:
-        Steps until it is there, with what makes the job less urgent added, and the target; FAR if nothing needs it.
+        Steps until it is there, plus penalties of less urgent jobs, and the target; FAR if nothing needs it.
     """
     least, best = FAR, NOTHING
     for target in range(stations.shape[0]):
@@ -130,24 +130,24 @@ def has_room(item, cell, stations, stands, cells, scratch):
 
 @kernel
 def gate_time(g, j, stations, players, cells, floor, limit, scratch):
-    """Say how soon a player with empty hands opens a gate for somebody who is to go through it.
+    """Return the steps until a player with empty hands opens a gate for a teammate on its way through it.
 
     Returns:
-        Steps, FAR if nobody needs it, or not yet.
+        Steps, FAR if no teammate needs it, or not yet.
     """
     x, y = stations[g, Station.X], stations[g, Station.Y]
     if cells[y, x, Thing.ITEM] == Item.OPEN:
         return FAR
     gate_cell = floor[y, x]
-    own = scratch.fields[g, floor[players[j, Player.Y], players[j, Player.X]]]
+    steps = scratch.fields[g, floor[players[j, Player.Y], players[j, Player.X]]]
     for i in range(players.shape[0]):
         s = scratch.goals[i, Goal.STATION]
         if i == j or s == NOTHING or scratch.goals[i, Goal.OPENED] == 0 or players[i, Player.HAND] == Item.NONE:
             continue
         cell = floor[players[i, Player.Y], players[i, Player.X]]
         detour = scratch.fields[g, cell] + 1 + scratch.opened[s, gate_cell] - scratch.opened[s, cell]
-        if detour <= 2 and scratch.fields[g, cell] - own < limit - 1:
-            return own
+        if detour <= 2 and scratch.fields[g, cell] - steps < limit - 1:
+            return steps
     return FAR
 
 

@@ -43,7 +43,7 @@ TOP = 10.0  # worth of jobs
 
 
 class SoupLook:
-    """How players see what could be done.
+    """Sub-plans of players: directives for the jobs of the assigner.
 
     Raises:
         ValueError: If a seat has primitive actions.
@@ -89,13 +89,13 @@ class SoupLook:
         )
 
     def _yielding(self, seen: Seen) -> int:
-        """Return what makes room for teammates, whatever they carry: a step aside, but not always."""
+        """Return an action that makes room for teammates: a step aside in every third step, else waiting."""
         return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
 
     def _survey(self, state: Any) -> None:
-        """Find ways, needs of pots, and where everybody with full hands goes."""
-        own, k = self.assigner, self.assigner.layout(state)
-        tables, static, scratch = own.tables, own.static, own.scratch
+        """Compute distances, needs of pots, and the goals of players with full hands."""
+        kitchen_assigner, k = self.assigner, self.assigner.layout(state)
+        tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
         players, cells = state.players[0], state.cells[0]
         scratch.gate[0] = GATE_COST
@@ -112,8 +112,8 @@ class SoupLook:
                     send_carrier(i, item, cell, stations, stands, cells, scratch)
 
     def _jobs(self, state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:
-        own, k = self.assigner, int(state.clock[0, Clock.LAYOUT])
-        tables, static, scratch = own.tables, own.static, own.scratch
+        kitchen_assigner, k = self.assigner, int(state.clock[0, Clock.LAYOUT])
+        tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         players, cells, stations = state.players[0], state.cells[0], static.stations[k]
         floor = tables.floor[k]
         cell, hand = floor[players[seat, Player.Y], players[seat, Player.X]], int(players[seat, Player.HAND])
@@ -129,15 +129,15 @@ class SoupLook:
                 yield job if hand == Item.NONE else replace(job, action=None)
 
     def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
-        """Return the directive of a station; while it is not possible, one waits and makes room now and then."""
+        """Return the directive of a station; while it is impossible, the player waits and sometimes makes room."""
         terrain, x, y = self.assigner.static.stations[k, s].tolist()
         verb = verb_for(terrain, hand)
         rows = self.rows.get((k, s, verb))
         if rows is None:
             objects, catalogue = self.assigner.tables.objects[k], self.assigner.tables.catalogue
             slots = np.flatnonzero((objects[:, Object.X] == x) & (objects[:, Object.Y] == y))
-            found = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
-            rows = self.rows[k, s, verb] = found.tolist()
+            matching = np.flatnonzero((catalogue[:, Row.VERB] == verb) & np.isin(catalogue[:, Row.SLOT], slots))
+            rows = self.rows[k, s, verb] = matching.tolist()
         legal = [row for row in rows if seen.mask[row]]
         text = seen.view.action_texts[legal[0] if legal else rows[0]] if rows else f"wait for {x} {y}"
         action = legal[0] if legal else self._yielding(seen)

@@ -131,11 +131,11 @@ def collides(players, floor, scratch):
     """Return whether the choices of two players end on one cell, or swap theirs."""
     n = players.shape[0]
     for i in range(n):
-        own = floor[players[i, Player.Y], players[i, Player.X]]
+        cell = floor[players[i, Player.Y], players[i, Player.X]]
         target = scratch.choices[i, scratch.goals[i, Goal.CHOICE], 0]
         for j in range(i + 1, n):
             other = floor[players[j, Player.Y], players[j, Player.X]]
             aim = scratch.choices[j, scratch.goals[j, Goal.CHOICE], 0]
-            if target == aim or (target == other and aim == own):
+            if target == aim or (target == other and aim == cell):
                 return True
     return False

@@ -1,4 +1,4 @@
-"""Estimated value of a moment for search: soups delivered, and what is on its way to be one."""
+"""Estimated values of states for search: soups delivered, and progress towards the next ones."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class Search:
 
     def plan(self, root: Fork, steps: int) -> Plan:
         """Return the best joint plan found."""
-        key = moment(root.state) + root.state.clock[0].tobytes(), steps
+        key = state_key(root.state) + root.state.clock[0].tobytes(), steps
         plan: Plan = self._plans.recall(key, lambda: self._search(root, steps))
         return plan
 
@@ -81,11 +81,11 @@ class Search:
         start.state.clock[:, Clock.OVER] = 0
         start.state.clock[:, Clock.LIMIT] = 1 << 30
         goals = np.full((1, self.n), NOTHING, np.int32)
-        found = self._beam.search(self, start, (goals, np.zeros_like(goals)), steps)
-        scores = found.nodes.state.clock[:, Clock.SCORE]
+        result = self._beam.search(self, start, (goals, np.zeros_like(goals)), steps)
+        scores = result.nodes.state.clock[:, Clock.SCORE]
         best = int(np.argmax(scores))  # nodes are sorted by worth: the first of equal ones
-        actions = found.actions_to(best)
-        return Plan(actions, name_states(root, actions, moment), int(scores[best]))
+        actions = result.actions_to(best)
+        return Plan(actions, name_states(root, actions, state_key), int(scores[best]))
 
     # -------------------------------------------------------------------------------- the game's part of the search
 
@@ -120,11 +120,11 @@ class Search:
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:
-        """Go on to the end: there is always more to earn."""
+        """Return no goal: search up to the last step."""
         return None
 
     def sift(self, children: Fork, notes: Notes) -> tuple[Array, Notes]:
-        """Return all children with their worth, hashes of the things around and of everything."""
+        """Return all children with their worth, and hashes of the things and of the full state."""
         goals, state = notes[0], children.state
         worth = np.zeros(len(goals), np.int64)
         static = self.assigner.static
@@ -134,20 +134,20 @@ class Search:
         things = np.concatenate([state.cells.reshape(len(goals), -1), hands], axis=1).astype(np.int64)
         rest = np.concatenate([places, goals], axis=1).astype(np.int64)
         alike = (things + 2) @ self._salt[: things.shape[1]]
-        whole = alike + (rest + 2) @ self._salt[-rest.shape[1] :]
-        return np.arange(len(goals)), (worth, alike, whole)
+        full = alike + (rest + 2) @ self._salt[-rest.shape[1] :]
+        return np.arange(len(goals)), (worth, alike, full)
 
     def select(self, merits: Notes) -> Array:
-        """Return the best first: each of equal ones once, and not too many alike."""
-        worth, alike, whole = merits
+        """Return the best nodes first, without duplicates and with a penalty for similar ones."""
+        worth, alike, full = merits
         order = np.argsort(-worth, kind="stable")
-        order = order[np.sort(np.unique(whole[order], return_index=True)[1])]
+        order = order[np.sort(np.unique(full[order], return_index=True)[1])]
         worth = worth[order] - CROWDING * rank_in_group(alike[order], -worth[order])
         return order[np.argsort(-worth, kind="stable")[: self.width]]
 
 
-def moment(state: Any) -> bytes:
-    """Return players and cells of environment 0, which tell whether a plan is being followed."""
+def state_key(state: Any) -> bytes:
+    """Return players and cells of environment 0 as bytes, which show whether a plan is being followed."""
     return state.players[0].tobytes() + state.cells[0].tobytes()
 
 
@@ -204,7 +204,7 @@ class PlannerPolicy(Silent):
             return seen.idle_action
         now_only = Simulator(self._game, self._simulator.state, seen.seat)
         root = now_only.fork(1, 0)  # with primitive actions nothing is drawn, so that any seed will do
-        left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), moment(root.state)
+        left, now = int(root.state.clock[0, Clock.LIMIT] - root.state.clock[0, Clock.T]), state_key(root.state)
         if self._plan is None:
             self._plan, self._start = search(self._game, self.width).plan(root, left), seen.timestep
         at = seen.timestep - self._start

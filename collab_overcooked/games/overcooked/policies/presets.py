@@ -1,4 +1,4 @@
-"""How the paper evaluated its language agents: the preset ``llmco`` of LLM-Co."""
+"""Preset ``llmco``: evaluation of language agents as in the LLM-Co paper."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""One decision for a whole kitchen: what every player goes for, and how all of them get there without a jam.
+"""Joint decision for a kitchen: goals of all players, and moves towards them that do not block each other.
 
-Pots say what they need: ingredients now, a dish when the soup is about to be ready, ingredients for the soup after it.
-What players hold is counted first, what lies on counters next, and empty hands get the jobs that are left, the pair of
-player and job that takes least time first. Things that have to change hands go over counters that both sides reach;
-players who carry something through a closed gate ask for a player with empty hands to open it. Moves are then chosen
-for all players together, so that whoever carries the most urgent thing gets nearest to its goal.
+Pots need ingredients now, a dish when the soup is almost ready, and ingredients for the next soup. Things in hands are
+counted first, then things on counters; empty hands get the remaining jobs, the fastest pair of player and job first.
+Hand-overs go via counters that both sides reach; players who carry something through a closed gate need a player with
+empty hands to open it. Moves are then chosen for all players jointly, with priority for the most urgent thing.
 
 Kernels here are compiled like the rules (see ``kernels.jit``): no allocation, all scratch memory is in ``Scratch``.
 """
@@ -43,7 +42,7 @@ from collab_overcooked.kernels.jit import kernel
 
 @kernel
 def assign(limit, stations, stands, gates, floor, players, cells, trust, scratch):
-    """Give jobs to empty hands, the pair of player and job that takes least time first. Mutates: scratch."""
+    """Give jobs to empty hands, the pair of player and job that takes the least time first. Mutates: scratch."""
     for _ in range(players.shape[0]):
         least, who, what, where = FAR, NOTHING, NOTHING, NOTHING
         for i in range(players.shape[0]):
@@ -71,7 +70,7 @@ def assign(limit, stations, stands, gates, floor, players, cells, trust, scratch
 
 @kernel
 def settle(s, target, stations, cells, scratch):
-    """What somebody goes to fetch is not needed a second time. Mutates: scratch."""
+    """Remove a thing that a player goes to fetch from the needs. Mutates: scratch."""
     item = item_at(s, stations, cells)
     if stations[s, Station.TERRAIN] == Terrain.COUNTER:
         scratch.taken[s] = 1
@@ -84,7 +83,7 @@ def settle(s, target, stations, cells, scratch):
 
 @kernel
 def clear_hands(stations, stands, floor, players, cells, trust, scratch):
-    """What nobody needs is put out of the way if a dish or soup waits for empty hands. Mutates: scratch."""
+    """Put down unneeded things if a dish or soup waits for empty hands. Mutates: scratch."""
     waiting = scratch.loose[SOUP] > 0
     for s in range(stations.shape[0]):
         if stations[s, Station.TERRAIN] == Terrain.POT:

@@ -1,9 +1,9 @@
-"""A model of teammates who play another policy: whom a player counts on, whom it walks around, when it yields.
+"""Model of teammates who play another policy: whom a player relies on, whom it walks around, and when it yields.
 
-Nothing is known of strangers but what they do. What one holds counts as on its way as long as it does something at
-pots and serving cells from time to time; one who stands still is walked around like a closed gate; what one takes back
-from where it put it is its own. Where neither moves, the player steps aside for a while, of a length drawn from its
-seed, and is slower to do so again for somebody who does not make use of it.
+Strangers are judged by their actions alone. A thing held by a stranger counts as on its way while the stranger acts at
+pots and serving cells from time to time; a stranger who stands still is walked around like a closed gate; a thing that
+a stranger takes back from where it put it is left to it. If neither moves, the player steps aside for a random number
+of steps, and waits longer before the next time if the stranger does not use the room.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action,
 from collab_overcooked.games.overcooked.policies.assignment_arrays import Array, Station, Trust
 from collab_overcooked.kernels.grid import OFFSETS
 
-RELIED = 30  # steps for which a stranger is counted on after it last did something at a pot or serving cell
+RELIED = 30  # steps for which a player relies on a stranger after its last action at a pot or serving cell
 STILL = 3  # steps without a move after which a stranger is walked around
 PATIENCE = 3  # steps in which neither moves nor handles anything before the player steps aside
-ASIDE = (2, 6)  # steps for which it does
-MAX_PATIENCE = 24  # after stepping aside for nothing again and again
+ASIDE = (2, 6)  # range of steps spent aside
+MAX_PATIENCE = 24  # after repeatedly stepping aside in vain
 CLAIM = 10  # steps for which a thing that a stranger took back is left to it
 NEAR = 2  # cells at which two can be in each other's way
 
@@ -64,13 +64,13 @@ class TeammateModel:
         self._before = players.copy()
 
     def _note(self, i: int, player: Array, stations: Array) -> None:
-        """Note what the station is that a player has handled."""
+        """Note the station that a player has used."""
         dx, dy = OFFSETS[player[Player.FACING]]
         there = (player[Player.X] + dx, player[Player.Y] + dy)
-        found = np.flatnonzero((stations[:, [Station.X, Station.Y]] == there).all(axis=1))
-        if not len(found):  # between two directives it may have done that and walked on
+        matching = np.flatnonzero((stations[:, [Station.X, Station.Y]] == there).all(axis=1))
+        if not len(matching):  # between two directives it may have done that and walked on
             return
-        s = int(found[0])
+        s = int(matching[0])
         if stations[s, Station.TERRAIN] in (Terrain.POT, Terrain.SERVING):
             self._useless[i] = 0
         elif player[Player.HAND] == Item.NONE:
@@ -79,14 +79,14 @@ class TeammateModel:
             self._claims[s] = CLAIM
 
     def relied_on(self, players: Array) -> Array:
-        """Return the players, without what strangers hold who are not counted on."""
+        """Return the players, without the things held by unreliable strangers."""
         seen = players.copy()
         useless = self._strangers[self._useless[self._strangers] >= RELIED]
         seen[useless, Player.HAND :] = Item.NONE
         return seen
 
     def claimed(self, count: int) -> Array:
-        """Return which stations' content is left to strangers, int32 (S,)."""
+        """Return the stations whose contents are left to strangers, int32 (S,)."""
         claimed = np.zeros(count, np.int32)
         claimed[list(self._claims)] = 1
         return claimed
@@ -108,15 +108,15 @@ class TeammateModel:
         return True
 
     def step_aside(self, players: Array, floor: Array, neighbours: Array) -> int:
-        """Return a move away from the nearest stranger, onto a free cell; of equal ones any."""
+        """Return a move away from the nearest stranger, onto a free cell; ties are broken at random."""
         places = players[:, [Player.X, Player.Y]]
         taken = {int(floor[y, x]) for x, y in places.tolist()}
-        own = places[self._seat]
+        position = places[self._seat]
         best, most = int(Action.STAY), -1.0
-        for direction, target in enumerate(neighbours[floor[own[1], own[0]]].tolist()):
+        for direction, target in enumerate(neighbours[floor[position[1], position[0]]].tolist()):
             if target == NOTHING or target in taken:
                 continue
-            away = np.abs(places[self._strangers] - (own + OFFSETS[direction])).sum(axis=1).min()
+            away = np.abs(places[self._strangers] - (position + OFFSETS[direction])).sum(axis=1).min()
             value = float(away) + float(self._rng.random())
             if value > most:
                 best, most = direction, value

@@ -1,1 +1,1 @@
-"""Questions about moments of Overcooked: scenes, an exact joint search for the answers, and words for both."""
+"""Questions about states of Overcooked: scenes, an exact joint search for the answers, and texts of both."""

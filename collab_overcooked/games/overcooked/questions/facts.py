@@ -1,4 +1,4 @@
-"""Questions about facts of a state whose answers are computed; none of them can be read off the description."""
+"""Questions about facts of a state whose answers are computed and not contained in the description."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ ALONE = "Suppose that gates stay as they are now and that the cooks never stand 
 
 
 def facts(kitchen: Kitchen, state: State, seat: int, rng: np.random.Generator) -> list[Fact]:
-    """Return all facts that can be asked of a state from a seat's view.
+    """Return all facts of a state that a seat can be asked about.
 
     Args:
         kitchen: Layout.
         state: Scene.
-        seat: Who is asked.
-        rng: Draws the wrong numbers.
+        seat: Seat that is asked.
+        rng: Source of the wrong numbers.
     """
     seats = (seat, 1 - seat)
     steps = {name: [kitchen.steps_to_use(state, who, name) for who in seats] for name in kitchen.objects}
-    found = [*_missing(kitchen, state)]
+    facts = [*_missing(kitchen, state)]
     for name in kitchen.objects:
         if name[0] in FACING:
-            found += _routes(name, steps[name], seat, rng)
+            facts += _routes(name, steps[name], seat, rng)
         if name[0] == "c":
-            found += _ready(kitchen, state, name, seat, rng)
-    return found
+            facts += _ready(kitchen, state, name, seat, rng)
+    return facts
 
 
 def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
@@ -85,8 +85,8 @@ def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.
 
 
 def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """Ask how far it is to an object, who is nearer, and who can get there."""
-    own, theirs = steps
+    """Ask for the distance to an object, who is nearer, and who can get there."""
+    own_steps, other_steps = steps
     thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):
         if count is None or count < MIN_STEPS:
@@ -94,14 +94,14 @@ def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Genera
         verb = "do you" if who == seat else f"does {NAMES[who]}"
         question = f"{ALONE} How many steps {verb} need at least to face {thing} and use it, the use included?"
         yield Fact(f"steps {who} {name}", question, *numbers_around(count, 1, rng), "distance")
-    if own is not None and theirs is not None:
-        if max(own, theirs) >= MIN_STEPS:
-            nearer = 0 if own < theirs else 1 if theirs < own else 2
+    if own_steps is not None and other_steps is not None:
+        if max(own_steps, other_steps) >= MIN_STEPS:
+            nearer = 0 if own_steps < other_steps else 1 if other_steps < own_steps else 2
             question = f"{ALONE} Who needs fewer steps to face {thing} and use it?"
             choices = ("you", other, "neither: both need equally many")
             yield Fact(f"nearer {name}", question, choices, nearer, "distance")
         return
     everybody = ("neither of you", "you alone", f"{other} alone", "both of you")
     question = f"{ALONE} Who can get to a cell from which {thing} can be used?"
-    reached = (own is not None) + 2 * (theirs is not None)
+    reached = (own_steps is not None) + 2 * (other_steps is not None)
     yield Fact(f"reach {name}", question, everybody, reached, "reach")

@@ -1,4 +1,4 @@
-"""One kitchen that questions are about: its games, its search, and names of what can be done there first."""
+"""Kitchen of a question: its game, its search, and names of the first actions that are possible there."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Kitchen:
     """A layout of two players.
 
     Args:
-        layout: Shipped name.
+        layout: Built-in name.
     """
 
     def __init__(self, layout: str) -> None:
@@ -64,11 +64,11 @@ class Kitchen:
         return int(self.objects[name][Object.X]), int(self.objects[name][Object.Y])
 
     def first(self, choice: str) -> int:
-        """Return what a choice in words is among ``search.First``."""
+        """Return the code of a choice's text in ``search.First``."""
         return int(First.WAITED) if choice == WAIT else int(First.CELL) + self.cells[choice]
 
     def seen(self, state: State, seat: int) -> dict[str, Any]:
-        """Return what ``text.look`` says of a moment."""
+        """Return the result of ``text.look`` in a state."""
         arrays, out = self.game.alloc(1)
         self.game.reset(arrays, out, np.ones(1, np.bool_), {"state": state})
         return look(self.compiled, arrays, 0, seat)
@@ -76,7 +76,7 @@ class Kitchen:
     def steps_to_use(self, state: State, seat: int, *names: str) -> int | None:
         """Return the fewest steps in which a seat can use some objects, one after the other; None if it cannot.
 
-        The other cook is left out of account, and closed gates stay closed.
+        The other cook is ignored, and closed gates stay closed.
         """
         occupied = np.zeros(len(self.neighbours), np.int32)
         for gate in state["gates"]:
@@ -102,7 +102,7 @@ class Kitchen:
         return distance
 
     def choices(self, state: State, seat: int) -> tuple[str, ...]:
-        """Return what a seat can do next, waiting among it."""
+        """Return the texts of a seat's next actions, including waiting."""
         return tuple(text for text in self.seen(state, seat)["feasible"] if text not in (AWAY, "continue"))
 
     def faced(self, player: Mapping[str, Any]) -> int:
@@ -113,24 +113,24 @@ class Kitchen:
 
     def used(self, before: State, after: State, seat: int) -> int | None:
         """Return the number of the cell that a seat used its hands on in a step; None if it did not."""
-        own = before["players"][seat]
-        cell = self.faced(own)
-        if own["holding"] != after["players"][seat]["holding"]:
+        player = before["players"][seat]
+        cell = self.faced(player)
+        if player["holding"] != after["players"][seat]["holding"]:
             return cell
         here = [cell % self.width, cell // self.width]
         opened = any(
             one["position"] == here and other["open"] and not one["open"]
             for one, other in zip(before["gates"], after["gates"], strict=True)
         )
-        return cell if opened and own["holding"] is None else None
+        return cell if opened and player["holding"] is None else None
 
     def floor(self, region: int | None = None) -> list[Place]:
-        """Return the floor cells, of one region if it is given."""
-        wanted = self.terrain == Terrain.FLOOR if region is None else self.regions == region
-        return [(int(x), int(y)) for y, x in np.argwhere(wanted)]
+        """Return the floor cells, by default of all regions."""
+        selected = self.terrain == Terrain.FLOOR if region is None else self.regions == region
+        return [(int(x), int(y)) for y, x in np.argwhere(selected)]
 
 
 @lru_cache(maxsize=16)
-def kitchen(layout: str) -> Kitchen:
-    """Return the kitchen of a built-in layout."""
+def load_kitchen(layout: str) -> Kitchen:
+    """Load the kitchen of a built-in layout; it is cached."""
     return Kitchen(layout)

@@ -1,4 +1,4 @@
-"""Scenes drawn at random, and scenes that differ from one in a single change."""
+"""Random scenes, and scenes that differ from another in a single change."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ Scene = dict[str, Any]
 def draw_scene(
     kitchen: Kitchen, rng: np.random.Generator, hands: Mapping[int, str] | None = None, pot: str = ""
 ) -> Scene:
-    """Return a random moment of a kitchen.
+    """Return a random state of a kitchen.
 
     Args:
-        kitchen: Where.
-        rng: Of everything that is drawn.
-        hands: What some seats hold.
+        kitchen: Kitchen of the scene.
+        rng: Source of randomness.
+        hands: Seat -> held item; drawn for other seats.
         pot: One of ``POT_WEIGHTS`` for all pots; drawn if empty.
     """
     gates = [_gate(kitchen, place, rng) for place in _cells(kitchen, Terrain.GATE)]
     scene: Scene = {"timestep": 0, "limit": LIMIT, "served": 0, "score": 0, "layout": kitchen.layout}
-    objects = [own for place in _cells(kitchen, Terrain.POT) if (own := _pot(place, rng, pot)) is not None]
+    objects = [soup for place in _cells(kitchen, Terrain.POT) if (soup := _pot(place, rng, pot)) is not None]
     if rng.random() < LYING:
         objects += _lying(kitchen, rng)
     objects.sort(key=lambda thing: thing["position"][::-1])
@@ -50,11 +50,11 @@ def change(kitchen: Kitchen, scene: Scene, rng: np.random.Generator) -> Scene:
     other, changed = draw_scene(kitchen, rng), copy.deepcopy(scene)
     kinds = ["hand", "place", "pot", "counter", *(["gate", "gate"] if scene["gates"] else [])]
     kind, seat = kinds[rng.integers(len(kinds))], int(rng.integers(2))
-    own, given = changed["players"][seat], other["players"][seat]
+    player, drawn = changed["players"][seat], other["players"][seat]
     if kind == "hand":
-        own["holding"] = given["holding"]
-    elif kind == "place" and given["position"] != changed["players"][1 - seat]["position"]:
-        own["position"], own["facing"] = given["position"], given["facing"]
+        player["holding"] = drawn["holding"]
+    elif kind == "place" and drawn["position"] != changed["players"][1 - seat]["position"]:
+        player["position"], player["facing"] = drawn["position"], drawn["facing"]
     elif kind == "gate":
         gate = int(rng.integers(len(scene["gates"])))
         changed["gates"][gate] = other["gates"][gate]
@@ -87,7 +87,7 @@ def _players(kitchen: Kitchen, rng: np.random.Generator) -> list[Scene]:
     players: list[Scene] = []
     for x, y in kitchen.compiled.tables.starts[0].tolist():
         cells = kitchen.floor(None if rng.random() < ELSEWHERE else int(kitchen.regions[y, x]))
-        if not len(kitchen.compiled.tables.gates[0]):  # nobody ever gets into the other region
+        if not len(kitchen.compiled.tables.gates[0]):  # no player ever gets into the other region
             cells = kitchen.floor(int(kitchen.regions[y, x]))
         free = [cell for cell in cells if list(cell) not in [player["position"] for player in players]]
         players.append(
@@ -111,7 +111,7 @@ def _pot(place: tuple[int, int], rng: np.random.Generator, stage: str) -> Scene 
 
 
 def _lying(kitchen: Kitchen, rng: np.random.Generator) -> list[Scene]:
-    """Put something on a counter that somebody can reach, on a shared one where there are some."""
+    """Put a thing on a reachable counter, on a shared one if the layout has any."""
     names = [name for name in kitchen.objects if name[0] == "s"] or [n for n in kitchen.objects if n[0] == "k"]
     reached = [name for name in names if _is_reached(kitchen, kitchen.place(name))]
     if not reached:

@@ -1,9 +1,8 @@
 """Exact joint search: how soon a team can reach a goal, by what each player does first with its hands.
 
-Breadth-first over the game's own kernels, with primitive actions of both players. A moment is left out only if a lower
-bound shows that the goal cannot be reached in time from it: what is found within the limit is the best there is, and
-what is not found takes longer. The bound sends things through ideal hands: players who stand wherever a thing is put
-down, and gates that are open.
+Breadth-first over the game's kernels, with primitive actions of both players. A state is pruned only if a lower bound
+shows that the goal cannot be reached from it in time; solutions within the limit are optimal, and others take longer.
+The bound assumes ideal hands: players stand wherever a thing is put down, and all gates are open.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from collab_overcooked.policies.search.simulator import empty_fork
 Array = np.ndarray
 FAR = 1 << 12
 CHUNK = 1 << 13  # children stepped at a time
-MAX_STATES = 5_000  # of one search; larger ones are given up
+MAX_STATES = 5_000  # of one search; larger ones raise TooLarge
 DISPENSERS = {Item.ONION: Terrain.ONIONS, Item.DISH: Terrain.DISHES}
 IN_USE = (Terrain.COUNTER, *DISPENSERS.values(), Terrain.POT, Terrain.SERVING, Terrain.GATE)
 
 
 class First(IntEnum):
-    """What a player has done with its hands since the start; ``CELL`` and above: used the cell of that number."""
+    """First use of a player's hands since the start; ``CELL`` + n: used the cell with number n."""
 
     STILL = 0  # nothing, neither moved nor turned
     MOVED = 1  # nothing
@@ -48,24 +47,24 @@ class First(IntEnum):
 
 
 class Goal(IntEnum):
-    """What a team aims at."""
+    """Goal of a team."""
 
     DELIVER = 0
-    START = 1  # that a pot begins to cook
+    START = 1  # a pot begins to cook
 
 
 class TooLarge(Exception):
-    """A search has more moments than it may keep."""
+    """A search has more states than ``MAX_STATES``."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a search found.
+    """Solution of a search.
 
     Attributes:
         best: Fewest steps to the goal.
-        limit: Steps up to which everything is known.
-        times: Fewest steps by what both players do first, those within the limit.
+        limit: Steps up to which the search is complete.
+        times: Fewest steps by the first uses of both players' hands, within the limit.
     """
 
     best: int
@@ -73,18 +72,18 @@ class Solution:
     times: dict[tuple[int, int], int]
 
     def of_seat(self, seat: int) -> dict[int, int]:
-        """Return the fewest steps by what one player does first; what is missing takes more than the limit."""
-        found: dict[int, int] = {}
+        """Return the fewest steps by the first use of a player's hands; missing ones take more than the limit."""
+        times: dict[int, int] = {}
         for firsts, time in self.times.items():
-            found[firsts[seat]] = min(time, found.get(firsts[seat], time))
-        return found
+            times[firsts[seat]] = min(time, times.get(firsts[seat], time))
+        return times
 
 
 class Layer(NamedTuple):
-    """Moments after as many steps.
+    """States after the same number of steps.
 
     Attributes:
-        state: The moments, a batch of n.
+        state: States, a batch of n.
         firsts: See ``First``, (n, 2).
     """
 
@@ -92,8 +91,8 @@ class Layer(NamedTuple):
     firsts: Array
 
     def take(self, rows: Array) -> Layer:
-        """Return copies of some moments."""
-        return Layer(type(self.state)(*(own[rows] for own in self.state)), self.firsts[rows])
+        """Return copies of selected rows."""
+        return Layer(type(self.state)(*(array[rows] for array in self.state)), self.firsts[rows])
 
 
 class JointSearch:
@@ -152,19 +151,19 @@ class JointSearch:
     # ------------------------------------------------------------------------------------ the search
 
     def solve(self, scene: Any, goal: Goal, margin: int, longest: int) -> Solution | None:
-        """Return the fewest steps to a goal, and by what players do first, up to ``margin - 1`` steps more.
+        """Return the fewest steps to a goal, and those by the players' first uses, up to ``margin - 1`` steps more.
 
         Args:
             scene: As ``Overcooked.scene`` returns it.
-            goal: What is aimed at.
-            margin: What is not in the solution takes at least so many steps more than the best.
-            longest: The most steps to look ahead.
+            goal: Goal of the team.
+            margin: First uses missing from the solution take at least this many steps more than the best.
+            longest: Maximum depth of the search.
 
         Returns:
             None if the goal is farther away.
 
         Raises:
-            TooLarge: For a search with too many moments.
+            TooLarge: If the search has more than ``MAX_STATES`` states.
         """
         root, out = self.game.alloc(1)
         self.game.reset(root, out, np.ones(1, np.bool_), {"state": scene})
@@ -179,7 +178,7 @@ class JointSearch:
         return None
 
     def _search(self, root: Any, goal: Goal, limit: int) -> dict[tuple[int, int], int]:
-        """Return when the goal is reached by what both players do first, for all ways of at most ``limit`` steps."""
+        """Return the steps to the goal by the first uses of both players' hands, for at most ``limit`` steps."""
         layer = Layer(root, np.zeros((1, 2), np.int64))
         seen: Array = self._names(layer)
         times: dict[tuple[int, int], int] = {}
@@ -203,15 +202,15 @@ class JointSearch:
     def _children(
         self, layer: Layer, goal: Goal, step: int, limit: int, times: dict[tuple[int, int], int]
     ) -> Iterator[Layer]:
-        """Yield what can follow on a layer and reach the goal in time; what has reached it goes into ``times``."""
+        """Yield successors of a layer that can still reach the goal; those that have reached it go into ``times``."""
         useful = self.useful[self._pose(layer.state.players)]
         which, *actions = np.nonzero(useful[:, 0, :, None] & useful[:, 1, None, :])
         chosen = np.stack(actions, axis=1).astype(np.int32)
         for start in range(0, len(which), CHUNK):
             before, joint = layer.take(which[start : start + CHUNK]), chosen[start : start + CHUNK]
             fork = self._fork.first(len(joint))
-            for own, given in zip(fork.state, before.state, strict=True):
-                own[:] = given
+            for target, source in zip(fork.state, before.state, strict=True):
+                target[:] = source
             fork.advance(joint)
             firsts = self._firsts(before, fork.state, joint)
             reached = self._reached(goal, before.state, fork.state)
@@ -221,7 +220,7 @@ class JointSearch:
             yield Layer(fork.state, firsts).take(np.flatnonzero(~reached & in_time))
 
     def _firsts(self, before: Layer, state: Any, chosen: Array) -> Array:
-        """Return what players have done first after a step."""
+        """Return the first uses of hands after a step."""
         players, cells, firsts = before.state.players, before.state.cells, before.firsts
         faced = self.faced[self._pose(players)]
         hands = slice(Player.HAND, HAND_END)
@@ -239,10 +238,10 @@ class JointSearch:
         return np.where((later == First.STILL) & begins[:, ::-1], First.WAITED, later)
 
     def _reached(self, goal: Goal, before: Any, state: Any) -> Array:
-        """Return which moments have reached the goal in their last step."""
+        """Return the states that have reached the goal in the last step, bool (n,)."""
         if goal == Goal.DELIVER:
             return np.asarray(state.clock[:, Clock.SCORE] > before.clock[:, Clock.SCORE])
-        ticks = [own.cells.reshape(len(own.cells), -1, len(Thing))[:, self.pots] for own in (before, state)]
+        ticks = [batch.cells.reshape(len(batch.cells), -1, len(Thing))[:, self.pots] for batch in (before, state)]
         idle = (ticks[0][..., Thing.ITEM] == Item.NONE) | (ticks[0][..., Thing.TICK] == IDLE)
         begun = (ticks[1][..., Thing.ITEM] == Item.SOUP) & (ticks[1][..., Thing.TICK] > IDLE)
         return np.asarray((idle & begun).any(axis=1))
@@ -251,7 +250,7 @@ class JointSearch:
         return 4 * self.floor[players[..., Player.Y], players[..., Player.X]] + players[..., Player.FACING]
 
     def _names(self, layer: Layer) -> Array:
-        """Return a number of 64 bits for each moment."""
+        """Return a hash of 64 bits for each state."""
         state, count = layer.state, len(layer.firsts)
         parts = [state.players.reshape(count, -1), state.cells.reshape(count, -1), layer.firsts]
         return np.asarray((np.concatenate(parts, axis=1).astype(np.int64) + 3) @ self.salt)
@@ -259,28 +258,28 @@ class JointSearch:
     # ------------------------------------------------------------------------------------ the bound
 
     def _bound(self, state: Any, goal: Goal) -> Array:
-        """Return steps that the goal takes at least, (n,)."""
+        """Return a lower bound of the steps to the goal, (n,)."""
         pose, cells = self._pose(state.players), state.cells.reshape(len(state.cells), -1, len(Thing))
         hands = state.players[..., Player.HAND]
         bound = self._to_start if goal == Goal.START else self._to_deliver
         return bound(pose, hands, cells)
 
     def _arrivals(self, item: int, target: Any, pose: Array, hands: Array, cells: Array) -> tuple[Array, Array]:
-        """Return steps after which things of a kind can have been used at a cell.
+        """Return lower bounds of the steps until things of a kind are used at a cell.
 
         Returns:
             Of each thing that is there, (things, n), and of one from a dispenser, (n,).
         """
-        found = [np.where(hands[:, seat] == item, self.carry[pose[:, seat], target], FAR) for seat in (0, 1)]
+        steps = [np.where(hands[:, seat] == item, self.carry[pose[:, seat], target], FAR) for seat in (0, 1)]
         for cell in self.counters:
             lies = cells[:, cell, Thing.ITEM] == item
             if lies.any():
-                found.append(np.where(lies, self.ways[pose, cell].min(axis=1) + 1 + self.after[cell, target], FAR))
+                steps.append(np.where(lies, self.ways[pose, cell].min(axis=1) + 1 + self.after[cell, target], FAR))
         fresh = np.full(len(pose), FAR)
         for cell in self.sources.get(Item(item), ()):
             free = (self.ways[pose, cell] + (hands != Item.NONE)).min(axis=1)
             fresh = np.minimum(fresh, free + 1 + self.after[cell, target])
-        return np.stack(found), fresh
+        return np.stack(steps), fresh
 
     def _to_start(self, pose: Array, hands: Array, cells: Array) -> Array:
         best = np.full(len(pose), FAR)

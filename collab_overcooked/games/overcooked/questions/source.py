@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.overcooked.questions import words
+from collab_overcooked.games.overcooked.questions import text
 from collab_overcooked.games.overcooked.questions.facts import facts
-from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, kitchen
+from collab_overcooked.games.overcooked.questions.kitchen import ENV_ID, WAIT, Kitchen, load_kitchen
 from collab_overcooked.games.overcooked.questions.scenes import change, draw_scene
 from collab_overcooked.games.overcooked.questions.search import First, Goal, Solution, TooLarge
 from collab_overcooked.questions.facts import draw_fact
@@ -35,14 +35,14 @@ METHOD = "exact joint search over the kernels"
 
 
 class Judged(NamedTuple):
-    """A scene with what a seat should do in it.
+    """Scene with the best actions of a seat.
 
     Attributes:
         state: The scene.
-        goal: What the team aims at.
-        best: Fewest steps to it.
-        choices: What the seat can do next.
-        values: Fewest steps by choice, None where these are more than ``best + MARGIN - 1``.
+        goal: Goal of the team.
+        best: Fewest steps to the goal.
+        choices: Next actions of the seat.
+        values: Fewest steps by choice, None if more than ``best + MARGIN - 1``.
     """
 
     state: State
@@ -58,43 +58,43 @@ class Judged(NamedTuple):
 
     @property
     def answers(self) -> set[str]:
-        """The best choices in words."""
+        """Texts of the best choices."""
         return {self.choices[i] for i in self.correct}
 
 
-def judge(own: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
-    """Return what a seat should do; None if the search is too large, or the choices are not clearly good or bad."""
+def judge(kitchen: Kitchen, state: State, goal: Goal, seat: int) -> Judged | None:
+    """Return the best actions of a seat; None if the search is too large, or a choice is not clearly good or bad."""
     try:
-        solution = own.search.solve(state, goal, MARGIN, MAX_STEPS)
+        solution = kitchen.search.solve(state, goal, MARGIN, MAX_STEPS)
     except TooLarge:
         return None
     if solution is None or solution.best < MARGIN:
         return None
-    times, choices = solution.of_seat(seat), own.choices(state, seat)
+    times, choices = solution.of_seat(seat), kitchen.choices(state, seat)
     if First.MOVED in times:  # the partner can do it alone, so heading for any other choice costs nothing
         return None
-    values = {choice: times.get(own.first(choice)) for choice in choices}
+    values = {choice: times.get(kitchen.first(choice)) for choice in choices}
     if values.get(WAIT) not in (None, solution.best):
         del values[WAIT]  # a step lost in the end: neither right nor clearly wrong
     judged = Judged(state, goal, solution.best, tuple(values), tuple(values.values()))
     clear = all(value in (None, solution.best) for value in values.values())
     few = 1 <= len(judged.correct) <= max(1, len(values) // 3)
-    return judged if clear and few and len(values) > 2 and is_robust(own, solution, judged, seat) else None
+    return judged if clear and few and len(values) > 2 and is_robust(kitchen, solution, judged, seat) else None
 
 
-def is_robust(own: Kitchen, solution: Solution, judged: Judged, seat: int) -> bool:
-    """Tell whether each best choice stays best, whichever of its best actions the partner takes."""
-    theirs = solution.of_seat(1 - seat)
+def is_robust(kitchen: Kitchen, solution: Solution, judged: Judged, seat: int) -> bool:
+    """Return whether each best choice stays best for all best actions of the partner."""
+    partner_times = solution.of_seat(1 - seat)
     for choice in judged.answers:
-        for first, time in theirs.items():
-            pair = (own.first(choice), first) if seat == 0 else (first, own.first(choice))
+        for first, time in partner_times.items():
+            pair = (kitchen.first(choice), first) if seat == 0 else (first, kitchen.first(choice))
             if first > First.MOVED and time == solution.best and solution.times.get(pair) != solution.best:
                 return False
     return True
 
 
 def draw_goal(state: State, rng: np.random.Generator) -> Goal:
-    """Draw what a team aims at."""
+    """Draw the goal of a team."""
     things = [*state["objects"], *(player["holding"] for player in state["players"])]
     soup = any(thing is not None and thing["item"] == "soup" and thing["tick"] >= 0 for thing in things)
     return Goal.DELIVER if soup and rng.random() >= START_SHARE else Goal.START
@@ -107,12 +107,12 @@ class Situation(NamedTuple):
     """A situation of the paper.
 
     Attributes:
-        layout: Where it is looked for.
-        seat: Who is asked.
-        hands: What seats hold.
-        pot: How full the pots are, see ``scenes.POT_WEIGHTS``; drawn if empty.
-        goal: What the team aims at.
-        answer: How every best choice begins.
+        layout: Layout of the scene.
+        seat: Seat that is asked.
+        hands: Seat -> held item.
+        pot: Contents of the pots, see ``scenes.POT_WEIGHTS``; drawn if empty.
+        goal: Goal of the team.
+        answer: Common beginning of all best choices.
     """
 
     layout: str
@@ -140,7 +140,7 @@ SITUATIONS: Mapping[str, Situation] = {
 
 
 class OvercookedQuestions:
-    """Makes, words and plays the questions; see ``questions.source.QuestionSource``."""
+    """Source of the questions, see ``questions.source.QuestionSource``."""
 
     patience = 30
 
@@ -153,83 +153,83 @@ class OvercookedQuestions:
         for layout, seats in LAYOUTS.items():
             for number, seat in enumerate(seats):
                 rng = np.random.default_rng([seed, *layout.encode(), number])
-                own = kitchen(layout)
-                gated = any(name[0] == "g" for name in own.objects)
-                yield self._contrast(own, seat, rng) if gated else self._pair(own, seat, rng)
+                kitchen = load_kitchen(layout)
+                gated = any(name[0] == "g" for name in kitchen.objects)
+                yield self._contrast(kitchen, seat, rng) if gated else self._pair(kitchen, seat, rng)
 
     def rules(self, item: Item) -> str:
-        """Return the rules in words."""
-        return words.rules(kitchen(item.scene.options["layout"]))
+        """Return the text of the rules."""
+        return text.rules(load_kitchen(item.scene.options["layout"]))
 
     def describe(self, item: Item) -> str:
-        """Return the moment in words."""
-        return words.describe(kitchen(item.scene.options["layout"]), item.scene.state, item.seat)
+        """Return the description of the state."""
+        return text.describe(load_kitchen(item.scene.options["layout"]), item.scene.state, item.seat)
 
     def play_options(self, scene: Scene, language: bool) -> Mapping[str, Any]:
         """Let language models choose directives, all others primitive actions."""
         return {**scene.options, "action_level": "medium"} if language else scene.options
 
     def chosen(self, item: Item, scenes: Sequence[State], actions: Sequence[Sequence[str]]) -> int | None:
-        """Return the directive that was chosen, or that the first use of the hands amounts to."""
-        own, seat = kitchen(item.scene.options["layout"]), asked_seat(item)
+        """Return the chosen directive, or the one that matches the first use of the hands."""
+        kitchen, seat = load_kitchen(item.scene.options["layout"]), asked_seat(item)
         text = actions[-1][seat]
-        if text in own.cells or text == WAIT:
+        if text in kitchen.cells or text == WAIT:
             return item.choices.index(text) if text in item.choices else OTHER
         before, after = scenes[-2], scenes[-1]
-        cell = own.used(before, after, seat)
+        cell = kitchen.used(before, after, seat)
         if cell is None:
             still = all(_pose(scene, seat) == _pose(scenes[0], seat) for scene in scenes)
-            waited = still and WAIT in item.choices and own.used(before, after, 1 - seat) is not None
+            waited = still and WAIT in item.choices and kitchen.used(before, after, 1 - seat) is not None
             return item.choices.index(WAIT) if waited else None
-        found = [i for i, choice in enumerate(item.choices) if choice != WAIT and own.cells[choice] == cell]
-        return found[0] if found else OTHER
+        matching = [i for i, choice in enumerate(item.choices) if choice != WAIT and kitchen.cells[choice] == cell]
+        return matching[0] if matching else OTHER
 
     def _situation(self, name: str, like: Situation, rng: np.random.Generator) -> tuple[Item, ...]:
-        own, seat = kitchen(like.layout), like.seat
+        kitchen, seat = load_kitchen(like.layout), like.seat
         while True:
-            state = draw_scene(own, rng, like.hands, like.pot)
-            judged = judge(own, state, like.goal, seat)
+            state = draw_scene(kitchen, rng, like.hands, like.pot)
+            judged = judge(kitchen, state, like.goal, seat)
             if judged is not None and all(text.startswith(like.answer) for text in judged.answers):
-                fact, _ = draw_fact(facts(own, state, seat, rng), rng)
-                items = [*_action_items(own, judged, seat, PAPER), fact.item(_scene(own, state), seat, PAPER)]
+                fact, _ = draw_fact(facts(kitchen, state, seat, rng), rng)
+                items = [*_action_items(kitchen, judged, seat, PAPER), fact.item(_scene(kitchen, state), seat, PAPER)]
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
-    def _pair(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in what a seat should do."""
+    def _pair(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+        """Return the items of two scenes that differ in one change and in the seat's best actions."""
         while True:
-            state = draw_scene(own, rng)
+            state = draw_scene(kitchen, rng)
             goal = draw_goal(state, rng)
-            judged = judge(own, state, goal, seat)
+            judged = judge(kitchen, state, goal, seat)
             for _ in range(CHANGES if judged is not None else 0):
-                changed = change(own, state, rng)
-                other = judge(own, changed, goal, seat) if changed != state else None
+                changed = change(kitchen, state, rng)
+                other = judge(kitchen, changed, goal, seat) if changed != state else None
                 if judged is None or other is None or judged.answers & other.answers:
                     continue
                 if {_skill(text) for text in judged.answers | other.answers} != {FINISH}:  # most of all are
-                    return self._items(own, (judged, other), seat, rng)
+                    return self._items(kitchen, (judged, other), seat, rng)
 
-    def _contrast(self, own: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
+    def _contrast(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
         """Return the items of two scenes: in one of them a seat should open a gate, in the other it should not.
 
-        They are no matched pair: where the partner can do without the gate, it mostly can do without the seat.
+        They are no matched pair: if the partner does not need the gate, it seldom needs the seat.
         """
-        found: dict[bool, Judged] = {}
-        while len(found) < len((True, False)):
-            state = draw_scene(own, rng, {1 - seat: "soup"} if True not in found else None)
-            judged = judge(own, state, draw_goal(state, rng), seat)
+        scenes: dict[bool, Judged] = {}
+        while len(scenes) < len((True, False)):
+            state = draw_scene(kitchen, rng, {1 - seat: "soup"} if True not in scenes else None)
+            judged = judge(kitchen, state, draw_goal(state, rng), seat)
             if judged is not None:
-                found.setdefault({_skill(text) for text in judged.answers} == {OPEN}, judged)
-        items = self._items(own, (found[True], found[False]), seat, rng)
+                scenes.setdefault({_skill(text) for text in judged.answers} == {OPEN}, judged)
+        items = self._items(kitchen, (scenes[True], scenes[False]), seat, rng)
         return tuple(replace(item, pair="") for item in items)
 
     def _items(
-        self, own: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
+        self, kitchen: Kitchen, pair: tuple[Judged, Judged], seat: int, rng: np.random.Generator
     ) -> tuple[Item, ...]:
-        found, theirs = (facts(own, judged.state, seat, rng) for judged in pair)
-        drawn = draw_fact(found, rng, theirs)
-        items = [item for judged in pair for item in _action_items(own, judged, seat, GENERATED)]
+        facts_of_first, facts_of_second = (facts(kitchen, judged.state, seat, rng) for judged in pair)
+        drawn = draw_fact(facts_of_first, rng, facts_of_second)
+        items = [item for judged in pair for item in _action_items(kitchen, judged, seat, GENERATED)]
         items += [
-            fact.item(_scene(own, judged.state), seat, GENERATED)
+            fact.item(_scene(kitchen, judged.state), seat, GENERATED)
             for fact, judged in zip(drawn, pair, strict=True)
             if fact is not None
         ]
@@ -241,18 +241,18 @@ def _pose(state: State, seat: int) -> tuple[Any, Any]:
     return player["position"], player["facing"]
 
 
-def _scene(own: Kitchen, state: State) -> Scene:
-    return Scene("", ENV_ID, {"layout": own.layout}, state)
+def _scene(kitchen: Kitchen, state: State) -> Scene:
+    return Scene("", ENV_ID, {"layout": kitchen.layout}, state)
 
 
-def _action_items(own: Kitchen, judged: Judged, seat: int, part: str) -> Iterator[Item]:
-    """Yield the question to the seat itself, and that to its partner about it."""
+def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> Iterator[Item]:
+    """Yield the question to the seat, and the question about it to its partner."""
     evidence = {"method": METHOD, "goal": judged.goal.name.lower(), "best": judged.best, "values": list(judged.values)}
     common: dict[str, Any] = {
         "id": "",
-        "scene": _scene(own, judged.state),
+        "scene": _scene(kitchen, judged.state),
         "part": part,
-        "partner": words.PARTNER,
+        "partner": text.PARTNER,
         "skills": tuple(sorted({_skill(text) for text in judged.answers})),
         "choices": judged.choices,
         "correct": judged.correct,
@@ -260,14 +260,14 @@ def _action_items(own: Kitchen, judged: Judged, seat: int, part: str) -> Iterato
         "unit": "steps",
         "evidence": evidence | {"worse": judged.best + MARGIN},
     }
-    own_words = words.own_question(judged.goal, judged.choices, seat)
-    yield Item(**common, seat=seat, kind=OWN, question=own_words, pair=OWN)
-    theirs = words.partner_question(judged.goal, judged.choices, 1 - seat)
-    yield Item(**common, seat=1 - seat, kind=PARTNER, question=theirs, pair=PARTNER)
+    question = text.seat_question(judged.goal, judged.choices, seat)
+    yield Item(**common, seat=seat, kind=OWN, question=question, pair=OWN)
+    question = text.partner_question(judged.goal, judged.choices, 1 - seat)
+    yield Item(**common, seat=1 - seat, kind=PARTNER, question=question, pair=PARTNER)
 
 
 def _skill(text: str) -> str:
-    """Return what a best choice takes."""
+    """Return the skill that a best choice needs."""
     if text == WAIT:
         return "wait"
     if text.startswith("open"):

@@ -25,7 +25,7 @@ NO_POLICY = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """How a layout is tried out."""
+    """Options of the check of a layout."""
 
     par: str = option("greedy", f"Policy that plays it, or {NO_POLICY}.")
 
@@ -37,8 +37,8 @@ def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
         LayoutError: If a layout cannot be read.
         ValueError: For an unknown policy.
     """
-    found = [_check_layout(source, options.par) for source in sources]
-    return Finding("\n".join(one.text for one in found), [one.values for one in found], all(one.ok for one in found))
+    checks = [_check_layout(source, options.par) for source in sources]
+    return Finding("\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks))
 
 
 def _check_layout(source: str, policy: str) -> Finding:
@@ -60,7 +60,7 @@ def _check_layout(source: str, policy: str) -> Finding:
 
 
 def _tried(layout: Layout) -> list[str]:
-    """Say what a search for a proof has tried in vain."""
+    """Describe the search that found no proof."""
     players, soups = len(layout.starts), [" + ".join(soup) for soup in orders_to_prove(layout)]
     return [
         "could not prove the layout solvable: players may have to make way for each other",
@@ -95,7 +95,7 @@ class LayoutGenerator(Wishes):
         """
         from collab_overcooked.games.overcooked.suite.par_score import par_score
 
-        layouts = generate(read_wishes({own.name: getattr(self, own.name) for own in fields(Wishes)}))
+        layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))
         out.mkdir(parents=True, exist_ok=True)
         lines, values = [], []
         for layout in layouts:

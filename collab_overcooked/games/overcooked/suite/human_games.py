@@ -67,8 +67,8 @@ def read_state(value: Any, layout: str) -> dict[str, Any]:
     Raises:
         One of ``DAMAGED``: If it is none.
     """
-    given = json.loads(value) if isinstance(value, str) else value
-    objects = given.get("objects") or []
+    state = json.loads(value) if isinstance(value, str) else value
+    objects = state.get("objects") or []
     things = objects.values() if isinstance(objects, dict) else objects
     return {
         "layout": layout,
@@ -79,7 +79,7 @@ def read_state(value: Any, layout: str) -> dict[str, Any]:
                 "facing": FACINGS[tuple(player["orientation"])],
                 "holding": read_thing(player.get("held_object")),
             }
-            for player in given["players"]
+            for player in state["players"]
         ],
         "objects": [{"position": list(thing["position"]), **(read_thing(thing) or {})} for thing in things],
     }

@@ -22,7 +22,7 @@ from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 Printed = tuple[float, float | None]
 """A mean, and what is printed behind ±; None for one game."""
 OVERCOOKED = "Overcooked-v0"
-PEOPLE = "proxy:bc"  # who stands for people
+PEOPLE = "proxy:bc"  # policy that stands for people
 HORIZON = 400
 AXES = ("layout",)
 RECORD_FIELDS = RecordFields(
@@ -33,11 +33,11 @@ RECORD_FIELDS = RecordFields(
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:
-    """Return the option ``action_level`` of a team, unless another is asked for: language models give directives."""
+    """Return the default ``action_level`` of a team: language models give directives."""
     speaks = list(map(is_language, team))
     if all(speaks) or not any(speaks):
         return MEDIUM if all(speaks) else PRIMITIVE
-    return {f"agent_{seat}": MEDIUM for seat, own in enumerate(speaks) if own}
+    return {f"agent_{seat}": MEDIUM for seat, is_model in enumerate(speaks) if is_model}
 
 
 # ------------------------------------------------------------------------------------------- published numbers
@@ -45,14 +45,14 @@ def default_level(team: Sequence[str]) -> str | dict[str, str]:
 
 @dataclass(frozen=True)
 class Published:
-    """What papers print, for comparison; measured by their authors, not by this package.
+    """Numbers printed in papers, measured by their authors.
 
     Attributes:
-        source: Where it is printed.
-        steps: Of an episode.
-        self_play: Agent -> layout -> mean, and what is printed behind ± (the standard error), None for one game.
-        with_human_proxy: Agent -> its seat -> layout -> likewise, beside a model of human play.
-        helper_directive: Layout -> whether LLM-Co had the helper directive -> likewise.
+        source: Citation of the papers.
+        steps: Steps of an episode.
+        self_play: Agent -> layout -> mean and standard error (printed after ±), None for one game.
+        with_human_proxy: Agent -> its seat -> layout -> mean and standard error, with a model of human play.
+        helper_directive: Layout -> whether LLM-Co had the helper directive -> mean and standard error.
     """
 
     source: str
@@ -62,20 +62,20 @@ class Published:
     helper_directive: Mapping[str, Mapping[bool, Printed]]
 
     def beside(self, team: Sequence[str], layout: str) -> dict[str, Printed]:
-        """Return what was printed of teams like one: of equal agents, or of one beside a stand-in for people."""
+        """Return published numbers of similar teams: of equal agents, or of one with a stand-in for people."""
         if len(team) != 2:
             return {}
         people = [seat for seat, spec in enumerate(team) if spec == PEOPLE]
         if people:
-            named = {f"{agent} + proxy": own[1 - people[-1]] for agent, own in self.with_human_proxy.items()}
+            named = {f"{agent} + proxy": by_seat[1 - people[-1]] for agent, by_seat in self.with_human_proxy.items()}
         else:
             named = dict(self.self_play) if team[0] == team[1] else {}
-        found = {agent: own[layout] for agent, own in named.items() if layout in own}
+        printed = {agent: by_layout[layout] for agent, by_layout in named.items() if layout in by_layout}
         settings = settings_of(team[0])
         if team[0] == team[1] and settings is not None and layout in self.helper_directive:
             helped = bool(settings.switches.get("helper"))
-            found["LLM-Co with helper" if helped else "LLM-Co without helper"] = self.helper_directive[layout][helped]
-        return found
+            printed["LLM-Co with helper" if helped else "LLM-Co without helper"] = self.helper_directive[layout][helped]
+        return printed
 
 
 @cache
@@ -84,8 +84,8 @@ def published() -> Published:
     file = resources.files("collab_overcooked.games.overcooked.suite") / "published.yaml"
     values = yaml.safe_load(file.read_text(encoding="utf-8"))
     helper = {
-        layout: {given: (score, None) for given, score in own.items()}
-        for layout, own in values["helper_directive"].items()
+        layout: {helped: (score, None) for helped, score in scores.items()}
+        for layout, scores in values["helper_directive"].items()
     }
     return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"], helper)
 
@@ -97,7 +97,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
     Returns:
-        ``score`` (what deliveries paid), ``soups`` and ``shaped`` (each seat's shaped reward).
+        ``score`` (points for deliveries), ``soups`` and ``shaped`` (each seat's shaped reward).
     """
     score, soups, shaped = 0.0, 0, [0.0] * len(record["team"])
     for step in record["steps"]:
@@ -113,7 +113,7 @@ SOUP_STEPS = 20  # to cook a soup; one delivered soup for each is the outcome 1
 
 METRICS = MetricSet(
     (
-        Metric("score", "What deliveries paid.", "points", "higher"),
+        Metric("score", "Points for deliveries.", "points", "higher"),
         Metric("soups", "Soups delivered.", "soups", "higher"),
         Metric("shaped", "Shaped reward of each agent.", "points", "higher"),
     ),
@@ -126,18 +126,18 @@ class KitchenRow(SettingRow):
     """Scores on one layout with one order of seats."""
 
     @cached_property
-    def theirs(self) -> Mapping[str, Printed]:
+    def published(self) -> Mapping[str, Printed]:
         """Published numbers that were measured in the same way, by agent."""
         changed = variant_of(self.records[0]).changed
         # Published scores of language models were measured by the public code's rules, others without directives.
         speaks = default_level(self.team) != PRIMITIVE
-        usual = not [name for name in changed if name != "text_rules" or not speaks]
-        shipped = self.records[0]["env_kwargs"].get("layout") == self.setting  # no custom file of the same name
-        return published().beside(self.team, self.setting) if usual and shipped else {}
+        is_default = not [name for name in changed if name != "text_rules" or not speaks]
+        is_built_in = self.records[0]["env_kwargs"].get("layout") == self.setting  # no custom file of the same name
+        return published().beside(self.team, self.setting) if is_default and is_built_in else {}
 
     def printed(self, agent: str) -> str | None:
         """Return a published number as it is printed; None if there is none."""
-        if agent not in self.theirs:
+        if agent not in self.published:
             return None
-        mean, error = self.theirs[agent]
+        mean, error = self.published[agent]
         return f"{mean:g}" if error is None else f"{mean:g} ± {error:g}"

@@ -52,10 +52,10 @@ LAYOUT_NOTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class LayoutOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of the suite beyond team, seed and options of the environment."""
 
     layouts: str | None = option(
-        None, "Layouts, files, folders of files, or procedural; all built-in ones if not given.", metavar=NAMES
+        None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
     )
     episodes: int = option(1, "Episodes of each layout and order of seats.")
     horizon: int = option(HORIZON, "Steps of an episode.")
@@ -121,9 +121,7 @@ class OvercookedSuite(EpisodeSuite):
         count_column(),
     )
     data_columns = columns[1:2]
-    leaderboard_notes = (
-        "Return and deliveries: means over the layouts played; they compare where these are the same.",
-    )
+    leaderboard_notes = ("Return and deliveries: means over the layouts played; comparable only for the same layouts.",)
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
@@ -134,16 +132,16 @@ class OvercookedSuite(EpisodeSuite):
             return {}
         return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return layouts, both ways to seat a team."""
-        chosen = parse_layouts(own.layouts)
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        """Yield the jobs of all layouts, each with the team in both orders."""
+        chosen = parse_layouts(suite_options.layouts)
         check_names("layouts", chosen, _setting_name)
-        length = {"max_cycles": parse_integer("horizon", own.horizon, 1), **options}
+        length = {"max_cycles": parse_integer("horizon", suite_options.horizon, 1), **options}
         if PROCEDURAL not in chosen and options.get("generator") is not None:
             raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:
             played = dict(length) if layout == PROCEDURAL else length | {"generator": None}
-            seats = load_checked(OVERCOOKED, **{"layout": layout, **played}).n_agents  # refuses bad option values
+            seats = load_checked(OVERCOOKED, **{"layout": layout, **played}).n_agents  # rejects bad option values
             try:
                 specs = parse_seats(team, seats)
             except ValueError as error:
@@ -155,13 +153,13 @@ class OvercookedSuite(EpisodeSuite):
                 yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
     def shipped(self) -> list[str]:
-        """Return the shipped layouts."""
+        """Return the built-in layouts."""
         return layouts()
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
-        """Return our columns, and those of published scores of like teams."""
-        theirs = dict.fromkeys(name for row in rows for name in row.theirs)
-        return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in theirs)]
+        """Return the suite's columns, and columns of published scores of similar teams."""
+        names = dict.fromkeys(name for row in rows for name in row.published)
+        return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in names)]
 
     def team_text(self, rows: Sequence[Any]) -> str:
         """Return the policies of all seats, in the order in which the team was written."""
@@ -173,27 +171,27 @@ class OvercookedSuite(EpisodeSuite):
         line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
         line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
         names = dict.fromkeys([*published().self_play, *row.theirs])
-        return line | {f"published_{name}": row.theirs[name][0] if name in row.theirs else None for name in names}
+        return line | {f"published_{name}": row.published[name][0] if name in row.published else None for name in names}
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        """Say what scores are, and what has to be known of published ones."""
-        theirs, names = {name for row in rows for name in row.theirs}, {row.setting for row in rows}
-        yield "Score: what the team's deliveries paid in an episode; shaped reward is not counted."
+        """Explain the scores, and the conditions of published scores."""
+        agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
+        yield "Score: points for the team's deliveries in an episode, without shaped reward."
         if any(row.swapped for row in rows):
             yield "Seats swapped: the same policies in reverse order."
-        if theirs:
+        if agents:
             yield PUBLISHED_NOTE.format(published().source)
-            if any(name.endswith("+ proxy") for name in theirs):
-                yield "Their proxy is a clone of people's games, ours (proxy:bc) one of noisy and greedy play."
+            if any(name.endswith("+ proxy") for name in agents):
+                yield "The papers' proxy is a clone of people's games, proxy:bc here one of noisy and greedy play."
             yield from (note for layouts, note in LAYOUT_NOTES.items() if names & set(layouts))
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return the five classic layouts, or all those with published numbers."""
-        theirs = published().self_play
+        self_play = published().self_play
         names = (
-            [*theirs["PPO_SP"]][:5]
+            [*self_play["PPO_SP"]][:5]
             if budget == "small"
-            else list(dict.fromkeys(n for own in theirs.values() for n in own))
+            else list(dict.fromkeys(n for scores in self_play.values() for n in scores))
         )
         episodes = 2 if budget == "small" else 20
         settings = (Setting(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
@@ -201,7 +199,7 @@ class OvercookedSuite(EpisodeSuite):
         return Benchmark("Overcooked", "score of 400 steps", tuple(settings), pairs, both_orders=True)
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return score and deliveries, means over layouts."""
+        """Return score and deliveries, averaged over layouts."""
         rows = self.setting_rows(records)
         score = mean_of_groups([row.values("score") for row in rows])
         process = {
@@ -217,28 +215,30 @@ class OvercookedSuite(EpisodeSuite):
         names = [setting.name for setting in benchmark.settings]
         return [
             Reference(
-                who, kinds.get(who, "RL"), {name: _published_estimate(*own[name]) for name in names if name in own}
+                who,
+                kinds.get(who, "RL"),
+                {name: _published_estimate(*by_layout[name]) for name in names if name in by_layout},
             )
-            for who, own in published().self_play.items()
+            for who, by_layout in published().self_play.items()
         ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Say whose numbers stand there."""
+        """Cite the source of the published numbers."""
         return [
             f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
         ]
 
-    def usual_options(self, team: tuple[str, ...]) -> dict[str, Any]:
+    def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
         """Return the level of actions: language models give directives."""
         return {"action_level": default_level(team)}
 
     def outcome(self, record: Record) -> str:
-        """Say how many soups were delivered."""
+        """Describe how many soups were delivered."""
         numbers = score_record(record)
         return f"{numbers['soups']} soups, score {numbers['score']:g}"
 
     def training_references(self) -> dict[str, dict[str, Any]]:
-        """Return what agents trained by reinforcement learning reached, by layout."""
+        """Return published returns of agents trained by reinforcement learning, by layout."""
         numbers: dict[str, dict[str, Any]] = {}
         for reference in self.references(self.benchmark("full")):
             for layout, figure in reference.scores.items():
@@ -259,10 +259,10 @@ def _published_estimate(mean: float, error: float | None) -> Estimate:
 
 
 def describe_layout(name: str) -> str:
-    """Return a layout's picture and numbered objects, and what is told to language agents."""
+    """Return a layout's picture, its numbered objects, and the manual for language agents."""
     env = registry.make(OVERCOOKED, layout=name, render_mode="ansi", action_level="medium")
     env.reset(seed=0)
     layout = env.game.layouts[0]
-    seats = ", ".join(f"agent_{i} {words}" for i, words in enumerate(env.game.display_names))
+    seats = ", ".join(f"agent_{i} {name}" for i, name in enumerate(env.game.display_names))
     parts = [f"{layout.name}: {layout.description}", f"Seats: {seats}", env.render(), env.game.manual(env.arrays[0])]
     return "\n\n".join(parts)

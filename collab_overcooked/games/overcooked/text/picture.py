@@ -81,9 +81,9 @@ def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook]) -> Board:
         (x, y): _plain_cell(symbol, (x + y) % 2) for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)
     }
     for gate in scene["gates"]:
-        if gate["open"]:  # with the steps until it closes, unless somebody stands in it longer
-            words = str(gate["limit"] - gate["counter"] + 1)
-            cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(words,))
+        if gate["open"]:  # with the steps until it closes if no player stands in it
+            label = str(gate["limit"] - gate["counter"] + 1)
+            cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(label,))
     cells |= {tuple(thing["position"]): _object_cell(layout, thing) for thing in scene["objects"]}
     standing = tuple((tuple(player["position"]), cook) for player, cook in zip(scene["players"], cooks, strict=True))
     return Board((layout.width, layout.height), tuple(cells.items()), standing)
@@ -99,11 +99,11 @@ def _cooks(scene: Scene, names: Sequence[str]) -> list[Cook]:
     return cooks
 
 
-# ------------------------------------------------------------------------------------------- words
+# ------------------------------------------------------------------------------------------- texts
 
 
-def soup_words(soup: Soup) -> str:
-    """Return what is in a soup, in words."""
+def soup_text(soup: Soup) -> str:
+    """Return the text of a soup's ingredients."""
     parts = [
         f"{count} {name}{'es' if name == 'tomato' and count > 1 else 's' if count > 1 else ''}"
         for count, name in zip(soup, ("onion", "tomato"), strict=True)
@@ -112,23 +112,23 @@ def soup_words(soup: Soup) -> str:
     return " and ".join(parts)
 
 
-def held_words(thing: Thing | None) -> str:
-    """Return what a hand or a counter holds, in words."""
+def held_text(thing: Thing | None) -> str:
+    """Return the text of the thing in a hand or on a counter."""
     if thing is None:
         return "nothing"
     if thing["item"] != "soup":
         return str(thing["item"])
     names = thing["ingredients"]
-    return f"soup of {soup_words((names.count('onion'), names.count('tomato')))}"
+    return f"soup of {soup_text((names.count('onion'), names.count('tomato')))}"
 
 
 def order_lines(layout: Layout) -> list[str]:
-    """Return a line for each order with what it pays; one line where every soup pays the same."""
+    """Return a line for each order with its points; one line if all soups pay the same."""
     pays = {soup: layout.values[soup] * (layout.order_bonus if soup in layout.bonus_orders else 1) for soup in SOUPS}
     if layout.orders == SOUPS and len(set(pays.values())) == 1:
         return [f"any soup: {pays[SOUPS[0]]}"]
     return [
-        f"{soup_words(soup)}: {pays[soup]}{' with bonus' if soup in layout.bonus_orders else ''}"
+        f"{soup_text(soup)}: {pays[soup]}{' with bonus' if soup in layout.bonus_orders else ''}"
         for soup in layout.orders
     ]
 
@@ -136,35 +136,35 @@ def order_lines(layout: Layout) -> list[str]:
 def _orders(layout: Layout) -> Card:
     lines = order_lines(layout)
     rest = len(lines) - SHOWN_ORDERS
-    shown = lines[:SHOWN_ORDERS] + ([f"and {rest} more"] if rest > 0 else [])
-    return Card((Line((Text("Orders", GREY),)), *(Line((Text(words),)) for words in shown)), kind="order")
+    texts = lines[:SHOWN_ORDERS] + ([f"and {rest} more"] if rest > 0 else [])
+    return Card((Line((Text("Orders", GREY),)), *(Line((Text(line),)) for line in texts)), kind="order")
 
 
-def _object_words(layout: Layout, thing: Thing) -> str:
-    """Return what lies on a counter, or how far a pot is, in words."""
+def _object_text(layout: Layout, thing: Thing) -> str:
+    """Return the text of a thing on a counter, or of a pot's progress."""
     x, y = thing["position"]
-    words = f"({x}, {y}) "
+    position = f"({x}, {y}) "
     if layout.grid[y][x] != "P":
-        return words + held_words(thing)
+        return position + held_text(thing)
     if thing["tick"] == IDLE:
-        return f"{words}pot with {held_words(thing).removeprefix('soup of ')}"
+        return f"{position}pot with {held_text(thing).removeprefix('soup of ')}"
     state = "ready" if thing["ready"] else f"cooking, {thing['time'] - thing['tick']} of {thing['time']} steps left"
-    return f"{words}{held_words(thing)}, {state}"
+    return f"{position}{held_text(thing)}, {state}"
 
 
 def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a moment."""
+    """Return the scene model of a state."""
     cooks = _cooks(scene, names)
     score = (f"Score {scene['score']} ({scene['served']} served)", GOOD if scene["score"] else INK)
     time = clock(f"Step {scene['timestep']} of {scene['limit']}", [score], scene["timestep"], scene["limit"])
     players = [
-        agent_card(cook, name, f"facing {player['facing']}", held_spans(cook.held, held_words(player["holding"])))
+        agent_card(cook, name, f"facing {player['facing']}", held_spans(cook.held, held_text(player["holding"])))
         for cook, name, player in zip(cooks, names, scene["players"], strict=True)
     ]
     orders = _orders(layout)
     lines = 2.5 + 2.5 * len(players) + orders.height
-    listing = [f"order: {words}" for words in order_lines(layout)[SHOWN_ORDERS:]]
-    listing += [_object_words(layout, thing) for thing in scene["objects"]]
+    listing = [f"order: {line}" for line in order_lines(layout)[SHOWN_ORDERS:]]
+    listing += [_object_text(layout, thing) for thing in scene["objects"]]
     return Sheet(
         (_board(layout, scene, cooks), PanelColumn((time, *players, orders), PANEL, lines)), listing=tuple(listing)
     )

@@ -1,6 +1,6 @@
-"""What a scene of Overcooked may say: the form of each key, and what must hold between keys.
+"""Form of scenes of Overcooked: the form of each key, and checks between keys.
 
-Where things and players can be depends on the layout and is checked when they are written, see ``state.encode``.
+The possible places of things and players depend on the layout and are checked by ``state.encode``.
 """
 
 from __future__ import annotations

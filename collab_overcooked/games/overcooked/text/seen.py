@@ -17,7 +17,7 @@ class LayoutView(SeatView):
 
     @cached_property
     def surroundings(self) -> str:
-        """The moment in words, without the list of directives."""
+        """Description of the state without the list of directives."""
         return self.text.partition(self._say(MENU))[0].rstrip()
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Initiating and responding capability (IC, RC): were requests useful, and were the answers?
+"""Initiating and responding capability (IC, RC): usefulness of requests and of responses.
 
 A conversation is one event. Its initiator asks for actions in the plan (``request('...')``), its responder
 announces a plan. Both lists are appended to the responder's history and judged by ITES.
@@ -35,7 +35,7 @@ _CALL = re.compile(r"(?<!\w)\w++\(")
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message: what an agent says, and the plan it writes beside it.
+    """Message of an agent: spoken text and plan.
 
     Attributes:
         agent: Seat of the speaker.
@@ -49,7 +49,7 @@ class Message:
 
     @property
     def spoken(self) -> bool:
-        """Whether something was said."""
+        """True if the message has spoken text."""
         return bool(self.say) and self.say != SILENT
 
 
@@ -68,7 +68,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One episode as metrics see it.
+    """Episode in the form that metrics need.
 
     Attributes:
         history: Per agent, the logged actions (timestamp, action) in order.
@@ -89,7 +89,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CollaborationOptions:
-    """How IC and RC are counted; the defaults are the original code's, which gave the published numbers.
+    """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers.
 
     Attributes:
         denominator: "conversations" divides by the number of events (code); "required" by the number of
@@ -104,20 +104,24 @@ class CollaborationOptions:
     denominator: Denominator = option(
         "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
     )
-    initiators: Initiators = option("chef", "Whose conversations count: chef or both.", allowed=get_args(Initiators))
-    response: Response = option("announced", "What answers: announced or executed actions.", allowed=get_args(Response))
+    initiators: Initiators = option(
+        "chef", "Openers of conversations that count: chef or both.", allowed=get_args(Initiators)
+    )
+    response: Response = option(
+        "announced", "Actions that count as response: announced or executed.", allowed=get_args(Response)
+    )
     quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
 
     def __post_init__(self) -> None:
-        for own in fields(CollaborationOptions):
-            value, allowed = getattr(self, own.name), own.metadata["allowed"]
+        for entry in fields(CollaborationOptions):
+            value, allowed = getattr(self, entry.name), entry.metadata["allowed"]
             if value not in allowed:
-                raise ValueError(f"{own.name}: got {value!r}, allowed are {', '.join(allowed)}")
+                raise ValueError(f"{entry.name}: got {value!r}, allowed are {', '.join(allowed)}")
 
 
 @dataclass(frozen=True, slots=True)
 class CollaborationEvent:
-    """One scored conversation.
+    """Scored conversation.
 
     Attributes:
         timestep: 0-based step index of the conversation.
@@ -129,7 +133,7 @@ class CollaborationEvent:
         c1: TES(H + R) − TES(H), the use of the request.
         c2: TES(H + R) − TES(H + R-hat).
         c3: TES(H + R-hat) − TES(H), the use of the response.
-        in_words: Known actions that the initiator named in what it said; the metrics do not count them.
+        spoken_actions: Known actions named in the initiator's spoken text; the metrics do not count them.
     """
 
     timestep: int
@@ -141,16 +145,16 @@ class CollaborationEvent:
     c1: float
     c2: float
     c3: float
-    in_words: tuple[str, ...] = ()
+    spoken_actions: tuple[str, ...] = ()
 
     @property
     def initiated(self) -> bool:
-        """Whether the request would have helped."""
+        """True if the request would have helped."""
         return self.c1 > 0
 
     @property
     def responded(self) -> bool:
-        """Whether the response would help."""
+        """True if the response would help."""
         return self.c3 > 0
 
     @property
@@ -166,7 +170,7 @@ class CollaborationScore:
     Attributes:
         ic: Initiating capability, the share of right initiations; 0 without opportunities.
         rc: Responding capability, the share of right responses; 0 without opportunities.
-        opportunities: What the two are divided by.
+        opportunities: Divisor of both.
         events: Per run, its scored conversations.
     """
 
@@ -184,10 +188,10 @@ class CollaborationScore:
 def requested_actions(
     messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None, quotes: Quotes = "single"
 ) -> tuple[str, ...]:
-    """Collect what one agent asks for in its plans, over all its messages.
+    """Collect the actions that an agent requests in the plans of all its messages.
 
     Source: the original's parser. A request runs to the first closing bracket; requests that the vocabulary
-    does not know, waits among them, vanish without a penalty. Spoken text is not searched.
+    does not contain, including waits, are dropped without a penalty. Spoken text is not searched.
 
     Args:
         messages: The conversation.
@@ -200,20 +204,20 @@ def requested_actions(
     """
     strip = " '" if quotes == "single" else " '\""
     plans = (message.plan for message in messages if message.agent == agent)
-    found = (piece[head.end() :] for plan in plans for piece, head in _closed(_REQUEST, plan))
-    return keep_known((text.strip(strip) + ")" for text in found), vocabulary)
+    texts = (piece[head.end() :] for plan in plans for piece, head in _closed(_REQUEST, plan))
+    return keep_known((text.strip(strip) + ")" for text in texts), vocabulary)
 
 
 def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield where a head such as ``name(`` begins first before each closing bracket of a plan, in linear time."""
+    """Yield the first match of a head such as ``name(`` before each closing bracket of a plan, in linear time."""
     for piece in plan.split(")")[:-1]:
-        found = head.search(piece)
-        if found:
-            yield piece, found
+        match = head.search(piece)
+        if match:
+            yield piece, match
 
 
-def actions_in_words(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
-    """Collect the actions that one agent names in what it says, over all its messages.
+def spoken_actions(messages: Sequence[Message], agent: int, vocabulary: frozenset[str] | None) -> tuple[str, ...]:
+    """Collect the actions that an agent names in the spoken text of all its messages.
 
     The paper's metrics do not count these: they read requests from plans alone.
 
@@ -234,7 +238,7 @@ def announced_actions(messages: Sequence[Message], agent: int, vocabulary: froze
     """Return the actions of one agent's first plan in a conversation; its later plans do not count.
 
     Source: the original's parser. "First plan" is the first with anything of the form ``name(...)`` in it,
-    even if it is only a wait, so that nothing may remain.
+    even if it is only a wait, so that the result may be empty.
 
     Args:
         messages: The conversation.
@@ -249,8 +253,8 @@ def announced_actions(messages: Sequence[Message], agent: int, vocabulary: froze
             continue
         calls = [f"{piece[head.start() :]})" for piece, head in _closed(_CALL, message.plan)]
         if calls:
-            own = (call for call in calls if "request" not in call and "wait" not in call)
-            return keep_known(own, vocabulary)
+            announced = (call for call in calls if "request" not in call and "wait" not in call)
+            return keep_known(announced, vocabulary)
     return ()
 
 
@@ -264,7 +268,7 @@ def collaboration_events(
     """Score each conversation of one run.
 
     Source: the original's evaluation. The responder's history and references judge both sides. Conversations
-    in which nobody says anything are no events.
+    without spoken text are no events.
 
     Args:
         run: The episode.
@@ -298,18 +302,18 @@ def collaboration_events(
         rows = [history, history + requested, history + response]
         before, asked, answered = tes_batch(rows, _of_agent(references, responder), beta).value.tolist()
         c1, c2, c3 = asked - before, asked - answered, answered - before
-        named = actions_in_words(messages, initiator, vocabulary)
+        named = spoken_actions(messages, initiator, vocabulary)
         events.append(CollaborationEvent(t, initiator, responder, history, requested, response, c1, c2, c3, named))
     return tuple(events)
 
 
 def required_collaborations(references: References) -> int:
-    """Return how many collaborative actions a task needs: those of everybody but the chef.
+    """Return the number of collaborative actions of a task: those of all agents except the chef.
 
     Source: the paper's Table 3 counts them per level; its code's references give 2, 5, 7, 9, 14 and 19. The
     first reference of each agent is counted.
     """
-    return sum(len(own[0]) for own in references[1:])
+    return sum(len(actions[0]) for actions in references[1:])
 
 
 def collaboration(
@@ -341,11 +345,11 @@ def collaboration(
     options = options or CollaborationOptions()
     events = tuple(collaboration_events(run, references, vocabularies, options, beta) for run in runs)
     if options.denominator == "conversations":
-        opportunities = sum(len(own) for own in events)
+        opportunities = sum(len(run) for run in events)
     else:
         opportunities = required_collaborations(references) * len(runs)
-    initiated = sum(event.initiated for own in events for event in own)
-    responded = sum(event.responded for own in events for event in own)
+    initiated = sum(event.initiated for run in events for event in run)
+    responded = sum(event.responded for run in events for event in run)
     divisor = max(opportunities, 1)
     return CollaborationScore(initiated / divisor, responded / divisor, opportunities, events)
 
@@ -368,7 +372,7 @@ def _scored_conversations(
 def _responder(
     run: Run, messages: Sequence[Message], initiator: int, vocabularies: Vocabularies | None, quotes: Quotes
 ) -> int | None:
-    """The other agent; among several the first that speaks, or else who knows most of the requests."""
+    """Return the other agent; of several, the first that speaks, or else the one that knows most of the requests."""
     others = [seat for seat in range(len(run.history)) if seat != initiator]
     if len(others) > 1:
         answering = [message.agent for message in messages if message.agent != initiator]

@@ -1,8 +1,8 @@
-"""Why initiations were wrong: premature, repetitive or irrelevant requests, or requests in words alone.
+"""Kinds of wrong initiations: premature, repetitive or irrelevant requests, or requests in spoken text alone.
 
 Source: appendix of the Collab-Overcooked paper (experiments A to C), which labels wrong initiations by hand. Here they
-are told apart by the responder's references, so that records alone decide. Requests that are said and not written as
-``request('...')`` are a class of our own; the paper's metrics read plans alone and count them as wrong.
+are told apart by the responder's references, so that records alone decide. Spoken requests without ``request('...')``
+are an additional kind; the paper's metrics read plans alone and count them as wrong.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from collab_overcooked.metrics.trajectory import normal_form, tes
 
 
 class Initiation(StrEnum):
-    """What an initiation was."""
+    """Kind of an initiation."""
 
     RIGHT = "right"  # it would have raised the responder's TES
     PREMATURE = "premature"  # it asks for an action that is needed later, before others that are needed first
-    REPETITIVE = "repetitive"  # it asks for what has been done already
-    IRRELEVANT = "irrelevant"  # it asks for what no reference needs, or for nothing that the responder knows
-    IN_WORDS = "in words"  # it names actions in what is said, and asks for none with request('...')
+    REPETITIVE = "repetitive"  # it asks for an action that is already done
+    IRRELEVANT = "irrelevant"  # it asks for an action that no reference needs, or for none that the responder knows
+    IN_WORDS = "in words"  # it names actions in spoken text, and none with request('...')
 
 
 def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence[str]]) -> Initiation:
-    """Say what an initiation was.
+    """Return the kind of an initiation.
 
     The reference is the one that the responder has followed best so far. Requests that are next in it are passed over;
     the first one that is not decides.
@@ -36,7 +36,7 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
     """
     if event.initiated:
         return Initiation.RIGHT
-    if event.in_words and not event.requested:
+    if event.spoken_actions and not event.requested:
         return Initiation.IN_WORDS
     best = tes(event.history, references).reference
     actions = [normal_form(action) for action in references[best]]
@@ -55,5 +55,5 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
 
 def count_initiations(events: Iterable[CollaborationEvent], references: References) -> dict[Initiation, int]:
     """Count the kinds of initiations of scored conversations."""
-    found = Counter(classify_initiation(event, references[event.responder]) for event in events)
-    return {kind: found[kind] for kind in Initiation}
+    counts = Counter(classify_initiation(event, references[event.responder]) for event in events)
+    return {kind: counts[kind] for kind in Initiation}

@@ -51,7 +51,7 @@ def apply_time_limit(run: Run, limit: int) -> Run:
     if run.success and run.timesteps - 1 <= limit:
         return run
     return Run(
-        history=tuple(tuple(entry for entry in own if entry[0] < limit) for own in run.history),
+        history=tuple(tuple(entry for entry in actions if entry[0] < limit) for actions in run.history),
         conversations=tuple(c for c in run.conversations if c.timestep < limit),
         success=False,
         timesteps=min(run.timesteps, limit),
@@ -85,7 +85,7 @@ def original_run(log: Any, source: str = "log") -> Run:
     if not isinstance(finished, list | int):
         raise LogError(f"{source}: total_order_finished: got {finished!r:.60}, allowed is a list or a number")
     lists = _per_agent(_get(log, "total_action_list", source, ""), source, "total_action_list")
-    history = tuple(_actions(own, source, f"total_action_list[{k}]") for k, own in enumerate(lists))
+    history = tuple(_actions(entries, source, f"total_action_list[{k}]") for k, entries in enumerate(lists))
     steps = _list(_get(log, "content", source, ""), source, "content")
     conversations: list[Conversation] = []
     for i, step in enumerate(steps):
@@ -153,8 +153,8 @@ def _load(path: Path) -> Any:
             f"{path}: is truncated or no JSON: {error.msg} in line {error.lineno}, column {error.colno}"
         ) from error
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits
-        words = "is nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise LogError(f"{path}: {words}") from None
+        problem = "is nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise LogError(f"{path}: {problem}") from None
 
 
 def _get(mapping: Any, field: str, source: str, where: str) -> Any:

@@ -95,7 +95,7 @@ class LevelScore:
 
     @property
     def redundancy(self) -> tuple[Estimate, ...] | None:
-        """One minus the efficiency of each agent."""
+        """Redundancy of each agent: one minus its efficiency."""
         return None if self.efficiency is None else tuple(map(_complement, self.efficiency))
 
 
@@ -137,7 +137,7 @@ def score_run(
         timesteps=run.timesteps,
         codes=tuple(event.code for event in events),
         opportunities=per_run,
-        rouge_l=tuple(rouge_l(run.actions(k), own) for k, own in enumerate(references)),
+        rouge_l=tuple(rouge_l(run.actions(k), lists) for k, lists in enumerate(references)),
     )
 
 
@@ -218,8 +218,8 @@ def run_from_record(record: Mapping[str, Any]) -> Run:
 
     Messages are grouped into conversations by their step and conversation number.
     """
-    history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in own) for own in record["history"])
-    conversations = [own for t, step in enumerate(record["steps"]) for own in _conversations(step, t)]
+    history = tuple(tuple((entry["timestamp"], entry["action"]) for entry in actions) for actions in record["history"])
+    conversations = [talk for t, step in enumerate(record["steps"]) for talk in _conversations(step, t)]
     return Run(history, tuple(conversations), record["success"], record["timesteps"])
 
 

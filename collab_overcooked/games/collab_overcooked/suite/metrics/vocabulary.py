@@ -57,13 +57,13 @@ def kitchen_vocabularies(
         if missing := sorted(set(seats) - set(utensils)):
             raise ValueError(f"{field}: seat {missing[0]} is unknown, allowed are {sorted(utensils)}")
     names = list(foods)
-    everything = [utensil for own in utensils.values() for utensil in own]
+    everything = [utensil for operations in utensils.values() for utensil in operations]
     vocabularies = {}
-    for seat, own in utensils.items():
+    for seat, operations in utensils.items():
         actions = {DUMMY_ACTION, "place_obj_on_counter()", "pickup(dish,counter)"}
-        actions |= {f"{operation}({utensil})" for utensil, operation in own.items()}
-        actions |= {f"put_obj_in_utensil({utensil})" for utensil in own}
-        sources = ["counter", *own]
+        actions |= {f"{operation}({utensil})" for utensil, operation in operations.items()}
+        actions |= {f"put_obj_in_utensil({utensil})" for utensil in operations}
+        sources = ["counter", *operations]
         if seat in suppliers:
             sources += ["ingredient_dispenser", "dish_dispenser"]
             actions.add("pickup(dish,dish_dispenser)")

@@ -1,4 +1,4 @@
-"""Rules, moments and questions of Overcooked in words; moments are told whole, times of pots and gates included."""
+"""Texts of rules, states and questions of Overcooked; states are described fully, with times of pots and gates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WAITING = f'"{WAIT}" means neither to walk nor to turn until the other cook has 
 
 
 def rules(kitchen: Kitchen) -> str:
-    """Return the rules in words."""
+    """Return the text of the rules."""
     frame = kitchen.compiled.tables.frames[0]
     time = int(kitchen.compiled.tables.times[0, MAX_INGREDIENTS, 0])
     lines = [
@@ -46,11 +46,11 @@ def rules(kitchen: Kitchen) -> str:
 
 
 def describe(kitchen: Kitchen, state: State, seat: int) -> str:
-    """Return a moment in words, as a seat sees it."""
+    """Return the description of a state from a seat's view."""
     lines = [f"You are {NAMES[seat]}; the other cook is {NAMES[1 - seat]}.", "", *_map(kitchen), ""]
     for who, player in enumerate(state["players"]):
-        name, at = ("You stand" if who == seat else f"{NAMES[who]} stands"), place_words(player["position"])
-        held = thing_words(player["holding"])
+        name, at = ("You stand" if who == seat else f"{NAMES[who]} stands"), cell_text(player["position"])
+        held = thing_text(player["holding"])
         verb = ("face", "hold") if who == seat else ("faces", "holds")
         lines.append(f"{name} at {at}, {verb[0]} {player['facing']} and {verb[1]} {held}.")
     lines.append("")
@@ -64,39 +64,39 @@ def _map(kitchen: Kitchen) -> list[str]:
     return [f"The kitchen ({legend}); cells are (column, row) from (0, 0) at the top left, north is up:", *rows]
 
 
-def place_words(position: Sequence[int]) -> str:
-    """Return a cell in words."""
+def cell_text(position: Sequence[int]) -> str:
+    """Return the text of a cell."""
     return f"({position[0]}, {position[1]})"
 
 
-def thing_words(thing: Mapping[str, Any] | None) -> str:
-    """Return a thing in words."""
+def thing_text(thing: Mapping[str, Any] | None) -> str:
+    """Return the text of a thing."""
     if thing is None:
         return "nothing"
     return {"onion": "an onion", "dish": "a dish", "soup": "a dish of soup"}[thing["item"]]
 
 
 def _objects(kitchen: Kitchen, state: State) -> list[str]:
-    """List pots, gates and counters with something on them, then where everything else is."""
+    """List pots, gates and counters with things on them, then the other objects."""
     lying = {tuple(thing["position"]): thing for thing in state["objects"]}
     gates = {tuple(gate["position"]): gate for gate in state["gates"]}
     lines, rest = [], []
     for name in kitchen.objects:
         place = kitchen.place(name)
-        thing, at = lying.get(place), place_words(place)
+        thing, at = lying.get(place), cell_text(place)
         if name[0] == "c":
-            lines.append(f"Pot {name} at {at}: {pot_words(thing)}.")
+            lines.append(f"Pot {name} at {at}: {pot_text(thing)}.")
         elif name[0] == "g":
-            lines.append(f"Gate {name} at {at}: {gate_words(gates[place])}.")
+            lines.append(f"Gate {name} at {at}: {gate_text(gates[place])}.")
         elif thing is not None:
-            lines.append(f"Counter {name} at {at}: {thing_words(thing)} lies there.")
+            lines.append(f"Counter {name} at {at}: {thing_text(thing)} lies there.")
         else:
             rest.append(f"{TITLES.get(name[0], 'empty counter')} {name} {at}")
     return [*lines, f"Else: {', '.join(rest)}."]
 
 
-def pot_words(soup: Mapping[str, Any] | None) -> str:
-    """Return what is in a pot."""
+def pot_text(soup: Mapping[str, Any] | None) -> str:
+    """Return the text of a pot's contents."""
     count = 0 if soup is None else len(soup["ingredients"])
     if soup is None or soup["tick"] < 0:
         return f"{count} of {MAX_INGREDIENTS} onions, not cooking"
@@ -104,15 +104,15 @@ def pot_words(soup: Mapping[str, Any] | None) -> str:
     return "soup, ready" if left <= 0 else f"soup, cooking, ready after {left} more step{'s' * (left > 1)}"
 
 
-def gate_words(gate: Mapping[str, Any]) -> str:
-    """Return how a gate stands."""
+def gate_text(gate: Mapping[str, Any]) -> str:
+    """Return the text of a gate's state."""
     if not gate["open"]:
         return "closed"
     return f"open; it closes after {gate['limit'] - gate['counter'] + 1} more steps in which nobody stands in it"
 
 
-def own_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
-    """Ask for one's own best action."""
+def seat_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
+    """Return the question for the seat's best action."""
     return (
         f"You both want {GOALS[goal]} as soon as possible. {NAMES[1 - seat]} {PARTNER}. "
         f"{WAITING if WAIT in choices else ''}What should you do next with your hands?"
@@ -120,7 +120,7 @@ def own_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
 
 
 def partner_question(goal: Goal, choices: Sequence[str], seat: int) -> str:
-    """Ask what the partner does next."""
+    """Return the question for the partner's next action."""
     other = NAMES[1 - seat]
     return (
         f"You both want {GOALS[goal]} as soon as possible. {other} {PARTNER}. "

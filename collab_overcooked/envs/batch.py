@@ -43,8 +43,8 @@ class BatchEnv:
         num_envs: E, at least 1.
         num_threads: Number of contiguous slices of the batch, one per thread; kernels release the GIL. Worth the
             overhead only for large batches.
-        max_cycles: Cut episodes off after this many steps; the game's own limits if None or -1.
-        state: What ``states`` returns, ``"global"`` or ``"concat"``, see ``critic_state.CriticState``.
+        max_cycles: Truncate episodes after this many steps; the game's own limits if None or -1.
+        state: Form of the result of ``states``, ``"global"`` or ``"concat"``, see ``critic_state.CriticState``.
 
     Attributes:
         n_agents: N.
@@ -52,7 +52,7 @@ class BatchEnv:
         single_observation_space: Box of one agent's observation.
         single_action_space: Discrete(A).
         state_space: Box of one row of ``states``.
-        state: Arrays of the moment (the game's State), for reading.
+        state: Arrays of the current state (the game's State), for reading.
         out: Arrays that the last step wrote (the game's Out), for reading.
 
     Raises:

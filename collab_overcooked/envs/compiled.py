@@ -48,26 +48,26 @@ class CompiledGame(FullGame):
     It is frozen, so copies are the game itself and pickles are frozen again.
 
     Attributes:
-        config_class: Its options.
+        config_class: Class of its options.
         observed_numbers: Length of an observation, for games that are made by their options and ``max_steps`` alone.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
         array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
-        sizes: Lengths of their axes by letter; N, A, the ``numbers`` of an observation, the usual ``columns`` of an
-            event and ``scratch``, which is 0, need not be told.
-        seat_view: Class of what a seat may know.
-        hidden_keys: Keys of a scene that no seat may know: chance, and whatever goes on in the heads of others.
+        sizes: Lengths of their axes by letter. N, A, the ``numbers`` of an observation, the ``columns`` of an event
+            and ``scratch`` (0) have defaults.
+        seat_view: Class of a seat's knowledge.
+        hidden_keys: Keys of a scene that no seat may know: random state, and memory of other seats.
         step_key: Key of a scene that counts the steps up to its ``limit``.
-        hint_keys: Keys of a scene that count only as far as they fit to the others, so that these can be edited alone.
+        hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
             a reset chooses; ``BasicOut`` has been cleared before.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
-        rules: What seats should know of the rules, where it is the same for all options.
-        event_codes: What ``Out.events`` has as its code, where that is all that it has.
-        reason_codes: What it has as its reason; 0 is for what was accepted.
+        rules: Rules for seats, if they are the same for all options.
+        event_codes: Codes of ``Out.events``, if events have no other fields.
+        reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
             ``"EVENT LABEL"`` of the event that completes the step.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
@@ -129,14 +129,14 @@ class CompiledGame(FullGame):
     def alloc(self, batch_size: int) -> tuple[Any, Any]:
         """Return state and out of a batch."""
         space, (state, out) = self.single_observation_space, self.array_classes
-        usual = {
+        defaults = {
             "N": self.n_agents,
             "A": self.n_actions,
             "numbers": int(np.prod(space.shape)),
             "columns": len(EventField),
             "scratch": 0,
         }
-        sizes = {**usual, **self.sizes}
+        sizes = {**defaults, **self.sizes}
         return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
 
     # ---------------------------------------------------------------------------------------- what a game defines
@@ -274,24 +274,24 @@ class CompiledGame(FullGame):
         return list(self.texts)
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id of an action's text, in whatever case.
+        """Return the id of an action's text; case is ignored.
 
         Raises:
             ActionError: With near matches.
         """
-        texts, wanted = self.action_texts(state, i, seat), parse_text(text).strip().lower()
-        if wanted not in texts:
+        texts, normalized = self.action_texts(state, i, seat), parse_text(text).strip().lower()
+        if normalized not in texts:
             raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
-        return texts.index(wanted)
+        return texts.index(normalized)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan, one a line or between semicolons; nobody asks teammates for actions here."""
+        """Return the actions of a plan, separated by lines or semicolons; plans contain no requests to teammates."""
         return [
             part.strip() for line in parse_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
         ], []
 
     def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
-        """Let these be the next orders to come; see ``TextGame``."""
+        """Set the next orders; see ``TextGame``."""
         if self.forced_column is None:
             super().order_next(state, i, names)
         known, used = list(self.orderable()), int(state.clock[i, self.forced_column])
@@ -310,35 +310,35 @@ class CompiledGame(FullGame):
         reasons: np.ndarray = out.events[:, :, EventField.REASON]
         return reasons
 
-    # ---------------------------------------------------------------------------------------- what it gets
+    # ---------------------------------------------------------------------------------------- inherited methods
 
     def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
         """Return ``step`` and ``reset`` with the arrays of a batch bound to the kernels, so that calls are cheap.
 
-        What is returned can be neither copied nor pickled, and the arrays must not be replaced. A subclass that
-        changes what stepping or resetting does is taken at its word.
+        The result can be neither copied nor pickled, and the arrays must not be replaced. Overridden ``step`` and
+        ``reset`` of a subclass are called as they are.
         """
-        own = type(self)
-        if own.step is not CompiledGame.step or own.reset is not CompiledGame.reset:
+        cls = type(self)
+        if cls.step is not CompiledGame.step or cls.reset is not CompiledGame.reset:
             return super().bind(state, actions, out)
-        advance = [bind(kernel, *given) for kernel, given in self.step_calls(state, actions, out)]
-        show = [bind(kernel, *given) for kernel, given in self.observe_calls(state, out)]
+        advance = [bind(kernel, *arguments) for kernel, arguments in self.step_calls(state, actions, out)]
+        show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
         reset = functools.partial(self._reset, bind_all(*show), state, out)
         return BoundBatch(bind_all(*advance, *show), reset)
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
-        for kernel, given in self.step_calls(state, actions, out):
-            bind(kernel, *given)()
+        for kernel, arguments in self.step_calls(state, actions, out):
+            bind(kernel, *arguments)()
         self._show(state, out)
 
     def bind_rows(self, state: Any, actions: np.ndarray, out: Any) -> Callable[[int], None]:
-        """Return what advances the first rows of a batch by one timestep; see ``policies.search.simulator``.
+        """Return a function that advances the first rows of a batch by one timestep; see ``policies.search.simulator``.
 
         It writes neither observations nor masks, and takes the number of rows.
         """
         batch = state, actions, out
-        kernels = [RowsKernel(kernel, given, batch) for kernel, given in self.step_calls(*batch)]
+        kernels = [RowsKernel(kernel, arguments, batch) for kernel, arguments in self.step_calls(*batch)]
 
         def advance(count: int) -> None:
             for kernel in kernels:
@@ -352,8 +352,8 @@ class CompiledGame(FullGame):
         self._show(state, out)
 
     def _show(self, state: Any, out: Any) -> None:
-        for kernel, given in self.observe_calls(state, out):
-            bind(kernel, *given)()
+        for kernel, arguments in self.observe_calls(state, out):
+            bind(kernel, *arguments)()
 
     def reset(
         self,
@@ -403,7 +403,7 @@ class CompiledGame(FullGame):
         """Write a scene of its form into environment ``i``, in the one order in which memory is safe.
 
         First all of it is checked, together with what the environment has for the keys that it leaves out; only then
-        may kernels run over it. What they derive must be what the scene says.
+        may kernels run over it. Derived values must match those in the scene.
         """
         self._encode(state, i, scene)
         plain = self._decode(state, i, False)
@@ -413,13 +413,13 @@ class CompiledGame(FullGame):
         self._check_scene(plain)
         ends = self._complete(state, i, scene)
         completed = self.scene(state, i)
-        given = {key: value for key, value in scene.items() if key not in self.hint_keys}
-        check_same(given, completed, "state")
+        stated = {key: value for key, value in scene.items() if key not in self.hint_keys}
+        check_same(stated, completed, "state")
         self._check_completed(completed)
         return ends
 
     def state_of(self, scene: Mapping[str, Any]) -> Any:
-        """Return a batch of one that holds a scene, or as much of it as a seat knows; the rest is as at a start."""
+        """Return a batch of one with a scene, or a seat's part of one; everything else is as after a reset."""
         state, out = self.alloc(1)
         checked = self._forms["state"](scene, "state")
         self._start(state, out, np.ones(1, np.bool_), {"state": checked}, 0)
@@ -427,18 +427,18 @@ class CompiledGame(FullGame):
         return state
 
     def _read_options(self, options: Any) -> dict[str, Any]:
-        """Return the options of a reset that are for the game, in plain Python and of their forms."""
+        """Return the parsed options of a reset that belong to the game."""
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         forms = self._forms
         for key in options:
             if key not in forms and (key, options[key]) != PETTINGZOO_PROBE:
                 raise ValueError(near_matches("reset option", key, forms))
-        given = {key: options[key] for key in forms if options.get(key) is not None}
-        return {key: forms[key](value, key) for key, value in given.items()}
+        chosen = {key: options[key] for key in forms if options.get(key) is not None}
+        return {key: forms[key](value, key) for key, value in chosen.items()}
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
-        """Return what a seat may know of environment ``i``; see ``TextGame``."""
+        """Return a seat's knowledge of environment ``i``; see ``TextGame``."""
         return self.seat_view(self, rows(state, i, i + 1), seat)
 
     def state_vector(self, state: Any, i: int) -> np.ndarray:
@@ -451,7 +451,7 @@ class CompiledGame(FullGame):
         return np.concatenate([array.reshape(len(array), -1) for array in arrays], axis=1)
 
     def render(self, state: Any, i: int, mode: str, seat: int | None = None) -> Any:
-        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of what a seat may know."""
+        """Draw environment ``i``: uint8 (H, W, 3) for ``"rgb_array"``, str for ``"ansi"``; of a seat, its view."""
         from collab_overcooked.render.draw import draw  # takes Pillow along, which those who only step do not need
 
         scene = self.scene(state, i)

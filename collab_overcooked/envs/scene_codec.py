@@ -2,7 +2,7 @@
 
     {
         "timestep": column("clock", Clock.T, integers(0, 400)),
-        "cooks": each([group({"at": column("cooks", slice(0, 2), vector(...)), "holds": ...})] * 2, "cooks"),
+        "cooks": by_entry([group({"at": column("cooks", slice(0, 2), vector(...)), "holds": ...})] * 2, "cooks"),
     }
 
 Nothing here runs a kernel, so scenes can be written and read before anybody has checked that they are consistent.
@@ -185,7 +185,7 @@ def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
     return Part(forms.record({key: part.form for key, part in parts.items()}, required), read, write)
 
 
-def each(parts: Sequence[Part], what: str) -> Part:
+def by_entry(parts: Sequence[Part], what: str) -> Part:
     """Declare a list with a part for each entry of the arrays that the parts name."""
     return listing([entry(part, k) for k, part in enumerate(parts)], what)
 

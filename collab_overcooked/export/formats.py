@@ -111,7 +111,7 @@ def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) 
 def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
     last = len(episode) - 1
     for t, step in enumerate(episode.record["steps"]):
-        said = {message["agent"]: message["say"] for message in step["messages"]}
+        messages = {message["agent"]: message["say"] for message in step["messages"]}
         for seat in seats:
             event = step["events"][seat]
             yield {
@@ -124,7 +124,7 @@ def _rows(number: int, episode: Trajectory, seats: Sequence[int]) -> Any:
                 "action_text": step["action_texts"][seat],
                 "reward": float(episode.rewards[t, seat]),
                 "event": None if event is None else json.dumps(event, ensure_ascii=False),
-                "said": said.get(seat),
+                "said": messages.get(seat),
                 "terminated": episode.terminated and t == last,
                 "truncated": episode.truncated and t == last,
             }

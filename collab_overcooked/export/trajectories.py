@@ -24,10 +24,10 @@ EPISODE_FIELDS = ("env_id", "task", "episode", "seed", "team", "version", "succe
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One episode with T steps of N agents.
+    """Episode with T steps of N agents.
 
     Attributes:
-        record: Its record.
+        record: Record of the episode.
         game: Game with the encoding of the observations.
         observations: (T + 1, N, ...), with the dtype of the game's observations; the last one follows the last step.
         masks: Legal actions, bool (T + 1, N, A).

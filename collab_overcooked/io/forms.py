@@ -78,24 +78,24 @@ def _list(form: Callable[[Any, str, int], Any], least: int, most: int, what: str
 
 
 def record(fields: Mapping[str, Form], required: Sequence[str] = ()) -> Form:
-    """Allow mappings with some of the given keys, each of its own form."""
+    """Allow mappings with some of the keys of ``fields``, each with its form."""
 
     def check(value: Any, place: str) -> dict[str, Any]:
-        given = _mapping(value, place, fields)
+        entries = _mapping(value, place, fields)
         for key in required:
-            if key not in given:
+            if key not in entries:
                 raise ValueError(f"{place} lacks {key}; it must have {', '.join(required)}")
-        return {key: fields[key](entry, f"{place}.{key}") for key, entry in given.items()}
+        return {key: fields[key](entry, f"{place}.{key}") for key, entry in entries.items()}
 
     return check
 
 
 def mapping_of(names: Sequence[str], form: Form, what: str) -> Form:
-    """Allow mappings from some of the given names to values of one form; ``what`` says what the keys name."""
+    """Allow mappings from some of ``names`` to values of one form; ``what`` names the kind of key in messages."""
 
     def check(value: Any, place: str) -> dict[str, Any]:
-        given = _mapping(value, place, names, what)
-        return {key: form(entry, f"{place}.{key}") for key, entry in given.items()}
+        entries = _mapping(value, place, names, what)
+        return {key: form(entry, f"{place}.{key}") for key, entry in entries.items()}
 
     return check
 
@@ -109,35 +109,35 @@ def _mapping(value: Any, place: str, known: Any, what: str = "") -> Mapping[str,
     return value
 
 
-def check_same(given: Any, found: Any, place: str) -> None:
-    """Refuse a value that says something else than what came of it; what it leaves out may be anything.
+def check_same(stated: Any, actual: Any, place: str) -> None:
+    """Reject a value that differs from the actual one; it may leave out keys.
 
     Lists of mappings may name some of the entries, in any order.
 
     Raises:
-        ValueError: Naming the place, what is said and what it would be.
+        ValueError: Naming the place, the stated value and the actual one.
     """
-    if isinstance(given, dict) and isinstance(found, dict):
-        for key, value in given.items():
-            if key not in found:
+    if isinstance(stated, dict) and isinstance(actual, dict):
+        for key, value in stated.items():
+            if key not in actual:
                 raise ValueError(f"{place}.{key} is {quote_value(value)}, but there is none")
-            check_same(value, found[key], f"{place}.{key}")
-    elif isinstance(given, list) and isinstance(found, list) and _are_mappings(given) and _are_mappings(found):
-        for k, entry in enumerate(given):
-            same_place = found[k] if len(found) == len(given) else None
-            if not any(_is_same(entry, other) for other in found):
+            check_same(value, actual[key], f"{place}.{key}")
+    elif isinstance(stated, list) and isinstance(actual, list) and _are_mappings(stated) and _are_mappings(actual):
+        for k, entry in enumerate(stated):
+            same_place = actual[k] if len(actual) == len(stated) else None
+            if not any(_is_same(entry, other) for other in actual):
                 check_same(entry, same_place, f"{place}[{k}]")
-    elif given != found:
-        raise ValueError(f"{place} is {quote_value(given)}, but what else is given makes it {quote_value(found)}")
+    elif stated != actual:
+        raise ValueError(f"{place} is {quote_value(stated)}, but what else is stated makes it {quote_value(actual)}")
 
 
 def _are_mappings(entries: list[Any]) -> bool:
     return all(isinstance(entry, dict) for entry in entries)
 
 
-def _is_same(given: Any, found: Any) -> bool:
+def _is_same(stated: Any, actual: Any) -> bool:
     try:
-        check_same(given, found, "")
+        check_same(stated, actual, "")
     except ValueError:
         return False
     return True

@@ -1,4 +1,4 @@
-"""Shapes of values read from JSON, put together from small checks; complaints name the field and what is allowed."""
+"""Schemas of values read from JSON, composed of small checks; errors name the field and the allowed values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Check = Callable[[Any], None]
-"""Takes a value; raises SchemaError if it is not as it should be."""
+"""Function that takes a value and raises SchemaError if the value is not allowed."""
 
 MAX_NUMBER = 10**9  # of numbers where no other limit is given; sums of many such are finite
 MAX_CHARACTERS = 100_000  # characters of a text
@@ -16,22 +16,22 @@ MAX_DEPTH = 40  # lists and objects within each other
 
 
 class SchemaError(ValueError):
-    """A value is not as it should be.
+    """A value does not match its schema.
 
     Attributes:
-        path: Names and indices that lead to it, from the outside in.
-        words: What is wrong.
+        path: Names and indices that lead to the value, from the outside in.
+        problem: Description of the problem.
     """
 
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
         self.path: list[str | int] = []
-        self.words = words
+        self.problem = problem
 
     def __str__(self) -> str:
         """Write ``steps[3].rewards: got 'x', allowed is a number``."""
         place = "".join(map(_step_of_path, self.path)).removeprefix(".")
-        return f"{place}: {self.words}" if place else self.words
+        return f"{place}: {self.problem}" if place else self.problem
 
 
 def _step_of_path(part: str | int) -> str:
@@ -44,10 +44,10 @@ def refuse(value: Any, allowed: str) -> SchemaError:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Read JSON as the standard has it: no NaN, no half characters, no key twice, nothing nested without end.
+    """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting.
 
     Raises:
-        SchemaError: If it is none; the message says where.
+        SchemaError: If the text is not valid; the message names the place.
     """
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of_pairs)
@@ -56,8 +56,8 @@ def parse_json(text: str | bytes) -> Any:
     except SchemaError:
         raise
     except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
-        words = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise SchemaError(f"is truncated or no JSON: {words}") from None
+        problem = "nested too deep" if isinstance(error, RecursionError) else str(error)
+        raise SchemaError(f"is truncated or no JSON: {problem}") from None
     unchecked(value)
     return value
 
@@ -66,16 +66,16 @@ def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
     """Read JSON lines, each of which passes a check.
 
     Raises:
-        SchemaError: Naming the line, and what is wrong.
+        SchemaError: Naming the line and the problem.
     """
-    found = []
+    values = []
     for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
         try:
-            found.append(parse_json(line))
-            check(found[-1])
+            values.append(parse_json(line))
+            check(values[-1])
         except SchemaError as error:
             raise SchemaError(f"{where}, line {n}: {error}") from None
-    return found
+    return values
 
 
 def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
@@ -94,12 +94,12 @@ def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
 
 
 def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise SchemaError(f"the key {twice!r:.60} is there twice in one object")
-    return found
+    return values
 
 
 def _no_constant(name: str) -> None:
@@ -110,7 +110,7 @@ def _no_constant(name: str) -> None:
 
 
 def unchecked(value: Any, depth: int = MAX_DEPTH) -> None:
-    """Accept what JSON can hold, if it is nested no deeper than ``depth``, finite, and its texts can be written."""
+    """Accept any JSON value with finite numbers, valid texts and a nesting of at most ``depth``."""
     kind = value.__class__
     if kind is str:
         _check_characters(value)
@@ -121,11 +121,11 @@ def unchecked(value: Any, depth: int = MAX_DEPTH) -> None:
             raise SchemaError(f"is nested more than {MAX_DEPTH} deep")
         key: Any = None
         try:
-            for key, own in enumerate(value) if kind is list else value.items():
+            for key, entry in enumerate(value) if kind is list else value.items():
                 if kind is dict:
                     _check_characters(key)
-                if own.__class__ in _CHECKED:
-                    unchecked(own, depth - 1)
+                if entry.__class__ in _CHECKED:
+                    unchecked(entry, depth - 1)
         except SchemaError as error:
             error.path.insert(0, key)
             raise
@@ -154,7 +154,7 @@ def text(value: Any, longest: int = MAX_CHARACTERS) -> None:
 
 
 def name(value: Any) -> None:
-    """Accept texts that stand in tables and charts."""
+    """Accept texts for tables and charts."""
     text(value, 1_000)
 
 
@@ -189,7 +189,7 @@ def one_of(*allowed: Any) -> Check:
     return check
 
 
-# ------------------------------------------------------------------------------------------- put together
+# ------------------------------------------------------------------------------------------- composed
 
 
 def nullable(check: Check) -> Check:
@@ -203,7 +203,7 @@ def nullable(check: Check) -> Check:
 
 
 def list_of(check: Check, length: int | None = None, most: int | None = None) -> Check:
-    """Return a check for lists, of some length or of 1 to ``most`` entries if told so, whose entries pass a check."""
+    """Return a check for lists whose entries pass a check, optionally of a length or of 1 to ``most`` entries."""
 
     def check_list(value: Any) -> None:
         if not isinstance(value, list):
@@ -219,10 +219,10 @@ def list_of(check: Check, length: int | None = None, most: int | None = None) ->
 
 def tuple_of(*checks: Check) -> Check:
     """Return a check for lists whose entries pass a check each."""
-    whole_list = list_of(lambda own: None, len(checks))
+    check_length = list_of(lambda entry: None, len(checks))
 
     def check_tuple(value: Any) -> None:
-        whole_list(value)
+        check_length(value)
         _check_entries(enumerate(checks), value)
 
     return check_tuple
@@ -242,7 +242,7 @@ def mapping_of(check: Check, keys: Sequence[str] | None = None) -> Check:
 
 
 def object_of(fields: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    """Return a check for objects with some fields, and others that may be left out; further ones may be anything."""
+    """Return a check for objects with required and optional fields; unknown fields are accepted."""
     left_out = dict(optional or {})
 
     def check_object(value: Any) -> None:

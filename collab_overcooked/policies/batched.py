@@ -1,7 +1,7 @@
-"""Seats of many episodes that are played at once, to the decisions that they would make one episode at a time.
+"""Seats of many episodes that are played at once, with the same decisions as if played one by one.
 
-A network is asked for all episodes in one forward pass. Sums of a batch round differently from those of a single row,
-so choices between nearly equal actions are made again from the row alone. All randomness derives from the episode's
+A network decides for all episodes in one forward pass. Sums of a batch are rounded differently from those of a single
+row, so choices between nearly equal actions are repeated with the row alone. All randomness derives from the episode's
 seed.
 """
 
@@ -26,7 +26,7 @@ ALONE = -1  # instead of an action: this episode has to be played by itself
 
 
 class Seat(Protocol):
-    """One seat of a batch of episodes."""
+    """Seat of a batch of episodes."""
 
     def act(self, asked: Array, observations: Array, masks: Array, timestep: int) -> Array:
         """Return the actions of some episodes.
@@ -75,8 +75,8 @@ class NetworkSeat:
         highest = np.partition(scores, -2, axis=1)[:, -2:]
         margin = CLOSE * max(1.0, float(np.abs(logits).max()))
         for row in np.flatnonzero(highest[:, 1] - highest[:, 0] <= margin).tolist():
-            own = None if noise is None else noise[row : row + 1]
-            scores[row] = preferences(self._policy.logits(seen[row : row + 1]), allowed[row : row + 1], own)[0]
+            row_noise = None if noise is None else noise[row : row + 1]
+            scores[row] = preferences(self._policy.logits(seen[row : row + 1]), allowed[row : row + 1], row_noise)[0]
         return scores.argmax(-1)
 
     def _draw(self, asked: Array, n_actions: int) -> Array:

@@ -94,7 +94,9 @@ def _kind_of(model: Any) -> str:
 def _game_of(env: Any) -> FullGame:
     """Return the game of an environment of any kind, below wrappers."""
     if env is None:
-        raise ValueError("env: say what the network was trained on, as in export_policy(model, path, env)")
+        raise ValueError(
+            "env: name the environment that the network was trained on, as in export_policy(model, path, env)"
+        )
     wrapped = env
     while wrapped is not None:
         if hasattr(wrapped, "norm_obs") and wrapped.norm_obs:
@@ -104,9 +106,9 @@ def _game_of(env: Any) -> FullGame:
         for holder in (wrapped, getattr(wrapped, "batch", None)):
             game: Any = getattr(holder, "game", holder)
             if hasattr(game, "single_observation_space") and hasattr(game, "action_texts"):
-                found: FullGame = game
-                return found
-        wrapped = next((own for name in ("venv", "env") if (own := vars(wrapped).get(name)) is not None), None)
+                unwrapped: FullGame = game
+                return unwrapped
+        wrapped = next((inner for name in ("venv", "env") if (inner := vars(wrapped).get(name)) is not None), None)
     raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
 
 
@@ -129,18 +131,18 @@ def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> N
     if kind == "SB3 model":
         policy = model.policy
         policy.set_training_mode(False)
-        given: Logits = lambda observations: sb3_logits(policy, observations)  # noqa: E731
+        model_logits: Logits = lambda observations: sb3_logits(policy, observations)  # noqa: E731
         parts = [getattr(policy, "q_net", policy)]
         if hasattr(policy, "action_net"):
             parts = [policy.features_extractor, policy.mlp_extractor.policy_net, policy.action_net]
     else:
         model.eval()
-        given = lambda observations: torch_logits(model, observations)  # noqa: E731
+        model_logits = lambda observations: torch_logits(model, observations)  # noqa: E731
         parts = [model]
     layers = tuple(layer for part in parts for layer in _module_layers(part))
     for name in ACTIVATIONS:
         network = Network(scale, layers, name)
-        if _same(network, given, game):
+        if _same(network, model_logits, game):
             return network
     raise ValueError(
         "model: it is more than dense layers and 3D convolutions with one activation (relu or tanh) between them, or "
@@ -180,17 +182,17 @@ def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
             yield "conv" if isinstance(part, nn.Conv2d) else "dense", weight, bias
 
 
-def _same(network: Network, given: Logits, game: FullGame) -> bool:
-    """Tell whether a network gives the logits of a model, up to a constant, on drawn observations."""
+def _same(network: Network, model_logits: Logits, game: FullGame) -> bool:
+    """Return whether a network has the logits of a model, up to a constant, on random observations."""
     space = game.single_observation_space
     rng = np.random.default_rng(0)
     drawn = (space.low + rng.random((PROBES, *space.shape)) * (space.high - space.low)).astype(space.dtype)
     try:
-        ours, theirs = network.logits(drawn), given(drawn)
+        logits, expected = network.logits(drawn), model_logits(drawn)
     except (RuntimeError, ValueError):  # shapes that do not fit
         return False
-    if ours.shape != theirs.shape or ours.shape[1] != game.n_actions:
+    if logits.shape != expected.shape or logits.shape[1] != game.n_actions:
         return False
-    difference = ours - theirs
+    difference = logits - expected
     difference -= difference.mean(-1, keepdims=True)  # a policy's logits may be normalised
-    return bool(np.abs(difference).max() <= TOLERANCE * max(1.0, float(np.abs(theirs).max())))
+    return bool(np.abs(difference).max() <= TOLERANCE * max(1.0, float(np.abs(expected).max())))

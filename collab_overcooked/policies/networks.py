@@ -1,4 +1,4 @@
-"""Own networks in any seat: ``sb3:model.zip`` and ``torch:file.py:Net@weights.pt``.
+"""Custom networks in any seat: ``sb3:model.zip`` and ``torch:file.py:Net@weights.pt``.
 
 Weights of torch are read by ``torch.load(weights_only=True)``, which makes tensors, numbers and texts only. A model of
 Stable-Baselines3 is a pickle: reading one runs the code in it, so play only models that you saved or trust. The Python
@@ -38,8 +38,8 @@ _META = schema.object_of(
 Array = np.ndarray
 
 
-class OwnNetwork(NetworkPolicy):
-    """A network from a user's own file.
+class CustomNetwork(NetworkPolicy):
+    """Custom network from a file.
 
     Args:
         meta: Description from ``export_policy``; empty if there is none.
@@ -47,21 +47,21 @@ class OwnNetwork(NetworkPolicy):
         observation: Options of the observation that the network was trained on; None if they are not declared.
     """
 
-    default_mode = "greedy"  # nobody knows whether a module gives logits or values of actions
+    default_mode = "greedy"  # a module may give logits or values of actions
 
     def __init__(self, meta: Mapping[str, Any], mode: str | None, observation: Mapping[str, Any] | None) -> None:
         super().__init__(meta, mode or meta.get("mode", self.default_mode))
         self.declared = observation
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
-        """Return what is declared; else what export has stored; else what the environment shows."""
+        """Return the declared observation; else the stored one; else that of the environment."""
         if self.declared is not None:
             return self.declared
         return select_observation(game.id, self.trained_on if self.meta else game.kwargs)
 
 
-class SB3Policy(OwnNetwork):
-    """Plays a model of Stable-Baselines3 or sb3-contrib, see ``OwnNetwork``.
+class SB3Policy(CustomNetwork):
+    """Plays a model of Stable-Baselines3 or sb3-contrib, see ``CustomNetwork``.
 
     Args:
         policy: The model's policy.
@@ -81,7 +81,7 @@ class SB3Policy(OwnNetwork):
         policy.set_training_mode(False)
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
-        """Return the observation as ``OwnNetwork`` does; a model without a description is known by its space.
+        """Return the observation as ``CustomNetwork`` does; a model without a description is known by its space.
 
         Raises:
             ValueError: If no observation of the game, or several, have the model's space.
@@ -89,11 +89,13 @@ class SB3Policy(OwnNetwork):
         if self.declared is not None or self.meta:
             return super().observation_of(game)
         space = self.policy.observation_space
-        fitting = [own for own in encodings(game) if Observer(game, own).variant.single_observation_space == space]
+        fitting = [
+            options for options in encodings(game) if Observer(game, options).variant.single_observation_space == space
+        ]
         if len(fitting) == 1:
             return fitting[0]
         why = "none has" if not fitting else "several have"
-        names = ", ".join(" ".join(f"{name}={value}" for name, value in own.items()) for own in fitting)
+        names = ", ".join(" ".join(f"{name}={value}" for name, value in options.items()) for options in fitting)
         raise ValueError(
             f"its observation is unknown: of {game.id}'s observations {why} the model's space {space}"
             f"{f' ({names})' if names else ''}; declare it, as in sb3:model.zip,obs=NAME, or save the model by "
@@ -106,12 +108,12 @@ class SB3Policy(OwnNetwork):
 
     def _check(self, game: FullGame, seat: int) -> Observer:
         observer = super()._check(game, seat)
-        for what, own, wanted in (
+        for what, actual, expected in (
             ("observation", self.policy.observation_space.shape, observer.variant.single_observation_space.shape),
             ("number of actions", int(getattr(self.policy.action_space, "n", 0)), len(game.action_texts(seat=seat))),
         ):
-            if own != wanted:
-                raise ValueError(f"its {what} is {own}, that of {game.id} is {wanted}")
+            if actual != expected:
+                raise ValueError(f"its {what} is {actual}, that of {game.id} is {expected}")
         return observer
 
 
@@ -126,12 +128,12 @@ def sb3_logits(policy: Any, observations: Array) -> Array:
     with torch.no_grad():
         tensor, _ = policy.obs_to_tensor(observations)
         if hasattr(policy, "q_net"):
-            found = policy.q_net(tensor)
+            output = policy.q_net(tensor)
         elif hasattr(policy, "get_distribution") and not hasattr(policy, "lstm_actor"):
-            found = policy.get_distribution(tensor).distribution.logits
+            output = policy.get_distribution(tensor).distribution.logits
         else:
             raise ValueError(f"{type(policy).__name__} needs more than an observation; seat it as FILE.py:Class")
-    logits: Array = found.numpy().astype(np.float32)
+    logits: Array = output.numpy().astype(np.float32)
     return logits
 
 
@@ -139,23 +141,23 @@ def encodings(game: FullGame) -> Iterator[dict[str, Any]]:
     """Yield all observations of a game by the options of those that have a list of values."""
     names = observation_options(game.id)
     config = registry.game_class(game.id).config_class
-    allowed = {each.name: each.metadata.get("allowed") for each in fields(config) if each.name in names}
+    allowed = {entry.name: entry.metadata.get("allowed") for entry in fields(config) if entry.name in names}
     defaults = config()
     choices = [
         dict.fromkeys([getattr(defaults, name), *(allowed[name] or ())])  # the default may be None
         for name in names
     ]
     for values in itertools.product(*choices):
-        own = dict(zip(names, values, strict=True))
+        options = dict(zip(names, values, strict=True))
         try:
-            Observer(game, own)
+            Observer(game, options)
         except ValueError:  # such as axes of a vector
             continue
-        yield own
+        yield options
 
 
-class TorchPolicy(OwnNetwork):
-    """Plays a module of torch that maps float32 observations (B, ...) to logits (B, A), see ``OwnNetwork``.
+class TorchPolicy(CustomNetwork):
+    """Plays a module of torch that maps float32 observations (B, ...) to logits (B, A), see ``CustomNetwork``.
 
     Args:
         module: The network; of a tuple that it returns the first entry counts.
@@ -186,11 +188,11 @@ def torch_logits(module: Any, observations: Array) -> Array:
     import torch
 
     with torch.no_grad():
-        found = module(torch.from_numpy(np.ascontiguousarray(observations, np.float32)))
-    found = found[0] if isinstance(found, tuple) else found
-    if not isinstance(found, torch.Tensor) or found.ndim != 2 or len(found) != len(observations):
+        output = module(torch.from_numpy(np.ascontiguousarray(observations, np.float32)))
+    output = output[0] if isinstance(output, tuple) else output
+    if not isinstance(output, torch.Tensor) or output.ndim != 2 or len(output) != len(observations):
         raise ValueError(f"{type(module).__name__} must return logits of shape ({len(observations)}, actions)")
-    return found.numpy().astype(np.float32)
+    return output.numpy().astype(np.float32)
 
 
 # ------------------------------------------------------------------------------------------- specs
@@ -234,8 +236,8 @@ def torch_from_text(text: str) -> TorchPolicy:
     module = plugins.load_module(module_name)
     kind = getattr(module, class_name, None)
     if not inspect.isclass(kind) or not issubclass(kind, torch.nn.Module):
-        own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
-        raise ValueError(f"{module_name}: {near_matches('network', class_name, own)}")
+        networks = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+        raise ValueError(f"{module_name}: {near_matches('network', class_name, networks)}")
     try:
         content = torch.load(weights, map_location="cpu", weights_only=True)
         meta = _checked(Path(weights), content.get(KEY, {}))
@@ -249,9 +251,9 @@ def torch_from_text(text: str) -> TorchPolicy:
 
 
 def _arguments(kind: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a network's constructor asks for by the names ``observation_shape`` and ``n_actions``."""
-    wanted = inspect.signature(kind).parameters
-    return {name: meta[name] for name in ("observation_shape", "n_actions") if name in wanted and name in meta}
+    """Return the arguments of a network's constructor that are named ``observation_shape`` or ``n_actions``."""
+    parameters = inspect.signature(kind).parameters
+    return {name: meta[name] for name in ("observation_shape", "n_actions") if name in parameters and name in meta}
 
 
 def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | None]:
@@ -289,8 +291,8 @@ def _need(name: str) -> None:
 def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
     if isinstance(error, OSError):
         return ValueError(f"{path}: cannot be read: {error.strerror or error}")
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    return ValueError(f"{path}: policy {name!r} cannot be made from it: {words:.300}")
+    problem = " ".join(f"{type(error).__name__}: {error}".split())
+    return ValueError(f"{path}: policy {name!r} cannot be made from it: {problem:.300}")
 
 
 def _checked(path: Path, meta: Any) -> Mapping[str, Any]:

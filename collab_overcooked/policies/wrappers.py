@@ -1,7 +1,7 @@
 """Policies that change how another policy plays: slow, late, forgetful, restricted to a role or to a convention.
 
 They need no training and play every game, since they act on masks, events and simulated steps only. As partners they
-are what an agent meets among people: somebody who hesitates, comes late, changes plans, or has habits.
+they resemble people, who hesitate, come late, change plans, or have habits.
 A spec is the wrapper, its parameter and the policy behind it, ``slow:3:planner:width=50``; ``greedy`` without one.
 """
 
@@ -179,8 +179,8 @@ class ShortSightedPolicy(WrappedPolicy):
 
     def act(self, seen: Seen) -> Answer:
         """Ask the other policy, or wander."""
-        own = seen.history[self._seat] if seen.history else ()
-        since = seen.timestep - (own[-1][0] if own else 0)
+        actions = seen.history[self._seat] if seen.history else ()
+        since = seen.timestep - (actions[-1][0] if actions else 0)
         if since // self._reach % 2 == 0:
             return super().act(seen)
         return int(self._rng.choice(np.flatnonzero(seen.mask)))
@@ -250,8 +250,10 @@ class RolePolicy(RestrictedPolicy):
 
     def allows(self, seen: Seen, actions: Array) -> Array:
         """Simulate every action until it ends, and compare its events with the role."""
-        found = _events_of(self._simulator, self._seat, actions)
-        return np.array([all(any(part in name for part in self._events) for name in names) for names in found])
+        events_of_actions = _events_of(self._simulator, self._seat, actions)
+        return np.array(
+            [all(any(part in name for part in self._events) for name in names) for names in events_of_actions]
+        )
 
 
 class DirectionPolicy(RestrictedPolicy):
@@ -285,11 +287,11 @@ class DirectionPolicy(RestrictedPolicy):
         chosen = _beside_idle(fork, self._seat, np.repeat(actions, copies))
         for other in range(game.n_agents):
             legal = np.flatnonzero(fork.masks[0, other])
-            if other != self._seat:  # somebody who stands in the way may make room
+            if other != self._seat:  # a teammate in the way may make room
                 chosen[:, other] = np.tile(np.resize(legal, copies), len(actions))
         fork.step(chosen)
         after = [self._from_middle(_position(game, fork.state, i, self._seat)) for i in range(len(fork))]
-        turns = np.array([before[0] * own[1] - before[1] * own[0] for own in after])
+        turns = np.array([before[0] * position[1] - before[1] * position[0] for position in after])
         return np.all((turns * self._direction >= 0).reshape(len(actions), copies), axis=1)
 
     def _from_middle(self, position: Array | None) -> Array:
@@ -348,19 +350,19 @@ def _beside_idle(fork: Fork, seat: int, actions: Array) -> Array:
 def _events_of(simulator: Simulator, seat: int, actions: Array) -> list[set[str]]:
     """Return the names of a seat's events, in lower case, until each action has ended or was given up."""
     fork = simulator.fork(len(actions), 0)
-    found: list[set[str]] = [set() for _ in actions]
+    events: list[set[str]] = [set() for _ in actions]
     running = np.ones(len(actions), bool)
     for _ in range(MAX_DURATION):
         fork.step(_beside_idle(fork, seat, actions))
         for i in np.flatnonzero(running).tolist():
             event = fork.game.events(fork.out, i)[seat]
             if event is not None:
-                found[i].add(str(event["event"]).lower())
+                events[i].add(str(event["event"]).lower())
         running &= (fork.masks[:, seat].sum(1) == 1) & ~(fork.terminated | fork.truncated)
         if not running.any():
             break
         actions = fork.masks[:, seat].argmax(1)
-    return found
+    return events
 
 
 def _agent(game: Any, state: Any, i: int, seat: int) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ def scene():
     far = codec.Part(codec.COUNT.form, lambda rows: sum(rows["cooks"][:2]), derived=True)
     return codec.group(
         {
-            "cooks": codec.each([codec.group({**cook, "far": far})] * 2, "cooks"),
+            "cooks": codec.by_entry([codec.group({**cook, "far": far})] * 2, "cooks"),
             "stock": codec.row("stock", codec.counts(NAMES, 9, "item")),
             "doors": codec.bits("doors", 0, ("a", "b", "c"), "door"),
             "chance": codec.rng_state(),

@@ -1,4 +1,4 @@
-"""What is sent to and read from OpenAI-compatible endpoints: features that they lack, and chat completions."""
+"""Requests to and responses of OpenAI-compatible endpoints: missing features, and chat completions."""
 
 from __future__ import annotations
 

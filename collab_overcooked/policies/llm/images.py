@@ -13,7 +13,7 @@ import numpy as np
 from collab_overcooked.envs.seen import SeatView
 
 SEES = TEXT, PICTURE, BOTH = "text", "picture", "both"
-WAYS = {TEXT: "in words", PICTURE: "as a picture", BOTH: "in words and as a picture"}  # in the rules of prompts
+WAYS = {TEXT: "as text", PICTURE: "as a picture", BOTH: "as text and as a picture"}  # in the rules of prompts
 INSTEAD = "The picture shows what you see now."
 
 

@@ -51,11 +51,11 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
         for part in getattr(item, "content", None) or ():
             by_type.setdefault(str(getattr(part, "type", "")), []).append(part)
     calls = [(str(call.name), str(call.arguments)) for call in by_type.get("function_call", ())]
-    said = "".join(str(part.text) for part in by_type.get("output_text", ()))
+    spoken = "".join(str(part.text) for part in by_type.get("output_text", ()))
     refusal = "".join(str(part.refusal) for part in by_type.get("refusal", ()))
     cut = getattr(getattr(answer, "incomplete_details", None), "reason", "") or ""
     refused = bool(refusal) or cut == "content_filter"
-    text = sanitize(calls_text(calls) if calls else said, MAX_ANSWER)
+    text = sanitize(calls_text(calls) if calls else spoken, MAX_ANSWER)
     usage = getattr(answer, "usage", None)
     thoughts = [part.text for item in by_type.get("reasoning", ()) for part in getattr(item, "summary", None) or ()]
     return Reply(

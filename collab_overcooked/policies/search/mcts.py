@@ -1,8 +1,8 @@
-"""Monte Carlo tree search for every game: any number of seats, simultaneous actions, chance by fresh forks.
+"""Monte Carlo tree search for every game: any number of seats, simultaneous actions, randomness by new forks.
 
-Each seat has a tree over its own actions ("decoupled"): what the others do and what the game draws is sampled anew in
-every simulation, so that a node stands for all moments that the seat can reach by the same actions ("open loop"). No
-state is kept. Simulations run side by side in one batch, so that a time step of all of them is one kernel call.
+Each seat has a tree over its own actions ("decoupled"): actions of others and random events are sampled anew in every
+simulation, so that a node stands for all states that the seat can reach by the same actions ("open loop"). No state is
+kept. Simulations run side by side in one batch, so that a time step of all of them is one kernel call.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
 
 @dataclass(frozen=True)
 class MctsSettings:
-    """How to search.
+    """Settings of the search.
 
     Attributes:
         simulations: Simulated episodes for each decision.
-        depth: Steps of each, in the tree and after it, where all seats draw evenly from their masks.
+        depth: Steps of each, in the tree and after it, where all seats act uniformly at random within their masks.
         batch: Simulations side by side; later ones of a batch do not know the results of earlier ones.
         exploration: Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best).
         discount: Factor by which rewards count less with each step.
-        teammates: ``"search"`` (they choose like the seat), ``"random"`` (evenly from their masks) or ``"idle"``.
+        teammates: ``"search"`` (they choose like the seat), ``"random"`` (uniform within their masks) or ``"idle"``.
         payoff: ``"team"`` (mean of all seats' rewards) or ``"own"``; shaped rewards count where a game has them.
         cheat: 1 to simulate from the true state in games that hide a part of it.
 
@@ -61,12 +61,12 @@ class MctsSettings:
 
 
 class Node:
-    """What came of each action of a seat after a sequence of its own actions.
+    """Statistics of a seat's actions after a sequence of its own actions.
 
     Attributes:
         started: Simulations that took each action (A,).
-        ended: Those of them whose results are known (A,).
-        total: Sum of their returns (A,).
+        ended: Simulations with a known return (A,).
+        total: Sum of these returns (A,).
         children: Nodes after actions that were taken.
     """
 
@@ -79,7 +79,7 @@ class Node:
 
 
 class TreeSearch:
-    """One decision of one seat."""
+    """Search for one decision of a seat."""
 
     def __init__(self, simulator: Simulator, settings: MctsSettings, rng: np.random.Generator) -> None:
         self.simulator, self.settings, self.rng = simulator, settings, rng
@@ -179,7 +179,7 @@ class TreeSearch:
 
 
 class MctsPolicy(Silent):
-    """Decides by a tree search from the present moment, anew at each step."""
+    """Decides by a new tree search from the present state at each step."""
 
     needs_simulator = True
 

@@ -1,6 +1,6 @@
-"""Simulation for policies that search: batches of copies of the present moment, whose chance is drawn anew.
+"""Simulation for policies that search: batches of copies of the present state with new random seeds.
 
-A simulator never hands out what the game is going to draw: the generators of all copies are seeded afresh, so that a
+A simulator never reveals what the game is going to draw: the generators of all copies are seeded anew, so that a
 search over many copies sees many futures, none of which is the true one.
 """
 
@@ -23,7 +23,7 @@ class PartiallyObserved(Protocol):
     """A game whose state holds more than a seat may know: cards of others, orders that are fixed but still to come."""
 
     def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
-        """Replace what a seat does not know by what it may believe, in every environment of a batch."""
+        """Replace everything that a seat does not know by a sample of its belief, in every environment of a batch."""
 
 
 @runtime_checkable
@@ -31,7 +31,7 @@ class UnequallyKnown(Protocol):
     """A game whose tables hold more than a seat may know: recipes that only some seats were given."""
 
     def known_to(self, seat: int) -> FullGame:
-        """Return the game as a seat knows it, for arrays of the same shapes; tables lack what the seat was not told."""
+        """Return the game as a seat knows it, for arrays of the same shapes; tables lack all that it does not know."""
 
 
 class Fork:
@@ -40,8 +40,8 @@ class Fork:
     Args:
         game: Compiled game.
         state: Its state, a NamedTuple of arrays with leading axis B.
-        out: What a step writes, with leading axis B.
-        whole: The fork whose first rows these are; none if it is a fork of its own.
+        out: Outputs of a step, with leading axis B.
+        base: Fork whose first rows these are; None for an independent fork.
 
     Attributes:
         game: As given.
@@ -49,13 +49,13 @@ class Fork:
         out: As given; ``observations`` are valid after ``step`` and ``observe``, not after ``take`` and ``advance``.
     """
 
-    def __init__(self, game: FullGame, state: Any, out: Any, whole: Fork | None = None) -> None:
+    def __init__(self, game: FullGame, state: Any, out: Any, base: Fork | None = None) -> None:
         self.game: Any = game  # those of this package are full games, see ``envs.api.FullGame``
         self.state, self.out = state, out
-        self._whole = whole or self
+        self._base = base or self
         self._step: Callable[[], None] | None = None  # bound when first used
-        self._advance: Callable[[int], None] | None = None  # for the first rows; only the whole has it
-        actions = np.zeros((len(state.rng), game.n_agents), np.int32) if whole is None else whole._actions
+        self._advance: Callable[[int], None] | None = None  # for the first rows; only the base has it
+        actions = np.zeros((len(state.rng), game.n_agents), np.int32) if base is None else base._actions
         self._actions: Array = actions[: len(state.rng)]
 
     def __len__(self) -> int:
@@ -70,19 +70,19 @@ class Fork:
 
     @property
     def masks(self) -> Array:
-        """Action masks int8 (B, N, A) of the present moments."""
+        """Action masks int8 (B, N, A) of the present states."""
         masks: Array = self.out.masks
         return masks
 
     @property
     def terminated(self) -> Array:
-        """Which episodes have ended, bool (B,)."""
+        """Terminated episodes, bool (B,)."""
         terminated: Array = self.out.terminated
         return terminated
 
     @property
     def truncated(self) -> Array:
-        """Which episodes were cut off, bool (B,)."""
+        """Truncated episodes, bool (B,)."""
         truncated: Array = self.out.truncated
         return truncated
 
@@ -94,15 +94,15 @@ class Fork:
         self._step()
 
     def advance(self, actions: Array) -> None:
-        """Do what ``step`` does, but leave observations and masks as they were; faster where a game can do that."""
-        whole = self._whole
-        if whole._advance is None:
+        """Advance like ``step`` without updating observations and masks; faster if a game supports it."""
+        base = self._base
+        if base._advance is None:
             if not hasattr(self.game, "bind_rows"):
                 self.step(actions)
                 return
-            whole._advance = self.game.bind_rows(whole.state, whole._actions, whole.out)
+            base._advance = self.game.bind_rows(base.state, base._actions, base.out)
         self._actions[:] = actions
-        whole._advance(len(self))
+        base._advance(len(self))
 
     def act_seat(self, actions: Array) -> None:
         """Let the seat whose turn it is act in all copies of a ``SequentialGame``; ``step`` ends the timestep."""
@@ -115,40 +115,38 @@ class Fork:
 
     def first(self, count: int) -> Self:
         """Return the first ``count`` copies; they share memory with this fork."""
-        return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count), self._whole)
+        return type(self)(self.game, rows(self.state, 0, count), rows(self.out, 0, count), self._base)
 
     def take(self, source: Fork, which: Sequence[int] | Array) -> Self:
-        """Overwrite the first copies with those of another fork, their chance included.
+        """Overwrite the first copies with those of another fork, their random state included.
 
         Args:
-            source: Where to copy from; not this fork.
-            which: Rows of the source, each as often as it is wanted.
+            source: Fork to copy from; not this fork.
+            which: Rows of the source, possibly repeated.
 
         Returns:
             The copies that were written, sharing memory with this fork.
         """
         target = self.first(len(which))
-        for own, given in zip(target.state, source.state, strict=True):
-            np.take(given, which, axis=0, out=own, mode="clip")  # the other modes copy twice
-        for name, own, given in zip(target.out._fields, target.out, source.out, strict=True):
+        for copy, original in zip(target.state, source.state, strict=True):
+            np.take(original, which, axis=0, out=copy, mode="clip")  # the other modes copy twice
+        for name, copy, original in zip(target.out._fields, target.out, source.out, strict=True):
             if name != "observations":  # large, and of no use to most searches
-                np.take(given, which, axis=0, out=own, mode="clip")
+                np.take(original, which, axis=0, out=copy, mode="clip")
         return target
 
     def repeat(self, which: Sequence[int] | Array) -> Self:
-        """Return new copies of rows of this fork, their chance included."""
+        """Return new copies of rows of this fork, their random state included."""
         return empty_fork(self.game, len(which)).take(self, which)  # type: ignore[return-value]
 
 
 class Simulator:
-    """What a policy that searches holds of the env that it plays in.
-
-    It is live: it always speaks of the present moment.
+    """Access of a policy that searches to the env that it plays in; always reflects the present state.
 
     Args:
         game: Compiled game of the env.
         state: The env's state arrays; the first environment counts. Never changed.
-        seat: Whose belief the copies are made from.
+        seat: Seat whose belief the copies are sampled from.
     """
 
     def __init__(self, game: FullGame, state: Any, seat: int) -> None:
@@ -159,35 +157,35 @@ class Simulator:
 
     @property
     def state(self) -> Any:
-        """The present moment as a batch of one, without what is still to be drawn; a copy, for policies that read."""
+        """The present state as a batch of one, without future random draws; a copy, for policies that read it."""
         state = clone(self._live, 0)
         self._forget(state, 0, False)
         return state
 
     def fork(self, n: int, seed: int, cheat: bool = False) -> Fork:
-        """Return copies of the present moment.
+        """Return copies of the present state.
 
         Args:
-            n: How many.
-            seed: Of everything that is drawn from now on, differently in each copy.
-            cheat: Copy what the seat does not know as well, and step by rules that it does not know, for upper bounds;
-                what is not drawn yet stays unknown.
+            n: Number of copies.
+            seed: Seed of all future random draws, which differ between copies.
+            cheat: Also copy state and use rules that the seat does not know, for upper bounds; future random draws
+                stay unknown.
 
         Raises:
             ValueError: If n is below 1 or the seed below 0.
         """
         fork = empty_fork(self.game if cheat else self._known, parse_integer("n", n, 1))
-        for own, live in zip(fork.state, self._live, strict=True):
-            own[:] = live[:1]
+        for copy, live in zip(fork.state, self._live, strict=True):
+            copy[:] = live[:1]
         self._forget(fork.state, parse_integer("seed", seed, 0), cheat)
         fork.observe()
         return fork
 
     def _forget(self, state: Any, seed: int, cheat: bool) -> None:
-        """Draw anew what a seat does not know of a batch."""
+        """Resample everything that a seat does not know of a batch."""
         sequence = np.random.SeedSequence(seed)
-        words = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
-        state.rng[:, [Rng.LOW, Rng.HIGH]] = words.reshape(-1, 2)
+        seeds = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
+        state.rng[:, [Rng.LOW, Rng.HIGH]] = seeds.reshape(-1, 2)
         state.rng[:, Rng.COUNT] = 0
         if self._believes and not cheat:
             self.game.sample_belief(state, self.seat, np.random.default_rng(sequence))

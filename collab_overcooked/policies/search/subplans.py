@@ -81,7 +81,7 @@ def join_findings(*sources: Findings) -> dict[str, Finding]:
 
 @dataclass(frozen=True)
 class PlanningView:
-    """One seat's view of the sub-plans of all seats in one state.
+    """View of a seat on the sub-plans of all seats in one state.
 
     Attributes:
         options: Sub-plans by seat; those of other seats as far as the seat knows them.

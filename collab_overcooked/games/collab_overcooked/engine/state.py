@@ -113,8 +113,8 @@ def decode(names: Any, tables: Tables, state: State, i: int, derived: bool = Tru
 
     Returns:
         Mapping with ``timestep``, ``limit``, ``delivered``, ``orders``, ``agents``, ``counters`` (in order of
-        placement) and ``utensils``, then hidden state: the agents' ``memory``, the order in which things on counters were
-        ``placed``, and ``chance``.
+        placement) and ``utensils``, then hidden state: the agents' ``memory``, the order in which things on
+        counters were ``placed``, and ``chance``.
     """
     clock = state.clock[i]
     placed = [int(state.tiles[i, s, Tile.PLACED]) for s in filled_counters(tables, state.tiles[i])]

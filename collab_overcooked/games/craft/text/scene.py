@@ -43,7 +43,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
         **codec.columns("clock", codec.COUNT, completed=Clock.COMPLETED, expired=Clock.EXPIRED),
         "orders": codec.open_orders(dish, lifetime, compiled.slots, Clock.OPEN, required),
-        "agents": codec.each([agent] * compiled.n_agents, "agents"),
+        "agents": codec.by_entry([agent] * compiled.n_agents, "agents"),
         "gone": codec.row("gone", codec.counts(names.places, respawn, "block or mob", sources)),
         "furnaces": codec.by_name(furnaces, _furnace(compiled), "furnace"),
         "chest": codec.row("chest", items),

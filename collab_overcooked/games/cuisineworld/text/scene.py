@@ -47,7 +47,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         "completed": codec.read_only(codec.column("clock", Clock.COMPLETED, COUNT)),
         "max_steps": codec.constant(COUNT.form, max_steps),
         "orders": codec.open_orders(order, codec.optional(COUNT), compiled.max_open_orders, Clock.OPEN),
-        "agents": codec.each([codec.group(agent)] * compiled.n_agents, "agents"),
+        "agents": codec.by_entry([codec.group(agent)] * compiled.n_agents, "agents"),
         "tools": codec.group(tools)._replace(form=form),
         "accomplished": codec.row("history", codec.sequence(order, HISTORY_SLOTS, "orders")),
         "wanted": _wanted(compiled),

@@ -247,7 +247,7 @@ def test_specs_and_exports_that_cannot_be(ppo, net_file, tmp_path):
         make_policy(f"sb3:{tmp_path}/none.zip")
     with pytest.raises(ValueError, match=r"SB3 model is written to \.npz or \.zip"):
         export_policy(ppo, tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="say what the network was trained on"):
+    with pytest.raises(ValueError, match="name the environment that the network was trained on"):
         export_policy([(np.zeros((6, 96)), np.zeros(6))], tmp_path / "a.npz")
     with pytest.raises(ValueError, match="its last layer has 5 outputs, Overcooked-v0 has 6"):
         env = collab_overcooked.make("Overcooked-v0", obs="features")

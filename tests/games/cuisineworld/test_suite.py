@@ -94,7 +94,7 @@ def test_orders_that_expire_together_count_once_in_the_published_way(tmp_path):
     assert score(records).tables[2].cell("level_4", 1.0) == Cell(0, 31)
     assert score(records, "steps").tables[2].cell("level_4", 1.0) == Cell(0, 25)
     text = " ".join(cos_tables.notes(score(records)))
-    assert "would hide 6 of ours" in text and "--counting steps" in text
+    assert "would hide 6 failures here" in text and "--counting steps" in text
 
 
 def test_orders_go_on_from_episode_to_episode(tmp_path):
@@ -262,7 +262,7 @@ def test_published_numbers_are_compared_over_what_was_played(cooked):
     cos = theirs.cos("level_0")
     assert cos is not None and cos.value == pytest.approx((18 / 54 + 18 / 18) / 2)
     assert scoring.reference(result, 1) is None  # the paper has no table of one agent
-    assert any("computed over the same levels and alphas" in note for note in cos_tables.notes(result))
+    assert any("computed over the same ones" in note for note in cos_tables.notes(result))
 
 
 def prompted(records, switches, alphas=(1.0, 3.0)):
@@ -412,7 +412,7 @@ def test_the_command_plays_and_prints(tmp_path):
         "table.json",
     }
     assert run("score", folder).stdout.strip() in done.stdout
-    assert "Failures: at most one a step" in run("score", folder, "--counting", "steps").stdout
+    assert "Failures: at most one per step" in run("score", folder, "--counting", "steps").stdout
     assert run("replay", folder, "--check").stdout.startswith("2 of 2 episodes replay")
 
 

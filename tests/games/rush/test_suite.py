@@ -384,10 +384,10 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     assert "completed" in told.stdout and "after" in told.stdout and "was told" not in told.stdout
     taught = run("replay", out, "--task", "kiosk, kitchen, 2 agents, teacher_individual", "--episode", 1).stdout
     assert "agent_1 was told:" in taught and "Your role: agent_1" in taught
-    assert "A+: actions that advanced an order at that moment" in run("score", out, "--attribution", "immediate").stdout
+    assert "advanced an order, finished later or not" in run("score", out, "--attribution", "immediate").stdout
     assert json.loads(run("score", out, "--format", "json").stdout)[0]["data"][0]["attribution"] == "final"
     assert run("report", out, "--attribution", "immediate").exit_code == 0
-    assert "at that moment" in (out / "table.md").read_text()
+    assert "finished later or not" in (out / "table.md").read_text()
     assert run("render", out, "--out", tmp_path / "last.png").exit_code == 0
     assert [card.game for card in score_paths([out])] == ["rush"]
 

@@ -69,7 +69,7 @@ def test_every_kind_of_agent_sees(play_team, kind, see):
     if kind == "partner":
         assert ("Recipe: Boiled Egg" in text) == ("Recipe: Boiled Egg" in described), "no picture shows the recipe"
     assert not plain.asked[0].pictures
-    if kind == "choose" and "the moment" in client.asked[0].turns[0].content:
+    if kind == "choose" and "You see the current state" in client.asked[0].turns[0].content:
         assert "as a picture" in client.asked[0].turns[0].content
 
 

@@ -389,7 +389,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     ("a row that is too short", "S 0X 1I", "S 0X 1"),
     ("floor at the edge", "X  X  C", "X  X   "),
     ("an agent without a start", "S 0X 1I", "S 0X  I"),
-    ("a station that nobody can reach", "XPPXXXX", "PPPXXXX"),
+    ("a station that no agent can reach", "XPPXXXX", "PPPXXXX"),
     ("a misspelt key", "cook_time:", "cooktime:"),
     ("an unknown food", "tomato_soup: [tomato_slices, basil]", "tomato_soup: [tomato_slice, basil]"),
     ("two recipes with the same inputs", "onion_soup: [onion, onion]", "onion_soup: [basil, tomato_slices]"),
@@ -400,7 +400,7 @@ MISTAKES: tuple[tuple[str, str, str], ...] = (
     ("a key that stands twice", "max_wait: 5", "max_wait: 5\nmax_wait: 6"),
     ("dishes needed but not there", "XXXXXDX", "XXXXXXX"),
     ("a seat that cannot reach its station", "users: [0]", "users: [1]"),
-    ("a product that nobody can make", "X  X  C", "X  X  X"),
+    ("a product that no agent can make", "X  X  C", "X  X  X"),
 )
 
 

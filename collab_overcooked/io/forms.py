@@ -128,7 +128,7 @@ def check_same(stated: Any, actual: Any, place: str) -> None:
             if not any(_is_same(entry, other) for other in actual):
                 check_same(entry, same_place, f"{place}[{k}]")
     elif stated != actual:
-        raise ValueError(f"{place} is {quote_value(stated)}, but what else is stated makes it {quote_value(actual)}")
+        raise ValueError(f"{place} is {quote_value(stated)}, but the other values make it {quote_value(actual)}")
 
 
 def _are_mappings(entries: list[Any]) -> bool:

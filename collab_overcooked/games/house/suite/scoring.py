@@ -39,7 +39,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
     seats = range(len(record["team"]))
     delivered, failures, brought, ticks, talk = [0 for _ in seats], [0 for _ in seats], 0, 0, 0
     by_frame = dict.fromkeys(FRAMES, 0)
-    total = record["total"]
+    total = record["wanted"]
     for step in record["steps"]:
         events = [event for event in step["events"] if event is not None]
         ticks += max((event["ticks"] for event in events), default=0)
@@ -74,7 +74,7 @@ METRICS = MetricSet(
         *(Metric(f"rate_{frame}", f"Transport rate after {frame} ticks.", better="higher") for frame in FRAMES),
         Metric("words", "Messages with text.", "messages"),
         Metric("characters", "Characters of all messages.", "characters"),
-        Metric("talk_ticks", "Ticks spent on messages.", "actions", "lower"),
+        Metric("talk_ticks", "Actions spent on messages.", "actions", "lower"),
         Metric("delivered", "Needed things that each agent put down at the goal place.", "things", "higher"),
         Metric("failures", "Failed actions of each agent.", "actions", "lower"),
     ),

@@ -170,7 +170,7 @@ class OvercookedSuite(EpisodeSuite):
         """Return the cells of a row in files."""
         line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
         line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
-        names = dict.fromkeys([*published().self_play, *row.theirs])
+        names = dict.fromkeys([*published().self_play, *row.published])
         return line | {f"published_{name}": row.published[name][0] if name in row.published else None for name in names}
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:

@@ -88,7 +88,7 @@ def test_one_episode_can_be_chosen_for_good():
         ({"episode": -1}, "episode must be an integer from 0 to 1, not -1"),
         ({"state": {"worker": 2}}, "worker must be an integer from 0 to 1, not 2"),
         ({"state": {"seat": 2}}, "seat must be an integer from 0 to 1, not 2"),
-        ({"state": {"turn": 1, "slot": 3}}, "state.slot is 3, but what else is given makes it 2"),
+        ({"state": {"turn": 1, "slot": 3}}, "state.slot is 3, but the other values make it 2"),
         ({"state": {"turn": -1}}, "state.turn must be an integer from 0 to 1000000, not -1"),
         ({"state": {"order": []}}, "unknown key of state 'order'; did you mean orders"),
         ({"state": {"orders": [{"name": "Soap"}]}}, "unknown order 'Soap'; did you mean Soup"),

@@ -344,7 +344,7 @@ def cross_play(
                 journal.append({"cell": list(found["cell"]), "return": found["return"]})
             if progress is not None:
                 progress(len(done), returns.size)
-    returns.flat = [done[cell] for cell in np.ndindex(returns.shape)]
+    returns[:] = np.reshape([done[cell] for cell in np.ndindex(returns.shape)], returns.shape)
     return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
 
 

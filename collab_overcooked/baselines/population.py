@@ -19,11 +19,12 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, kept_policies, self_play_returns
-from collab_overcooked.baselines.preferences import EventReward, draw_preferences, select_diverse
+from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.scores import Games, play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, split_settings
 from collab_overcooked.baselines.training import is_finished, train
 from collab_overcooked.envs.api import FullGame
+from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import Best, Partner, PartnerPool, make_partner, write_partner_pool
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed

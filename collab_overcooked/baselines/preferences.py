@@ -1,55 +1,15 @@
-"""Rewards from event weights: learners that prefer some ways of playing (Yu et al. 2023, hidden-utility self-play)."""
+"""Draw and choose preferences: weights of events (Yu et al. 2023, hidden-utility self-play)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import FullGame
-from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.envs.event_rewards import REWARD
+from collab_overcooked.io.checks import OptionError
 
 Array = np.ndarray
-REWARD = "reward"  # weight of the game's own reward
-
-
-def event_names(game: FullGame) -> tuple[str, ...]:
-    """Return the names of the events that a game counts.
-
-    Raises:
-        OptionError: If it counts none.
-    """
-    names: tuple[str, ...] = getattr(game, "event_names", ())
-    if not names:
-        raise OptionError("preferences", f"preferences: {game.id} does not count events, so none can have a weight")
-    return names
-
-
-class EventReward:
-    """Reward that is a weighted sum of a seat's events.
-
-    Args:
-        game: Has ``event_names`` and ``event_counts``.
-        weights: Weights by event name; ``reward`` is the weight of the game's own reward.
-
-    Raises:
-        OptionError: For an unknown event, or a game that counts none.
-    """
-
-    def __init__(self, game: FullGame, weights: Mapping[str, float]) -> None:
-        names = event_names(game)
-        for name in weights:
-            if name not in (*names, REWARD):
-                raise OptionError("preferences", f"preferences: {near_matches('event', name, [*names, REWARD])}")
-        self._game: Any = game
-        self._reward = float(weights.get(REWARD, 0.0))
-        self._weights = np.array([weights.get(name, 0.0) for name in names], np.float64)
-
-    def of(self, out: Any) -> Array:
-        """Return the rewards of all seats in the last step, float64 (E, N)."""
-        rewards: Array = self._game.event_counts(out) @ self._weights + self._reward * out.rewards
-        return rewards
 
 
 def draw_preferences(grid: Mapping[str, Sequence[float]], count: int, seed: int) -> list[dict[str, float]]:

@@ -10,11 +10,11 @@ import numpy as np
 import torch
 
 from collab_overcooked.baselines.partners import TrainingPartner, families_of
-from collab_overcooked.baselines.preferences import EventReward
 from collab_overcooked.baselines.seating import SeatAssignment
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.policies.action_history import ActionHistory
 
 Array = np.ndarray

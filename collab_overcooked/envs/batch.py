@@ -17,6 +17,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.critic_state import CriticState
+from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, check_shaping, draw
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
@@ -26,6 +27,7 @@ from collab_overcooked.kernels.rng import derive_seeds, seed_states
 Array = np.ndarray
 MAX_THREADS = 1024
 Infos = dict[str, Any]
+ResetOptions = Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None
 
 
 class BatchEnv:
@@ -54,6 +56,7 @@ class BatchEnv:
         state_space: Box of one row of ``states``.
         state: Arrays of the current state (the game's State), for reading.
         out: Arrays that the last step wrote (the game's Out), for reading.
+        layout_names: Layouts of a pool, which ``infos["layout"]`` numbers; empty for games with one layout.
 
     Raises:
         ValueError: For a number that is not an integer above 0.
@@ -81,7 +84,9 @@ class BatchEnv:
         self.state, self.out = game.alloc(self.num_envs)
         self._actions = np.zeros((self.num_envs, self.n_agents), np.int32)
         self._seeded = False
+        self.layout_names: tuple[str, ...] = getattr(game, "layout_names", ())
         self._shaping = 0.0
+        self._event_reward: EventReward | None = None
         self._bound: BoundBatch | None = None  # until the first reset
         self._slices: list[BoundBatch] = []
         self._pool: ThreadPoolExecutor | None = None
@@ -106,7 +111,7 @@ class BatchEnv:
     def reset(
         self,
         seed: int | Sequence[int] | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: ResetOptions = None,
         which: Array | Sequence[bool] | None = None,
         copy: bool = False,
     ) -> tuple[Array, Infos]:
@@ -115,13 +120,15 @@ class BatchEnv:
         Args:
             seed: An integer s, for seeds s + i, or E of them. If None, generators continue; the first time they are
                 seeded randomly.
-            options: Options of the game, the same for all environments.
+            options: Options of the game: one mapping for all environments, or a list of E, one for each; None and
+                empty mappings have no options.
             which: bool (E,), the environments to start; all if None.
             copy: Return copies instead of views.
 
         Returns:
             Observations (E, N, ...) and infos ``{"action_mask": (E, N, A) int8, "rejected": (E, N) int32}``, for some
-            games with ``"shaped_reward"`` (E, N) float32, of all environments, started or not.
+            games with ``"shaped_reward"`` (E, N) float32, for pools of layouts with ``"layout"`` (E, N) int32, the
+            number in ``layout_names``; of all environments, started or not.
 
         Raises:
             ValueError: For an invalid seed, ``which`` or options, or if the first reset of the batch does not include
@@ -133,12 +140,33 @@ class BatchEnv:
         before = self.state.rng.copy()
         self._seed(seed, chosen)
         try:
-            (self._bound or self._bind()).reset(chosen, options, self.max_cycles)
+            self._start(chosen, options)
         except Exception:
             self.state.rng[:] = before
             raise
         self._seeded = True
         return self._observed(copy)
+
+    def _start(self, chosen: Array, options: ResetOptions) -> None:
+        """Start the chosen environments, those with the same options together; after an error none has started."""
+        bound = self._bound or self._bind()
+        if not isinstance(options, (list, tuple)):
+            bound.reset(chosen, options, self.max_cycles)
+            return
+        if len(options) != self.num_envs:
+            raise ValueError(f"options must be a mapping or {self.num_envs} of them, not {len(options)}")
+        before = [array.copy() for array in (*self.state, *self.out)]
+        try:
+            for which in group_by_options(options, chosen):
+                first = int(which.argmax())
+                try:
+                    bound.reset(which, options[first] or None, self.max_cycles)
+                except ValueError as error:
+                    raise ValueError(f"options[{first}]: {error}") from None
+        except Exception:
+            for array, saved in zip((*self.state, *self.out), before, strict=True):
+                array[...] = saved
+            raise
 
     def _check_which(self, which: Any) -> Array:
         chosen = np.array(which)  # a copy, as kernels are compiled for contiguous arrays
@@ -180,8 +208,11 @@ class BatchEnv:
         if not self._seeded:
             raise ValueError("call reset before step")
         self._read(actions)
+        running = None if self._event_reward is None else ~self.over
         self._advance()
         out = self.out
+        if self._event_reward is not None:
+            np.multiply(self._event_reward.of(out), running[:, None], out=out.rewards, casting="same_kind")  # type: ignore[index]
         if self._shaping:
             np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
         results = (out.rewards, out.terminated, out.truncated)
@@ -224,6 +255,9 @@ class BatchEnv:
         infos: Infos = {"action_mask": self.out.masks, "rejected": self.game.rejections(self.state, self.out)}
         if hasattr(self.out, "shaped"):
             infos["shaped_reward"] = self.out.shaped
+        if self.layout_names:
+            numbers = self.game.layout_numbers(self.state)
+            infos["layout"] = np.broadcast_to(numbers[:, None], (self.num_envs, self.n_agents))
         if copy:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}
         return observations, infos
@@ -235,6 +269,19 @@ class BatchEnv:
             ValueError: If the weight is no number, or the game has no shaped rewards or pays them already.
         """
         self._shaping = check_shaping(self.game, self.out, weight)
+
+    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+        """Pay the weighted sum of each agent's events instead of the game's rewards from the next step on.
+
+        Args:
+            weights: Weights by event name, as in the records' events, in upper or lower case; ``"reward"`` is the
+                weight of the game's rewards, 0 by default. None restores the game's rewards. Shaped rewards of
+                ``set_shaping`` are added to either.
+
+        Raises:
+            ValueError: For an unknown event, a weight that is no finite number, or a game that counts no events.
+        """
+        self._event_reward = None if weights is None else EventReward(self.game, weights)
 
     # ---------------------------------------------------------------------------------------- inspection
 
@@ -274,6 +321,19 @@ class BatchEnv:
         if self._pool is not None and self._pool_owner == os.getpid():
             self._pool.shutdown()
         self._pool = None
+
+
+def group_by_options(options: Sequence[Mapping[str, Any] | None], chosen: Array) -> list[Array]:
+    """Return masks of the chosen environments, bool (E,) each, one for each group with the same plain options."""
+    groups: dict[Any, Array] = {}
+    for i in np.flatnonzero(chosen).tolist():
+        option = options[i] or {}
+        if isinstance(option, Mapping) and all(isinstance(value, (str, int, float)) for value in option.values()):
+            key: Any = repr(sorted(option.items()))
+        else:  # scenes may be large
+            key = i
+        groups.setdefault(key, np.zeros(len(chosen), np.bool_))[i] = True
+    return list(groups.values())
 
 
 def flat(array: Array) -> Array:

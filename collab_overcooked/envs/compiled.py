@@ -66,7 +66,9 @@ class CompiledGame(FullGame):
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
-        event_codes: Codes of ``Out.events``, if events have no other fields.
+        event_codes: Codes of ``Out.events``, from 0 on; left out where rows of events are not those of seats.
+        events_are_bits: Codes are bits, several in a step, not numbers.
+        layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
             ``"EVENT LABEL"`` of the event that completes the step.
@@ -91,6 +93,8 @@ class CompiledGame(FullGame):
     rules: str = ""
     lesson: tuple[tuple[str, str], ...] = ()
     event_codes: type[IntEnum]
+    events_are_bits: bool = False
+    layout_names: tuple[str, ...] = ()
     reason_codes: type[IntEnum]
     forced_column: int | None = None
 
@@ -250,6 +254,26 @@ class CompiledGame(FullGame):
         rows = out.events[i, :, : len(EventField)].tolist()
         named = [(self.event_codes(code).name.lower(), self.reason_codes(reason).name) for code, reason in rows]
         return [{"event": event, "reason": reason, "label": event} for event, reason in named]
+
+    @property
+    def event_names(self) -> tuple[str, ...]:
+        """Names of the events that ``event_counts`` counts; empty for games without codes of events by seat."""
+        return tuple(code.name.lower() for code in getattr(self, "event_codes", ()))
+
+    def event_numbers(self, out: Any) -> np.ndarray:
+        """Return the event code of each seat in the last step, (B, N) int32."""
+        numbers: np.ndarray = out.events[..., EventField.CODE]
+        return numbers
+
+    def event_counts(self, out: Any) -> np.ndarray:
+        """Return how often each event happened to each seat in the last step, (B, N, events)."""
+        numbers, codes = self.event_numbers(out)[..., None], np.arange(len(self.event_names))
+        counts: np.ndarray = numbers >> codes & 1 if self.events_are_bits else (numbers == codes).astype(np.int32)
+        return counts
+
+    def layout_numbers(self, state: Any) -> np.ndarray:
+        """Return the number of each environment's layout in ``layout_names``, (B,) int32, a view of the state."""
+        raise NotImplementedError
 
     def describe(self, state: Any, i: int, seat: int) -> str:
         """Return the scene that a seat may know, line by line."""

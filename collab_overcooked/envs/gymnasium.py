@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.envs.batch import Array, BatchEnv, Infos, by_agent, flat
+from collab_overcooked.envs.batch import Array, BatchEnv, Infos, ResetOptions, by_agent, flat
 from collab_overcooked.envs.shells import check_render_mode, shell_metadata
 from collab_overcooked.io.checks import near_matches, quote_value
 
@@ -20,8 +20,9 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """A batch as a Gymnasium VectorEnv, with agents flattened into the environment axis.
 
     ``num_envs`` is R = E * N rows; row ``e * N + i`` is agent ``i`` of environment ``e``. Rewards are per agent;
-    the rows of an environment end together. Every info has ``action_mask`` (R, A) int8, ``rejected`` (R,) int32 and,
-    for some games, ``shaped_reward`` (R,) float32. All results are new arrays.
+    the rows of an environment end together. Every info has ``action_mask`` (R, A) int8, ``rejected`` (R,) int32, for
+    some games ``shaped_reward`` (R,) float32, and for pools of layouts ``layout`` (R,) int32, see ``BatchEnv``. All
+    results are new arrays.
 
     Args:
         game: Compiled game.
@@ -66,13 +67,18 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     def reset(
-        self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
+        self,
+        *,
+        seed: int | Sequence[int] | None = None,
+        options: dict[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
     ) -> tuple[Array, Infos]:
         """Start episodes.
 
         Args:
             seed: An integer s, for seeds s + e of the environments, or E of them (environments, not rows).
-            options: Options of the game; ``reset_mask``, bool (R,), selects rows, all or none of an environment.
+            options: Options of the game for all environments, or a list of E mappings, one for each. In a mapping,
+                ``reset_mask``, bool (R,), selects rows, all or none of an environment, and ``by_env`` may hold the
+                list.
 
         Returns:
             Observations (R, ...) and infos.
@@ -80,13 +86,17 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             ValueError: For an unknown option, or a ``reset_mask`` with only some rows of an environment.
         """
-        if not isinstance(options or {}, Mapping):
-            raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
-        options = dict(options or {})
-        which = None
-        if "reset_mask" in options:
-            which = self._environments(options.pop("reset_mask"))
-        observations, infos = self.batch.reset(seed, options or None, which)
+        which, chosen = None, options
+        if not isinstance(options or {}, (Mapping, list, tuple)):
+            raise ValueError(f"options of reset must be a mapping or a list of them, not {quote_value(options)}")
+        if isinstance(options, Mapping):
+            rest = dict(options)
+            which = self._environments(rest.pop("reset_mask")) if "reset_mask" in rest else None
+            by_env: ResetOptions = rest.pop("by_env", None)
+            if by_env is not None and (rest or not isinstance(by_env, (list, tuple))):
+                raise ValueError("by_env must be a list of options, one mapping for each environment, beside no others")
+            chosen = rest if by_env is None else by_env  # type: ignore[assignment]
+        observations, infos = self.batch.reset(seed, chosen or None, which)
         super().reset(seed=seed if isinstance(seed, int) else None)
         return flat(observations), self._infos(infos)
 
@@ -170,6 +180,10 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self.batch.set_shaping(weight)
 
+    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self.batch.events_to_rewards(weights)
+
     def close_extras(self, **kwargs: Any) -> None:
         """Stop the threads."""
         self.batch.close()
@@ -233,6 +247,10 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
     def set_shaping(self, weight: float) -> None:
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self.batch.set_shaping(weight)
+
+    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self.batch.events_to_rewards(weights)
 
     def action_masks(self) -> Array:
         """Return the concatenated masks of the agents, bool (N * A,), as sb3-contrib's MaskablePPO expects them."""

@@ -12,6 +12,7 @@ from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
 from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
 from collab_overcooked.envs.critic_state import CriticState
+from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
     agent_names,
     check_max_cycles,
@@ -75,7 +76,9 @@ class ParallelEnv(PettingZooParallelEnv):
         self.state_space = self._critic_state.space
         self._seeded = False
         self._reasons: list[str] = []
+        self.layout_names: tuple[str, ...] = getattr(game, "layout_names", ())
         self._shaping = 0.0
+        self._event_reward: EventReward | None = None
         self._bound: BoundBatch | None = None  # until the first reset
 
     def __getstate__(self) -> dict[str, Any]:
@@ -208,6 +211,8 @@ class ParallelEnv(PettingZooParallelEnv):
         """Return the results of the last step, and remove all agents if the episode ended."""
         out, agents = self._out, self.agents
         observations, infos = self.look()
+        if self._event_reward is not None:
+            out.rewards[...] = self._event_reward.of(out)
         if self._shaping:
             np.add(out.rewards, self._shaping * out.shaped, out=out.rewards, casting="same_kind")
         rewards = dict(zip(agents, out.rewards[0].tolist(), strict=True))
@@ -230,15 +235,23 @@ class ParallelEnv(PettingZooParallelEnv):
         if self._shaped is not None:
             for info, shaped in zip(infos.values(), self._shaped.tolist(), strict=True):
                 info["shaped_reward"] = shaped
+        if self.layout_names or self.text_info:
+            self._add_infos(infos)
         if self.mask_in != "info":
             name = "observation" if self.mask_in == "obs" else "observations"
             for agent, _, mask in self._views:
                 observations[agent] = {name: observations[agent], "action_mask": mask.copy()}
-        if self.text_info:
-            for i, (agent, info) in enumerate(infos.items()):
+        return observations, infos
+
+    def _add_infos(self, infos: dict[str, dict[str, Any]]) -> None:
+        """Add the number of the layout and texts."""
+        game: Any = self.game
+        for i, (agent, info) in enumerate(infos.items()):
+            if self.layout_names:
+                info["layout"] = int(game.layout_numbers(self._state)[0])
+            if self.text_info:
                 info["text"] = self.describe(agent)
                 info["reason"] = self._reasons[i] if self._reasons and info["rejected"] else ""
-        return observations, infos
 
     def _judge(self) -> list[str]:
         """Return the message of every chosen action; must be called on the state before the step."""
@@ -325,6 +338,10 @@ class ParallelEnv(PettingZooParallelEnv):
     def set_shaping(self, weight: float) -> None:
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self._shaping = check_shaping(self.game, self._out, weight)
+
+    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self._event_reward = None if weights is None else EventReward(self.game, weights)
 
     def close(self) -> None:
         """Do nothing; there are no resources to release."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,9 @@ class SB3VecEnv(VecEnv):
     """A batch as a VecEnv with a row for each agent: row ``e * N + i`` is agent ``i`` of environment ``e``.
 
     Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
-    ``terminal_observation`` and ``TimeLimit.truncated``, and in some games ``shaped_reward``. Masks for
-    sb3-contrib's MaskablePPO come from ``env_method("action_masks")``.
+    ``terminal_observation`` and ``TimeLimit.truncated``. In some games all infos have ``shaped_reward``, and for pools
+    of layouts ``layout``, that of the step, see ``BatchEnv``. Masks for sb3-contrib's MaskablePPO come from
+    ``env_method("action_masks")``.
 
     Args:
         batch: Environments to play.
@@ -54,26 +55,17 @@ class SB3VecEnv(VecEnv):
         return self._seeds
 
     def reset(self) -> Array:
-        """Reset all environments with the seeds and options set before.
+        """Reset all environments with the seeds and options (of ``set_options``, a list by row) set before.
 
         Returns:
             Observations (R, ...).
         """
         options = self._options[:: self.batch.n_agents]
         seeds = [number for number in self._seeds[:: self.batch.n_agents] if number is not None]
-        before = [self.batch.clone(e) for e in range(self.batch.num_envs)] if any(options) else []
-        try:
-            observations, _ = self.batch.reset(seeds or None, options[0] or None)
-            for e, option in enumerate(options):
-                if option != options[0]:
-                    self.batch.reset(seeds or None, option or None, which=np.arange(self.batch.num_envs) == e)
-        except ValueError:
-            for e, snapshot in enumerate(before):
-                self.batch.restore(e, snapshot)
-            raise
+        observations, _ = self.batch.reset(seeds or None, options if any(options) else None)
         self._reset_seeds()
         self._reset_options()
-        return flat(observations)  # a view of the batch, so it includes the later resets
+        return flat(observations)
 
     def step_async(self, actions: Array) -> None:
         """Set the actions (R,) of the next ``step_wait``.
@@ -98,8 +90,9 @@ class SB3VecEnv(VecEnv):
         observations, rewards, terminated, truncated, raw = self.batch.step(actions)
         rewards = flat(rewards).astype(np.float32, copy=False)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        if "shaped_reward" in raw:
-            infos = [{"shaped_reward": shaped} for shaped in raw["shaped_reward"].reshape(-1).tolist()]
+        for key in ("shaped_reward", "layout"):
+            for info, value in zip(infos, raw[key].reshape(-1).tolist() if key in raw else (), strict=False):
+                info[key] = value
         over = terminated | truncated
         dones = np.repeat(over, self.batch.n_agents)
         if over.any():
@@ -118,6 +111,10 @@ class SB3VecEnv(VecEnv):
     def set_shaping(self, weight: float) -> None:
         """Set the weight of shaped rewards, see ``BatchEnv.set_shaping``."""
         self.batch.set_shaping(weight)
+
+    def events_to_rewards(self, weights: Mapping[str, float] | None) -> None:
+        """Pay weighted events, see ``BatchEnv.events_to_rewards``."""
+        self.batch.events_to_rewards(weights)
 
     def action_masks(self) -> Array:
         """Return the masks of all rows, bool (R, A)."""

@@ -97,7 +97,9 @@ class _Tally:
         self._out = batch.out
         self._returns, self._shaped = np.zeros(batch.num_envs), np.zeros(batch.num_envs)
         self._count_orders: Callable[[Any], Array] | None = getattr(game, "order_counts", None)
-        self._count_events: Callable[[Any], Array] | None = getattr(game, "event_counts", None)
+        self._count_events: Callable[[Any], Array] | None = (
+            getattr(game, "event_counts", None) if getattr(game, "event_names", ()) else None
+        )
         self._orders = np.zeros((2, batch.num_envs), np.int64)
         self._events = None if self._count_events is None else np.zeros_like(self._count_events(batch.out), np.int64)
 

@@ -11,7 +11,7 @@ import torch
 from collab_overcooked import registry
 from collab_overcooked.baselines.checkpoints import choose_skills, due, kept_policies
 from collab_overcooked.baselines.learners import actor_of
-from collab_overcooked.baselines.preferences import EventReward, draw_preferences, select_diverse
+from collab_overcooked.baselines.preferences import draw_preferences, select_diverse
 from collab_overcooked.baselines.rollouts import Rollouts
 from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.seating import SeatAssignment
@@ -19,6 +19,7 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, write_partner_pool
 from collab_overcooked.policies.action_history import ActionHistory, append_history
 from collab_overcooked.policies.batched import make_seat
@@ -304,8 +305,8 @@ def test_unknown_events_and_games_without_counts_are_refused():
         Training(RING.with_values({"weights": "own", "preferences": [{"onion_pikup": 1.0}, {}]}))
     with pytest.raises(ValueError, match="preferences must be 2 mappings"):
         Training(RING.with_values({"weights": "own", "preferences": [{}]}))
-    home = TrainingSettings("Housework-v0", 100, weights="own", preferences=[{"x": 1.0}, {}], **SMALL)
-    with pytest.raises(ValueError, match="Housework-v0 does not count events"):
+    home = TrainingSettings("CuisineWorld-v0", 100, weights="own", preferences=[{"x": 1.0}, {}, {}], **SMALL)
+    with pytest.raises(ValueError, match="CuisineWorld-v0 does not count events"):
         Training(home)
 
 

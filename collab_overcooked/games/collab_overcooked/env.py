@@ -86,6 +86,7 @@ class CollabOvercooked(CompiledGame):
     exact_masks = True
     config_class = CollabOvercookedConfig
     array_classes = (State, Out)
+    event_codes = Event
     seat_view = CookView
     lesson = (
         ("collect", r"PICKUP pickup\(.+,ingredient_dispenser\)"),

@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, OrderEvent, Reason
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, OrderEvent, Reason, Verb
 from collab_overcooked.games.craft.engine.observe import observe_batch
 from collab_overcooked.games.craft.engine.rules import why_refused
 from collab_overcooked.games.craft.engine.spec import Level
@@ -42,7 +42,7 @@ class CraftKitchen(CompiledGame):
     array_classes = (State, Out)
     seat_view = CraftView
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
-    reason_codes = Reason
+    event_codes, reason_codes = Verb, Reason
     hidden_keys = ("forced", "chance")
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True

@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.games.house.engine.belief import sample_belief
 from collab_overcooked.games.house.engine.compile import compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Param, Verb
+from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
@@ -41,6 +41,7 @@ class House(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     reset_kernels = (reset_batch,)
     array_classes = (State, Out)
+    event_codes = Event
     step_key = "tick"
     global_state = ("rooms", "places", "things", "agents", "goals", "world", "macro_state")
 

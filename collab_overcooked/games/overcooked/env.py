@@ -18,7 +18,6 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Action,
     Clock,
     Event,
-    EventColumn,
     Param,
     Player,
     Reason,
@@ -63,6 +62,7 @@ class Overcooked(CompiledGame):
     config_class = OvercookedConfig
     seat_view = LayoutView
     array_classes = (State, Out)
+    event_codes, events_are_bits = Event, True
     hidden_keys = ("memory", "chance")
     lesson = (
         ("take", r"\S+ take onion"),
@@ -81,6 +81,7 @@ class Overcooked(CompiledGame):
         if len(pool) > 1 and not config.gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
+        self.layout_names = tuple(self.compiled.names) if len(pool) > 1 else ()
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
@@ -207,15 +208,10 @@ class Overcooked(CompiledGame):
     def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
         return decode(self._scene_names, self.compiled.tables, state, i, derived)
 
-    @property
-    def event_names(self) -> tuple[str, ...]:
-        """Names of the events that ``event_counts`` counts, as in ``events``."""
-        return tuple(event.name.lower() for event in Event)
-
-    def event_counts(self, out: Out) -> np.ndarray:
-        """Return how often each event happened to each player in the last step, (B, N, events)."""
-        counts: np.ndarray = out.events[..., EventColumn.CODE, None] >> np.arange(len(Event)) & 1
-        return counts
+    def layout_numbers(self, state: State) -> np.ndarray:
+        """Return the number of each environment's layout in the pool, (B,) int32, a view of the state."""
+        numbers: np.ndarray = state.clock[:, Clock.LAYOUT]
+        return numbers
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return what each player did in the last step, by the original's names.

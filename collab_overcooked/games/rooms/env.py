@@ -17,6 +17,7 @@ from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeCon
 from collab_overcooked.games.rooms.engine.constants import (
     Adversary,
     Clock,
+    Deed,
     EventColumn,
     Generator,
     Goal,
@@ -50,6 +51,7 @@ class RoomGame(CompiledGame):
     exact_masks = True
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     array_classes = (State, Out)
+    event_codes = Deed
     seat_view = RoomView
     global_state = ("players", "generators", "clock")
     step_key = "turn"

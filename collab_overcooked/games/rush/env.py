@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
-from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, Param, Reason
+from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
 from collab_overcooked.games.rush.engine.observe import mask_actions
 from collab_overcooked.games.rush.engine.rules import why_invalid
 from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario
@@ -43,6 +43,7 @@ class KitchenRush(CompiledGame):
     config_class = RushConfig
     seat_view = BoardView
     array_classes = (State, Out)
+    event_codes = Verb
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
@@ -191,6 +192,11 @@ class KitchenRush(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules as text, the same for all seats and states."""
         return text.manual(self.compiled)
+
+    def event_numbers(self, out: Out) -> np.ndarray:
+        """Return the kind of each agent's action in the last step, (B, N); refused ones are none."""
+        kinds: np.ndarray = out.events[..., EventColumn.CODE] * (out.events[..., EventColumn.REASON] == Reason.OK)
+        return kinds
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return the event of each agent in the last slot; see ``state.event_of``."""

@@ -1,0 +1,77 @@
+"""Rewards decoded from event codes, by tables that are computed once from the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.api import FullGame
+from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+
+Array = np.ndarray
+REWARD = "reward"  # weight of the game's own reward
+LOW_BITS = 13  # tables of 2^13 and 2^12 sums decode the 25 bits of Overcooked by two look-ups
+
+
+def event_names(game: FullGame) -> tuple[str, ...]:
+    """Return the names of the events that a game counts.
+
+    Raises:
+        OptionError: If it counts none.
+    """
+    names: tuple[str, ...] = getattr(game, "event_names", ())
+    if not names:
+        raise OptionError("events", f"events: {game.id} does not count events, so none can have a weight")
+    return names
+
+
+class EventReward:
+    """Reward that is a weighted sum of a seat's events.
+
+    Args:
+        game: Has ``event_names`` and ``event_numbers``.
+        weights: Finite weights by event name, in upper or lower case; ``reward`` is the weight of the game's own
+            reward, 0 by default.
+
+    Raises:
+        OptionError: For an unknown event, a weight that is no finite number, or a game that counts no events.
+    """
+
+    def __init__(self, game: FullGame, weights: Mapping[str, float]) -> None:
+        names = event_names(game)
+        if not isinstance(weights, Mapping):
+            raise OptionError("events", f"events: weights must be a mapping of events to numbers, not {weights!r:.80}")
+        by_name = {str(name).lower(): _check_weight(name, weight) for name, weight in weights.items()}
+        for name in by_name:
+            if name not in (*names, REWARD):
+                raise OptionError("events", f"events: {near_matches('event', name, [*names, REWARD])}")
+        self._game: Any = game
+        self._reward = by_name.get(REWARD, 0.0)
+        values = np.array([by_name.get(name, 0.0) for name in names], np.float64)
+        self._is_bits = bool(getattr(game, "events_are_bits", False))
+        self._low = _sums(values[:LOW_BITS]) if self._is_bits else values
+        self._high = _sums(values[LOW_BITS:])
+
+    def of(self, out: Any) -> Array:
+        """Return the rewards of all seats in the last step, float64 (E, N)."""
+        numbers = self._game.event_numbers(out)
+        if self._is_bits:
+            rewards: Array = self._low[numbers & ((1 << LOW_BITS) - 1)] + self._high[numbers >> LOW_BITS]
+        else:
+            rewards = self._low[numbers]
+        return rewards + self._reward * out.rewards if self._reward else rewards
+
+
+def _check_weight(name: Any, weight: Any) -> float:
+    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
+        raise OptionError("events", f"events: the weight of {name} must be a finite number, not {quote_value(weight)}")
+    return float(weight)
+
+
+def _sums(values: Array) -> Array:
+    """Return the sum of the values whose bits are set, for every number of as many bits."""
+    bits = np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1
+    sums: Array = bits @ values
+    return sums

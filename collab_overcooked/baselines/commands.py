@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from collab_overcooked.baselines.cloning import Cloning, clone_policy
 from collab_overcooked.baselines.ego import e3t_settings, ego_settings, single_pool, train_responses
 from collab_overcooked.baselines.pbt import read_pbt_settings, run_pbt
 from collab_overcooked.baselines.population import read_population_settings, run_population
+from collab_overcooked.baselines.seeds import train_seeds
 from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
-from collab_overcooked.baselines.train_logger import LOG, log_line
+from collab_overcooked.baselines.train_logger import write_log
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
@@ -33,6 +34,9 @@ def train(
     resume: bool,
     command: str,
     say: Say,
+    services: Sequence[str] = (),
+    seeds: Sequence[int] = (),
+    workers: str | None = None,
 ) -> None:
     """Train, and say how it went.
 
@@ -45,6 +49,9 @@ def train(
         resume: Whether ``--resume`` was given; trainings are continued anyway.
         command: Kept with the result.
         say: Called with how it went.
+        services: Services that get the log, see ``train_logger.SERVICES``.
+        seeds: Seeds of several trainings, each in a folder of its own below ``out``.
+        workers: Of these trainings, see ``workers.read_workers``.
 
     Raises:
         ValueError: For an unknown algorithm, or a setting that is not allowed.
@@ -54,19 +61,42 @@ def train(
     values = read_config(config) if config else Document("command line", {}, {})
     values = values.replace({**given, "options": {**values.mapping("options", default={}), **options}})
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
+    single = algorithm not in RUNS and algorithm != "bc"
+    for name, value in (("log", services), ("seeds", seeds), ("workers", workers)):
+        if value and not single:
+            raise ValueError(f"{name}: {algorithm} is more or less than one training by PPO; leave --{name} out")
+    if workers and not seeds:
+        raise ValueError("workers: they are for several trainings; name --seeds, for example --seeds 0 1 2")
     with resumable(folder, "**/*.pt"):
-        _train(algorithm, values, folder, resume, command, say)
+        if single:
+            _train_single(training_settings(algorithm, values), folder, command, say, services, seeds, workers)
+        else:
+            _train(algorithm, values, folder, resume, command, say)
+
+
+def _train_single(
+    settings: TrainingSettings,
+    folder: Path,
+    command: str,
+    say: Say,
+    services: Sequence[str],
+    seeds: Sequence[int],
+    workers: str | None,
+) -> None:
+    if not seeds:
+        for line in report(train_ppo(settings, folder, command=command, note=say, services=services)):
+            say(line)
+        return
+    table = train_seeds(settings, seeds, folder, workers, command=command, services=services, say=say)
+    say(table.markdown().rstrip())
+    say(f"written: {folder}/table.md, table.csv, curves.svg, report.html")
 
 
 def _train(algorithm: str, values: Document, folder: Path, resume: bool, command: str, say: Say) -> None:
     if algorithm in RUNS:
         RUNS[algorithm](values, folder, command, say)
-    elif algorithm == "bc":
-        run_cloning(values, folder, resume, command, say)
     else:
-        settings = training_settings(algorithm, values)
-        for line in report(train_ppo(settings, folder, command=command, note=say)):
-            say(line)
+        run_cloning(values, folder, resume, command, say)
 
 
 def training_settings(algorithm: str, values: Document) -> TrainingSettings:
@@ -145,7 +175,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
     write_atomic(folder / "settings.json", _settings_line(values))
-    write_atomic(folder / LOG, b"".join(map(log_line, copy.log)))
+    write_log(folder, copy.log)
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
     part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
     share = best[f"{part}_agreement"]

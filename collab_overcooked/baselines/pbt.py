@@ -27,7 +27,7 @@ from collab_overcooked.baselines.settings import (
     settings_from,
     split_settings,
 )
-from collab_overcooked.baselines.train_logger import LOG, log_line
+from collab_overcooked.baselines.train_logger import write_log
 from collab_overcooked.baselines.training import Training, check_extension
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
@@ -257,7 +257,7 @@ def run_pbt(
             state = next_generation(state, pbt, settings, folder, pool, game)
             write_atomic(path, schema.json_line(state, state_check(pbt.population), indent=1))
             last = state["history"][-1]
-            write_atomic(folder / LOG, b"".join(map(log_line, state["history"])))
+            write_log(folder, state["history"])
             say(f"generation {last['generation']}: {', '.join(f'{value:.1f}' for value in last['scores'])}")
             forget(folder, state["generation"] - 2, pbt.population)
     return finish(state, settings, folder, game, command)

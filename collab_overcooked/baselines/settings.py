@@ -67,6 +67,9 @@ class TrainingSettings:
         shaping_steps: Environment steps in which that weight falls to 0, linearly; 0 keeps it.
         target_return: Stop when the mean return of recent episodes reaches this.
         checkpoint_every: Updates between two checkpoints.
+        evaluate_every: Environment steps between two evaluations in self-play, ``eval_return`` in the log. Their seeds
+            are the same in every training and none of its own. 0 for none.
+        evaluation_games: Games of an evaluation.
         kept_policies: Policies that are kept on the way, at equal distances from the untrained to the last one.
         mode: How the exported policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
 
@@ -109,6 +112,8 @@ class TrainingSettings:
     shaping_steps: int = 0
     target_return: float | None = None
     checkpoint_every: int = 20
+    evaluate_every: int = 0
+    evaluation_games: int = 20
     kept_policies: int = 0
     mode: str = "sample"
 
@@ -152,9 +157,17 @@ class TrainingSettings:
             raise OptionError("history", "history: past actions are no picture; use dense layers, convolutions=[]")
 
     def _check_numbers(self) -> None:
-        for name in ("steps", "environments", "rollout", "batch_size", "epochs", "checkpoint_every"):
+        for name in (
+            "steps",
+            "environments",
+            "rollout",
+            "batch_size",
+            "epochs",
+            "checkpoint_every",
+            "evaluation_games",
+        ):
             check_number(name, getattr(self, name), int, 2 if name == "batch_size" else 1)  # advantages have a spread
-        for name in ("seed", "shaping_steps", "history", "kept_policies"):
+        for name in ("seed", "shaping_steps", "history", "kept_policies", "evaluate_every"):
             check_number(name, getattr(self, name), int, 0)
         for item in fields(self):
             if item.type == "float":
@@ -163,6 +176,8 @@ class TrainingSettings:
             check_numbers(name, getattr(self, name), int, 1)
         for name in ("partners", "pool", "preferences"):
             check_list(name, getattr(self, name))
+        if self.evaluate_every and self.has_partners:
+            raise OptionError("evaluate_every", "evaluate_every: it is for self-play, not for training beside partners")
         for weights in self.preferences:
             check_weights("preferences", weights)
         if self.target_return is not None:

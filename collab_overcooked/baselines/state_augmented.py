@@ -22,13 +22,12 @@ import numpy as np
 from collab_overcooked import registry
 from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.baselines.settings import TrainingSettings, check_number, split_settings
-from collab_overcooked.baselines.train_logger import LOG, log_line, read_log
+from collab_overcooked.baselines.train_logger import read_log, write_log
 from collab_overcooked.baselines.training import Training, claim_folder, finish
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.io.documents import placed
 from collab_overcooked.policies.policy_file import PolicyFile, halved
-from collab_overcooked.runner.records import write_atomic
 
 Say = Callable[[str], None]
 
@@ -134,7 +133,7 @@ def run_rounds(
         files = [halved(training.export(command)[0]) for training in trainings]
         states, returns = collect_states(game, files, rounds, settings.seed + number)
         log.append(_entry(number, trainings[0].rollouts.steps, returns))
-        write_atomic(folder / LOG, b"".join(map(log_line, log)))
+        write_log(folder, log)
         for k, training in enumerate(trainings):
             training.rollouts.starts_from = states
             advance(training, settings.steps * number // rounds.rounds, checkpoint_of(folder, k, number))

@@ -1,9 +1,13 @@
-"""The log of a training: a progress bar, TensorBoard, and a JSON line for each update."""
+"""The log of a training: a progress bar, JSON lines, CSV, TensorBoard, and Weights & Biases where asked for."""
 
 from __future__ import annotations
 
+import csv
+import io
 import math
-from collections.abc import Mapping
+import os
+import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,28 +15,50 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from collab_overcooked.io import schema
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.runner.records import write_atomic
 
-LOG = "log.jsonl"
+LOG, CSV, BOARD = "log.jsonl", "log.csv", "tensorboard"
+SERVICES = ("wandb",)
+PROJECT = "collab-overcooked"  # of runs at Weights & Biases; WANDB_PROJECT overrides it
 _ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.nullable(schema.number())})
 
 
 class TrainLogger:
-    """Writes ``log.jsonl`` and TensorBoard files into a folder and draws a bar on standard error.
+    """Writes ``log.jsonl``, ``log.csv`` and TensorBoard files into a folder and draws a bar on standard error.
 
     Args:
         folder: Of the run.
         total: Environment steps of the whole training.
         updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
         bar: Draw it, where somebody watches.
+        services: Services that get the numbers too, some of ``SERVICES``.
+        settings: What a service keeps as the run's configuration.
+
+    Raises:
+        ValueError: For an unknown service, or one whose package is not installed.
     """
 
-    def __init__(self, folder: Path, total: int, updates: int = 0, bar: bool = True) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        total: int,
+        updates: int = 0,
+        bar: bool = True,
+        services: Sequence[str] = (),
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        check_services(services)
         self.path = folder / LOG
         lines = read_log(folder, updates) if self.path.exists() else []
         self._file = self.path.open("wb")
         for line in lines:
             self._file.write(log_line(line))
-        self._board = _board(folder / "tensorboard", lines[-1].get("steps", 0) + 1 if lines else 0)
+        self._table = (folder / CSV).open("w", encoding="utf-8", newline="")
+        self._columns = columns_of(lines[0]) if lines else []
+        self._table.write(csv_text(lines, self._columns))
+        self._board = _board(folder / BOARD, lines[-1].get("steps", 0) + 1 if lines else 0)
+        self._run = _wandb_run(folder, settings or {}) if "wandb" in services else None
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("steps"),
@@ -53,6 +79,9 @@ class TrainLogger:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
         self._file.close()
+        self._table.close()
+        if self._run is not None:
+            self._run.finish()
         if self._board is not None:
             self._board.close()
 
@@ -60,10 +89,14 @@ class TrainLogger:
         """Note an update; ``steps`` and ``steps_per_second`` must be in it, ``return`` may be None."""
         self._file.write(log_line(entry))
         self._file.flush()
+        is_new, self._columns = not self._columns, self._columns or columns_of(entry)
+        self._table.write(csv_text([entry], self._columns, head=is_new))
+        self._table.flush()
+        numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
         if self._board is not None:
-            for name, value in entry.items():
-                if isinstance(value, (int, float)) and name != "steps":
-                    self._board.add_scalar(name, value, entry["steps"])
+            _add_scalars(self._board, numbers)
+        if self._run is not None:
+            self._run.log(numbers, step=entry["steps"])
         mean = "" if entry["return"] is None else f", return {entry['return']:.1f}"
         self._bar.update(self._task, completed=entry["steps"], words=f"{entry['steps_per_second']:,.0f} steps/s{mean}")
 
@@ -74,6 +107,70 @@ def log_line(entry: Mapping[str, Any]) -> bytes:
         name: None if isinstance(value, float) and not math.isfinite(value) else value for name, value in entry.items()
     }
     return schema.json_line(finite, _ENTRY)
+
+
+def columns_of(entry: Mapping[str, Any]) -> list[str]:
+    """Return the columns of a log's CSV file: the numbers of its first line."""
+    return [name for name, value in entry.items() if value is None or isinstance(value, (int, float))]
+
+
+def csv_text(entries: Sequence[Mapping[str, Any]], columns: Sequence[str], head: bool = True) -> str:
+    """Return lines of a log as CSV; other columns are left out."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, columns, extrasaction="ignore", lineterminator="\n")
+    if head and columns:
+        writer.writeheader()
+    writer.writerows(entries)
+    return out.getvalue()
+
+
+def write_log(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write a complete log as ``log.jsonl``, ``log.csv`` and TensorBoard files, in place of an earlier one."""
+    write_atomic(folder / LOG, b"".join(map(log_line, entries)))
+    write_atomic(folder / CSV, csv_text(entries, columns_of(entries[0]) if entries else []).encode())
+    shutil.rmtree(folder / BOARD, ignore_errors=True)
+    board = _board(folder / BOARD, 0)
+    if board is not None:
+        for number, entry in enumerate(entries):
+            numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
+            _add_scalars(board, {"steps": number, **numbers})
+        board.close()
+
+
+def _add_scalars(board: Any, numbers: Mapping[str, float]) -> None:
+    for name, value in numbers.items():
+        if name != "steps":
+            board.add_scalar(name, value, numbers["steps"])
+
+
+def check_services(services: Sequence[str]) -> None:
+    """Refuse unknown services, and those whose package is not installed.
+
+    Raises:
+        ValueError: Naming the service.
+    """
+    for service in services:
+        if service not in SERVICES:
+            raise ValueError(near_matches("log", service, SERVICES))
+        try:
+            __import__(service)
+        except ImportError:
+            raise ValueError(f"log {service!r} needs a package that is not installed: pip install {service}") from None
+
+
+def _wandb_run(folder: Path, settings: Mapping[str, Any]) -> Any:
+    """Return a run at Weights & Biases; the same folder continues the same run."""
+    import wandb  # type: ignore[import-not-found, unused-ignore]
+
+    identity = f"{folder.resolve().parent.name}-{folder.name}"
+    return wandb.init(
+        project=os.environ.get("WANDB_PROJECT", PROJECT),
+        name=identity,
+        id="".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in identity),
+        dir=str(folder),
+        config=dict(settings),
+        resume="allow",
+    )
 
 
 def _board(folder: Path, step: int) -> Any:

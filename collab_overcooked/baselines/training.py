@@ -26,15 +26,18 @@ from collab_overcooked.baselines.partners import (
     read_partners,
 )
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
-from collab_overcooked.baselines.scores import score
+from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.seating import learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings
-from collab_overcooked.baselines.train_logger import TrainLogger
+from collab_overcooked.baselines.train_logger import TrainLogger, check_services
 from collab_overcooked.envs.api import clone
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy, with_met
 from collab_overcooked.runner.records import write_atomic
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
+MAY_CHANGE = {"target_return", "checkpoint_every", "steps", "evaluate_every", "evaluation_games"}  # in a continued run
+EVALUATION = ("eval_return", "eval_low", "eval_high")  # columns of the log
+EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments have seed, seed + 1, ...
 
 
 @dataclass(frozen=True)
@@ -262,9 +265,9 @@ def _damaged(path: Path) -> Iterator[None]:
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with other settings; the target, how often is kept, and more steps may change."""
+    """Refuse to go on with other settings, but for those of ``MAY_CHANGE`` and more steps."""
     now = json.loads(json.dumps(now))
-    for name in sorted({*was, *now} - {"target_return", "checkpoint_every", "steps"}):
+    for name in sorted({*was, *now} - MAY_CHANGE):
         if was.get(name) != now.get(name):
             raise ValueError(
                 f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose another "
@@ -328,8 +331,9 @@ def train(
     command: str = "",
     bar: bool = True,
     note: Callable[[str], None] = lambda words: None,
+    services: Sequence[str] = (),
 ) -> Outcome:
-    """Train in a folder: ``settings.json``, ``log.jsonl``, ``tensorboard/``, ``checkpoint.pt``, ``policy*.npz``.
+    """Train in a folder: ``settings.json``, logs (see ``TrainLogger``), ``checkpoint.pt``, ``policy*.npz``.
 
     Beside partners also ``curves.csv`` and ``curves.svg``, returns by their family; with ``kept_policies`` the folder
     ``policies/``. A training that is there is continued from its checkpoint, to the same result as without the
@@ -341,10 +345,12 @@ def train(
         command: Kept in the policy file.
         bar: Draw a progress bar where somebody watches.
         note: Called with what is continued.
+        services: See ``TrainLogger``.
 
     Raises:
         ValueError: If the folder holds a training of other settings, or of more steps.
     """
+    check_services(services)
     there = _claim(settings, folder)
     training = Training(settings)
     if there:
@@ -355,16 +361,34 @@ def train(
     write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
     if not training.updates and settings.kept_policies:
         keep_policies(training, folder, command, -1)
-    with TrainLogger(folder, settings.steps, training.updates, bar=bar) as logger:
+    logger = TrainLogger(folder, settings.steps, training.updates, bar, services, settings.as_dict())
+    with logger:
         while not training.over:
             before = training.rollouts.steps
-            logger.write(training.update())
+            entry = training.update()
+            logger.write(entry | evaluation(training, before))
             keep_policies(training, folder, command, before)
             if training.updates % settings.checkpoint_every == 0 or training.over:
                 training.save(folder / CHECKPOINT)
     if training.rollouts.returns_by_family:
         write_curves(folder)
     return finish(training, folder, command)
+
+
+def evaluation(training: Training, before: int) -> dict[str, float | None]:
+    """Return the mean return in games of its own with its interval, if one is due after the steps since ``before``.
+
+    It takes nothing from the generators of the training, which goes on as without it.
+    """
+    settings, now = training.settings, training.rollouts.steps
+    every = settings.evaluate_every
+    if not every:
+        return {}
+    if before // every == now // every and not training.over:
+        return dict.fromkeys(EVALUATION)
+    result = self_play_score(training, settings.evaluation_games, EVALUATION_SEED)
+    interval = result["interval"] or (None, None)
+    return dict(zip(EVALUATION, (result["return"], *interval), strict=True))
 
 
 def keep_policies(training: Training, folder: Path, command: str, before: int) -> None:
@@ -391,9 +415,14 @@ def exported(training: Training, command: str) -> list[PolicyFile]:
     files = [halved(file) for file in training.export(command)]
     if training.partners:
         return files  # a score belongs to a pair; cross-play measures those
-    n_agents = training.game.n_agents
-    found = score(training.game, files if len(files) == n_agents else files * n_agents, seed=training.settings.seed)
+    found = self_play_score(training, GAMES, training.settings.seed)
     return [PolicyFile(file.network, {**file.meta, "score": found}) for file in files]
+
+
+def self_play_score(training: Training, games: int, seed: int) -> dict[str, Any]:
+    """Return the score of the policies as they are now, in games of these seeds; see ``scores.score``."""
+    files, n_agents = [halved(file) for file in training.export()], training.game.n_agents
+    return score(training.game, files if len(files) == n_agents else files * n_agents, games, seed)
 
 
 def finish(training: Training, folder: Path, command: str) -> Outcome:

@@ -25,7 +25,7 @@ from collab_overcooked.cli.app import app
 
 PANELS = {
     "Play": ("play", "study"),
-    "Train": ("train", "baselines", "crossplay"),
+    "Train": ("train", "plot", "baselines", "crossplay"),
     "Evaluate": ("evaluate", "compare", "partners", "questions"),
     "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
     "Author": ("check", "generate", "describe", "list", "graph"),

@@ -52,18 +52,34 @@ def given_options(scoring: Any) -> dict[str, Any]:
     )
 
 
-@lazy_command("report", "Rewrite the tables and the report of a run folder.")
+@lazy_command("report", "Rewrite the tables and the report of a run folder, or of trainings.")
 def report_command() -> Any:
     """Return the command ``report``."""
 
-    def report(run: Annotated[Path, typer.Argument(help="Run folder.")], scoring: Any) -> None:
-        from collab_overcooked.runner.records import read_records
+    def report(run: Annotated[Path, typer.Argument(help="Run folder, or folder of trainings.")], scoring: Any) -> None:
+        from collab_overcooked.runner.records import RECORDS, read_records
 
         if not run.is_dir():
             raise ValueError(f"{run}: no such run folder")
+        if not (run / RECORDS).exists() and _holds_training(run):
+            report_training(run)
+            return
         write_results(run, read_records(run, say), True, given_options(scoring))
 
     return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
+
+
+def _holds_training(run: Path) -> bool:
+    return any(any(run.glob(pattern)) for pattern in ("log.jsonl", "*/log.jsonl", "returns.csv", "*/returns.csv"))
+
+
+def report_training(run: Path) -> None:
+    """Write the report of the trainings in a folder and print its table."""
+    from collab_overcooked.baselines import curves
+
+    files = curves.write_report(run, curves.training_folders([run]))
+    OUT.print((run / files[0]).read_text("utf-8").rstrip())
+    say(f"written: {run}/{', '.join(files)}")
 
 
 @lazy_command("score", "Score records, or logs of the original implementation, with optional alternative definitions.")

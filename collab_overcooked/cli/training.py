@@ -36,6 +36,15 @@ def train(
     pool: Annotated[
         list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
     ] = None,
+    seeds: Annotated[
+        list[int] | None, typer.Option(help="Seeds of several trainings, each in OUT/seed_N; curves over them.")
+    ] = None,
+    workers: Annotated[
+        str | None, typer.Option(help="Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
+    ] = None,
+    log: Annotated[
+        list[str] | None, typer.Option(help="Services beside CSV and TensorBoard: wandb (pip install wandb).")
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
 ) -> None:
     """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
@@ -51,7 +60,40 @@ def train(
     overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say)
+    run(
+        algorithm,
+        config,
+        overrides,
+        read_settings(settings),
+        out,
+        resume,
+        command,
+        say,
+        log or (),
+        seeds or (),
+        workers,
+    )
+
+
+@app.command(cls=MultiValueCommand)
+def plot(
+    runs: Annotated[list[Path], typer.Argument(help="Training folders, or folders of these.")],
+    out: Annotated[Path, typer.Option(help="Picture or table: .svg, .png or .csv.")] = Path("curves.svg"),
+    column: Annotated[
+        str, typer.Option(help="Column of the logs, for example eval_return or entropy_loss.")
+    ] = "return",
+    title: Annotated[str, typer.Option(help="Title of the picture.")] = "",
+) -> None:
+    """Draw learning curves: one for each method, the mean over its seeds with a bootstrap interval.
+
+    Trainings that differ only in the seed at the end of their folder's name (NAME-0, NAME/seed_1) are one method.
+    """
+    from collab_overcooked.baselines import curves
+
+    drawn = curves.aggregate(curves.training_folders(runs), column)
+    curves.plot(drawn, out, title, column)
+    OUT.print(curves.table_of_curves(drawn, column).markdown().rstrip())
+    say(f"written: {out}")
 
 
 @app.command()

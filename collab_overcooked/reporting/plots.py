@@ -84,6 +84,33 @@ def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float
         return _svg(figure, description)
 
 
+def draw_bands(curves: Mapping[str, Sequence[tuple[float, Any]]], title: str, axis: str, unit: str) -> Figure:
+    """Draw curves of estimates with their intervals as bands.
+
+    Args:
+        curves: Label -> points (x, estimate), x ascending.
+        title: Heading.
+        axis: Name of the horizontal axis.
+        unit: Name of the vertical axis.
+    """
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.subplots()
+    for k, (label, points) in enumerate(curves.items()):
+        colour, style = COLOURS[k % len(COLOURS)], LINE_STYLES[k // len(COLOURS) % len(LINE_STYLES)]
+        x, estimates = [place for place, _ in points], [estimate for _, estimate in points]
+        axes.plot(x, [e.value for e in estimates], color=colour, linestyle=style, label=chart_label(label))
+        if all(e.low is not None for e in estimates):
+            axes.fill_between(
+                x, [e.low for e in estimates], [e.high for e in estimates], color=colour, alpha=0.18, linewidth=0
+            )
+    axes.set_title(chart_label(title), fontsize=11, loc="left")
+    axes.set_xlabel(axis)
+    axes.set_ylabel(chart_label(unit))
+    axes.grid(alpha=0.2, linewidth=0.8)
+    axes.legend(frameon=False, fontsize=9)
+    return figure
+
+
 def _figure(title: str) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(4.6, 2.9), layout="constrained")
     axes = figure.subplots()

@@ -148,6 +148,15 @@ train-all: $(SEEDED) train-gated_delivery train-proxies
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights
 
+# Learning curves of the baselines in one file, drawn with intervals over the seeds.
+CURVES := ippo mappo ppo_rnn vdn
+CURVE_STEPS ?= 4e5
+CURVE_SEEDS ?= 0 1 2
+.PHONY: curves
+curves: $(STAMP)
+	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python -m collab_overcooked.baselines.single_file.$$method --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
+	$(BIN)/collab-overcooked plot runs/curves --out runs/curves/curves.svg
+
 # Each peer is installed into an environment of its own below .cache/peers, once.
 bench-peers: $(STAMP)
 	$(BIN)/python benchmarks/peers/run.py

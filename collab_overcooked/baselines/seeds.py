@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, as_completed
 from pathlib import Path
 
-from collab_overcooked.baselines.curves import aggregate, table_of_curves, write_report
+from collab_overcooked.baselines.curves import aggregate, read_points, table_of_curves, write_report
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import check_services
 from collab_overcooked.baselines.training import train
@@ -45,7 +45,8 @@ def train_seeds(
         The table over all seeds.
 
     Raises:
-        ValueError: For repeated seeds, or a folder that holds a training of other settings.
+        ValueError: For repeated seeds, a folder that holds a training of other settings, or trainings so short that no
+            episode has ended.
     """
     if len(set(seeds)) < len(seeds):
         raise OptionError("seeds", f"seeds must be different, not {list(seeds)}")
@@ -70,6 +71,8 @@ def train_seeds(
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     folders = [task[1] for task in tasks]
+    if not any(map(read_points, folders)):
+        raise ValueError(f"{folder}: trained, but no episode has ended; more --steps extend the trainings")
     write_report(folder, folders)
     return table_of_curves(aggregate(folders))
 

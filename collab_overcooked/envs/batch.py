@@ -256,7 +256,8 @@ class BatchEnv:
         if hasattr(self.out, "shaped"):
             infos["shaped_reward"] = self.out.shaped
         if self.layout_names:
-            numbers = self.game.layout_numbers(self.state)
+            pool: Any = self.game  # only games with pools number their layouts
+            numbers = pool.layout_numbers(self.state)
             infos["layout"] = np.broadcast_to(numbers[:, None], (self.num_envs, self.n_agents))
         if copy:
             return observations.copy(), {key: array.copy() for key, array in infos.items()}

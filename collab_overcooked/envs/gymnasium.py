@@ -95,7 +95,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             by_env: ResetOptions = rest.pop("by_env", None)
             if by_env is not None and (rest or not isinstance(by_env, (list, tuple))):
                 raise ValueError("by_env must be a list of options, one mapping for each environment, beside no others")
-            chosen = rest if by_env is None else by_env  # type: ignore[assignment]
+            chosen = rest if by_env is None else by_env
         observations, infos = self.batch.reset(seed, chosen or None, which)
         super().reset(seed=seed if isinstance(seed, int) else None)
         return flat(observations), self._infos(infos)

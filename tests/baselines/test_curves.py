@@ -18,6 +18,7 @@ from collab_overcooked.baselines.training import EVALUATION_SEED, train
 from collab_overcooked.cli import app
 
 SMALL = {"environments": 4, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": [8], "heads": [8]}
+LONGER = SMALL | {"environments": 2, "rollout": 50}  # 1,700 steps end an episode of full length in each
 ROOM = {"layout": "cramped_room", "obs": "features"}
 
 
@@ -153,9 +154,9 @@ def test_a_service_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 
 def test_seeds_are_trained_each_in_its_folder_and_summarised(tmp_path):
-    hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in SMALL.items()]
+    hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in LONGER.items()]
     words = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features"]
-    words += ["--hyper", *hyper, "--steps", 1640, "--seeds", 3, 5, "--workers", 1, "--out", tmp_path / "ppo"]
+    words += ["--hyper", *hyper, "--steps", 1700, "--seeds", 3, 5, "--workers", 1, "--out", tmp_path / "ppo"]
     done = run(*words)
     assert done.exit_code == 0, done.stderr
     assert "| ppo | 2 | " in done.stderr
@@ -168,10 +169,10 @@ def test_seeds_are_trained_each_in_its_folder_and_summarised(tmp_path):
 
 @pytest.mark.slow
 def test_seeds_in_processes_come_to_the_same(tmp_path):
-    hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in SMALL.items()]
+    hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in LONGER.items()]
     words = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features", "--hyper", *hyper]
     for workers in (1, 2):
-        words_of = [*words, "--steps", 1640, "--seeds", 0, 1, "--workers", workers, "--out", tmp_path / str(workers)]
+        words_of = [*words, "--steps", 1700, "--seeds", 0, 1, "--workers", workers, "--out", tmp_path / str(workers)]
         assert run(*words_of).exit_code == 0
     for seed in (0, 1):
         first, second = ((tmp_path / str(k) / f"seed_{seed}" / "policy.npz").read_bytes() for k in (1, 2))

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "notebooks"
 NOTEBOOKS = sorted(path.name for path in FOLDER.glob("*.ipynb"))
-NEEDS = {"language_model.ipynb": "jinja2"}
+NEEDS = {"language_model.ipynb": "jinja2", "train.ipynb": "torch", "crossplay.ipynb": "pandas"}
 
 
 def code_of(name: str) -> list[str]:
@@ -28,7 +28,7 @@ def code_of(name: str) -> list[str]:
 def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra of its pictures")
     if name in NEEDS:
-        pytest.importorskip(NEEDS[name], reason="needs the extra llm")
+        pytest.importorskip(NEEDS[name], reason="needs what the notebook says")
     cells = code_of(name)
     assert cells and not any(line.startswith(("%", "!")) for cell in cells for line in cell.splitlines())
     script = tmp_path / "notebook.py"
@@ -41,6 +41,10 @@ def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
     if name == "language_model.ipynb":
         assert "talks: success True" in done.stdout and "silent: success False" in done.stdout
         assert "Bob: Alice, please bring me an egg" in done.stdout and "Alice: Yes, coming." in done.stdout
+    if name == "train.ipynb":
+        assert "torch:net.py:Net@mine.pt agent_1=greedy" in done.stdout and (tmp_path / "returns.png").exists()
+    if name == "crossplay.ipynb":
+        assert "best partner of greedy" in done.stdout and (tmp_path / "with_others.png").exists()
 
 
 @pytest.mark.parametrize("name", NOTEBOOKS)

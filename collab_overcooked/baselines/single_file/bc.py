@@ -54,6 +54,8 @@ def read_options(pairs: list[str]) -> dict[str, object]:
 class Clone(nn.Module):
     """Logits of an agent's actions by its observation."""
 
+    scale: torch.Tensor
+
     def __init__(self, observation: int, n_actions: int, scale: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))

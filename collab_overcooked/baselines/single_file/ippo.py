@@ -79,6 +79,8 @@ def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
 class Agent(nn.Module):
     """Actor and critic of an agent's observation."""
 
+    scale: torch.Tensor
+
     def __init__(self, observation: int, n_actions: int, scale: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))

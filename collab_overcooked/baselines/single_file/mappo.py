@@ -96,6 +96,10 @@ def observed_states(batch, seed: int, steps: int = 200) -> tuple[torch.Tensor, t
 class Agent(nn.Module):
     """Actor of an agent's observation, and critic of the state of its environment."""
 
+    scale: torch.Tensor
+    mean: torch.Tensor
+    deviation: torch.Tensor
+
     def __init__(self, n_actions: int, scale: np.ndarray, states: tuple[torch.Tensor, torch.Tensor]) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))

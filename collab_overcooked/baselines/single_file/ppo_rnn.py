@@ -82,6 +82,8 @@ def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
 class Agent(nn.Module):
     """Encoder, GRU, and on it actor and critic of an agent's observations."""
 
+    scale: torch.Tensor
+
     def __init__(self, observation: int, n_actions: int, scale: np.ndarray, hidden: int = 64) -> None:
         super().__init__()
         self.hidden = hidden

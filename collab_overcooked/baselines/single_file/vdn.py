@@ -69,6 +69,8 @@ def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
 class Values(nn.Module):
     """Values of an agent's actions by its observation."""
 
+    scale: torch.Tensor
+
     def __init__(self, observation: int, n_actions: int, scale: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))

@@ -14,6 +14,17 @@ from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.io.options import PAIRS
 
 
+Seeds = Annotated[
+    list[int] | None, typer.Option(help="Seeds of several trainings, each in OUT/seed_N; curves over them.")
+]
+TrainingWorkers = Annotated[
+    str | None, typer.Option(help="Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
+]
+Services = Annotated[
+    list[str] | None, typer.Option(help="Services beside CSV and TensorBoard: wandb (pip install wandb).")
+]
+
+
 @app.command(cls=MultiValueCommand)
 def train(
     algorithm: Annotated[
@@ -36,15 +47,9 @@ def train(
     pool: Annotated[
         list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
     ] = None,
-    seeds: Annotated[
-        list[int] | None, typer.Option(help="Seeds of several trainings, each in OUT/seed_N; curves over them.")
-    ] = None,
-    workers: Annotated[
-        str | None, typer.Option(help="Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
-    ] = None,
-    log: Annotated[
-        list[str] | None, typer.Option(help="Services beside CSV and TensorBoard: wandb (pip install wandb).")
-    ] = None,
+    seeds: Seeds = None,
+    workers: TrainingWorkers = None,
+    log: Services = None,
     resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
 ) -> None:
     """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
@@ -60,19 +65,8 @@ def train(
     overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    run(
-        algorithm,
-        config,
-        overrides,
-        read_settings(settings),
-        out,
-        resume,
-        command,
-        say,
-        log or (),
-        seeds or (),
-        workers,
-    )
+    several = (log or (), seeds or (), workers)
+    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say, *several)
 
 
 @app.command(cls=MultiValueCommand)

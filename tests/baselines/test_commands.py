@@ -34,7 +34,7 @@ def trained(tmp_path_factory):
 def test_train_fills_a_folder_and_says_how_it_went(trained):
     folder, done = trained
     names = {path.name for path in (folder / "cuisine-0").iterdir()}
-    assert names == {"settings.json", "log.jsonl", "tensorboard", "checkpoint.pt", "policy.npz"}
+    assert names == {"settings.json", "log.jsonl", "log.csv", "tensorboard", "checkpoint.pt", "policy.npz"}
     assert "320 steps; collecting took" in done.stderr and "mean return over 100 games" in done.stderr
     assert json.loads((folder / "cuisine-0" / "settings.json").read_text())["options"] == {
         "level": "level_1",

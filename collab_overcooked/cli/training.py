@@ -13,7 +13,6 @@ from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_
 from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.io.options import PAIRS
 
-
 Seeds = Annotated[
     list[int] | None, typer.Option(help="Seeds of several trainings, each in OUT/seed_N; curves over them.")
 ]

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
-from collab_overcooked.cli.options import MultiValueCommand
-from collab_overcooked.io.options import PAIRS
-
-Seeds = Annotated[
-    list[int] | None, typer.Option(help="Seeds of several trainings, each in OUT/seed_N; curves over them.")
-]
-TrainingWorkers = Annotated[
-    str | None, typer.Option(help="Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
-]
-Services = Annotated[
-    list[str] | None, typer.Option(help="Services beside CSV and TensorBoard: wandb (pip install wandb).")
-]
+from collab_overcooked.cli.options import MultiValueCommand, expand_options
+from collab_overcooked.io.options import NAMES, PAIRS, option
 
 
-@app.command(cls=MultiValueCommand)
+@dataclass(frozen=True, kw_only=True)
+class FurtherOptions:
+    """Options of populations, of several trainings, and of logs."""
+
+    method: str | None = option(None, "How population makes partners: fcp or hsp. Default: fcp.")
+    seeds: list[str] | None = option(
+        None, "Seeds of several trainings, each in OUT/seed_N; curves over them.", metavar="N ..."
+    )
+    workers: str | None = option(None, "Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
+    log: list[str] | None = option(
+        None, "Services beside CSV and TensorBoard: wandb (pip install wandb).", metavar=NAMES
+    )
+
+
 def train(
     algorithm: Annotated[
         str,
@@ -42,14 +46,12 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.")] = None,
     data: Annotated[list[str] | None, typer.Option(help="Records or human games for bc and ppo-bc.")] = None,
-    method: Annotated[str | None, typer.Option(help="How population makes partners: fcp or hsp. Default: fcp.")] = None,
     pool: Annotated[
         list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
     ] = None,
-    seeds: Seeds = None,
-    workers: TrainingWorkers = None,
-    log: Services = None,
     resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
+    *,
+    further: FurtherOptions,
 ) -> None:
     """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
 
@@ -60,12 +62,16 @@ def train(
     except ImportError as error:
         raise ValueError(f"training needs further packages ({error}): pip install 'collab-overcooked[rl]'") from None
 
-    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, "method": method, "pool": pool}
+    overrides = {"env": env, "steps": steps, "seed": seed, "data": data, "method": further.method, "pool": pool}
     overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    several = (log or (), seeds or (), workers)
-    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say, *several)
+    numbers = [read_count(seed) for seed in further.seeds or ()]
+    runs = (further.log or (), numbers, further.workers)
+    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say, *runs)
+
+
+app.command("train", cls=MultiValueCommand)(expand_options(train, {"further": FurtherOptions}))
 
 
 @app.command(cls=MultiValueCommand)

@@ -12,7 +12,7 @@ import typer
 
 from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand, expand_options
-from collab_overcooked.io.options import NAMES, PAIRS, option
+from collab_overcooked.io.options import PAIRS, option
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,13 +20,9 @@ class FurtherOptions:
     """Options of populations, of several trainings, and of logs."""
 
     method: str | None = option(None, "How population makes partners: fcp or hsp. Default: fcp.")
-    seeds: list[str] | None = option(
-        None, "Seeds of several trainings, each in OUT/seed_N; curves over them.", metavar="N ..."
-    )
+    seeds: tuple[int, ...] | None = option(None, "Seeds of several trainings, each in OUT/seed_N; curves over them.")
     workers: str | None = option(None, "Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
-    log: list[str] | None = option(
-        None, "Services beside CSV and TensorBoard: wandb (pip install wandb).", metavar=NAMES
-    )
+    log: tuple[str, ...] | None = option(None, "Services beside CSV and TensorBoard: wandb (pip install wandb).")
 
 
 def train(
@@ -66,8 +62,7 @@ def train(
     overrides |= read_settings(hyper)
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
-    numbers = [read_count(seed) for seed in further.seeds or ()]
-    runs = (further.log or (), numbers, further.workers)
+    runs = (further.log or (), further.seeds or (), further.workers)
     run(algorithm, config, overrides, read_settings(settings), out, resume, command, say, *runs)
 
 

@@ -85,7 +85,7 @@ def test_built_in_pools_can_be_played(name):
         (lambda v: v["options"].update(layout="cramped"), r"options: unknown layout 'cramped'"),
         (lambda v: v.update(env="Overcooked-v9"), r"Overcooked-v9.*did you mean"),
         (lambda v: v.update(partners=[]), r"partners must be a list of partners"),
-        (lambda v: v.update(episodes=0), r"episodes must be an integer of at least 1, not 0"),
+        (lambda v: v.update(episodes=0), r"episodes must be an integer from 1 to 1000000, not 0"),
     ],
 )  # fmt: skip
 def test_a_wrong_pool_gets_one_line(pool, tmp_path, capsys, change, message):

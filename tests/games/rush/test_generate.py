@@ -223,7 +223,7 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
         ),
         (
             ["generate", "KitchenRush-v0", "--out", "x.yaml", "--like", "easy", "--turns", "9"],
-            "option --turns means nothing with --like",
+            "option --turns has no effect with --like",
         ),
         (
             ["generate", "KitchenRush-v0", "--out", "x.yaml", "--like", "easy", "--episodes", "0"],

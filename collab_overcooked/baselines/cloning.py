@@ -45,7 +45,7 @@ class Cloning:
         heads: Sizes of further dense layers.
         convolutions: As in ``TrainingSettings``.
         activation: Between layers, ``"relu"`` or ``"tanh"``.
-        mode: How the policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
+        mode: How the policy plays by default, ``"sample"`` or ``"greedy"``.
     """
 
     env: str
@@ -86,7 +86,7 @@ class Cloning:
 
 @dataclass(frozen=True)
 class Choices:
-    """What agents saw, might have done and did.
+    """Observations, legal actions and chosen actions of agents.
 
     Attributes:
         observations: (n, ...).
@@ -121,7 +121,7 @@ def gather(rows: Iterable[Row]) -> Choices:
     """
     columns = list(zip(*rows, strict=True))
     if not columns:
-        raise ValueError("data: no choice to learn from: nobody had more than one action at any time")
+        raise ValueError("data: no choice to learn from: no agent had more than one action at any time")
     observations, masks, actions, episodes = columns
     return Choices(
         np.stack(observations), np.stack(masks).astype(np.bool_), np.array(actions, np.int64), np.array(episodes)
@@ -143,24 +143,24 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
     for episode, record in enumerate(records):
         if record["env_id"] != game.id:
             raise ValueError(f"data: a record is of {record['env_id']}, not of {game.id}")
-        own = {name: value for name, value in game.kwargs.items() if name in observing}
+        observed = {name: value for name, value in game.kwargs.items() if name in observing}
         with about(record):
-            shown = registry.load_game(game.id, **{**record["env_kwargs"], **own})
-        was, wanted = shown.single_observation_space.shape, game.single_observation_space.shape
-        if (was, shown.n_actions) != (wanted, game.n_actions):
+            variant = registry.load_game(game.id, **{**record["env_kwargs"], **observed})
+        was, needed = variant.single_observation_space.shape, game.single_observation_space.shape
+        if (was, variant.n_actions) != (needed, game.n_actions):
             raise ValueError(
-                f"data: a record of {record['env_kwargs']} has observations of shape {was} and {shown.n_actions} "
-                f"actions, the game to learn {wanted} and {game.n_actions}"
+                f"data: a record of {record['env_kwargs']} has observations of shape {was} and {variant.n_actions} "
+                f"actions, the game to learn {needed} and {game.n_actions}"
             )
-        _, out = shown.alloc(1)
-        for moment in replay(record):
-            if moment.timestep == len(record["steps"]):
+        _, out = variant.alloc(1)
+        for replayed in replay(record):
+            if replayed.timestep == len(record["steps"]):
                 break
-            shown.observe(moment.env.arrays[0], out)
-            for seat in range(shown.n_agents) if seats is None else seats:
-                action, mask = record["steps"][moment.timestep]["actions"][seat], out.masks[0, seat]
+            variant.observe(replayed.env.arrays[0], out)
+            for seat in range(variant.n_agents) if seats is None else seats:
+                action, mask = record["steps"][replayed.timestep]["actions"][seat], out.masks[0, seat]
                 if mask.sum() > 1 and action < len(mask) and mask[action]:
-                    yield out.observations[0, seat].reshape(wanted).copy(), mask.copy(), action, episode
+                    yield out.observations[0, seat].reshape(needed).copy(), mask.copy(), action, episode
 
 
 def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
@@ -171,15 +171,15 @@ def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, 
     """
     rows: list[Row] = []
     for path in paths:
-        found: Iterable[Row]
+        chosen: Iterable[Row]
         if path.endswith((".pickle", ".pkl")):
             from collab_overcooked.baselines.human_games import human_choices
 
-            found = human_choices(game, Path(path), seats, note)
+            chosen = human_choices(game, Path(path), seats, note)
         else:
-            found = record_choices(game, read_records(path), seats)
+            chosen = record_choices(game, read_records(path), seats)
         first = rows[-1][3] + 1 if rows else 0
-        rows += [(observation, mask, action, first + episode) for observation, mask, action, episode in found]
+        rows += [(observation, mask, action, first + episode) for observation, mask, action, episode in chosen]
     return gather(rows)
 
 
@@ -226,8 +226,8 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
     policy = make_learner(network, game, 1, scale).policy
     log = learn(policy, settings, known, unseen)
     file = halved(policy_file(policy, network, game, "bc", command, len(choices)))
-    found = score(game, [file] * game.n_agents, games, settings.seed)
-    return Copy(dataclasses.replace(file, meta={**file.meta, "score": found}), tuple(log), len(choices))
+    measured = score(game, [file] * game.n_agents, games, settings.seed)
+    return Copy(dataclasses.replace(file, meta={**file.meta, "score": measured}), tuple(log), len(choices))
 
 
 def split(choices: Choices, held_out: float, rng: np.random.Generator) -> tuple[Choices, Choices]:

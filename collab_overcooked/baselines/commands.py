@@ -28,7 +28,7 @@ ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa"
 def train(
     algorithm: str,
     config: str | None,
-    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
     options: Mapping[str, Any],
     out: Path | None,
     resume: bool,
@@ -43,7 +43,7 @@ def train(
     Args:
         algorithm: One of ``ALGORITHMS``.
         config: Shipped name or file; values in ``given`` and ``options`` win over it.
-        given: Settings of the training.
+        overrides: Settings of the training that replace those of the file.
         options: Options of the environment.
         out: Folder of the run.
         resume: Whether ``--resume`` was given; trainings are continued anyway.
@@ -59,7 +59,7 @@ def train(
     if algorithm not in ALGORITHMS:
         raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
     values = read_config(config) if config else Document("command line", {}, {})
-    values = values.replace({**given, "options": {**values.mapping("options", default={}), **options}})
+    values = values.replace({**overrides, "options": {**values.mapping("options", default={}), **options}})
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
     single = algorithm not in RUNS and algorithm != "bc"
     for name, value in (("log", services), ("seeds", seeds), ("workers", workers)):
@@ -177,11 +177,11 @@ def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: 
     write_atomic(folder / "settings.json", _settings_line(values))
     write_log(folder, copy.log)
     best = min(copy.log, key=lambda entry: entry.get("unseen_loss", entry["known_loss"]))
-    part, words = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
+    part, description = ("unseen", "held out") if "unseen_agreement" in best else ("known", "learned from")
     share = best[f"{part}_agreement"]
-    found = copy.file.meta["score"]
-    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {words}")
-    say(f"mean return over {found['games']} games with itself: {found['return']}")
+    measured = copy.file.meta["score"]
+    say(f"{copy.choices:,} choices; the likeliest action is the one taken in {share:.0%} of those {description}")
+    say(f"mean return over {measured['games']} games with itself: {measured['return']}")
     say(f"written: {folder}/policy.npz")
 
 

@@ -49,8 +49,8 @@ def e3t_settings(values: Any) -> TrainingSettings:
     Raises:
         ValueError: For a value that is not allowed.
     """
-    given = {name: values[name] for name in E3T if name in values}
-    return settings_from(TrainingSettings, values.replace({**E3T, **given}))
+    chosen = {name: values[name] for name in E3T if name in values}
+    return settings_from(TrainingSettings, values.replace({**E3T, **chosen}))
 
 
 def train_responses(
@@ -66,7 +66,7 @@ def train_responses(
         pool_name: Built-in pool or file.
         folder: Of the trainings, ``member_K`` for the K-th of these partners; what is there is continued.
         command: Kept in the policy files.
-        bar: Draw a progress bar of the running training where somebody watches.
+        bar: Draw a progress bar of the running training on a terminal.
         say: Called with what each response earns, and what is left out.
 
     Returns:

@@ -72,7 +72,7 @@ class Trunk(BaseFeaturesExtractor):
 
 
 class _Lean(nn.Module):
-    """What both policies do differently: one log-softmax instead of distribution objects."""
+    """Mixin of both policies: one log-softmax instead of distribution objects."""
 
     def judge(self, observations: torch.Tensor, masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Return log probabilities (B, A) and values (B, 1)."""
@@ -109,7 +109,7 @@ class MaskedPolicy(_Lean, MaskableActorCriticPolicy):
 
 
 class _Kept:
-    """What both buffers do differently: allocate once, and hand out rows without transposing first."""
+    """Mixin of both buffers: allocate once, and return rows without transposing first."""
 
     names: tuple[str, ...] = ("observations", "actions", "values", "log_probs", "advantages", "returns")
     buffer_size: int
@@ -276,15 +276,17 @@ def load_weights(policy: ActorCriticPolicy, network: Network, activation: str) -
     Raises:
         ValueError: If its layers are of other kinds or sizes.
     """
-    own = list(_layers_of(policy))
-    wanted = [(kind, tuple(module.weight.shape)) for kind, module in own]
-    given = [(kind, weight.shape) for kind, weight, _ in network.layers]
-    if (wanted, activation) != (given, network.activation):
-        raise ValueError(f"start: its layers are {given}, {network.activation}; those to train {wanted}, {activation}")
+    modules = list(_layers_of(policy))
+    expected = [(kind, tuple(module.weight.shape)) for kind, module in modules]
+    actual = [(kind, weight.shape) for kind, weight, _ in network.layers]
+    if (expected, activation) != (actual, network.activation):
+        raise ValueError(
+            f"start: its layers are {actual}, {network.activation}; those to train {expected}, {activation}"
+        )
     trunk: Any = policy.features_extractor
     with torch.no_grad():
         trunk.scale.copy_(torch.from_numpy(network.scale))
-        for (_, module), (_, weight, bias) in zip(own, network.layers, strict=True):
+        for (_, module), (_, weight, bias) in zip(modules, network.layers, strict=True):
             module.weight.copy_(torch.from_numpy(weight))
             module.bias.copy_(torch.from_numpy(bias))
 

@@ -81,11 +81,11 @@ def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPa
 
 def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
     pool = read_partner_pool(name)
-    theirs, shown = pool.env.game, observation_options(game.id)
-    rules = [{key: value for key, value in one.kwargs.items() if key not in shown} for one in (theirs, game)]
-    if theirs.id != game.id or rules[0] != rules[1]:
+    pool_game, encodings = pool.env.game, observation_options(game.id)
+    rules = [{key: value for key, value in one.kwargs.items() if key not in encodings} for one in (pool_game, game)]
+    if pool_game.id != game.id or rules[0] != rules[1]:
         raise ValueError(
-            f"pool: {name} is for {theirs.id} with {theirs.kwargs}, the training for {game.id} with {game.kwargs}"
+            f"pool: {name} is for {pool_game.id} with {pool_game.kwargs}, the training for {game.id} with {game.kwargs}"
         )
     partners = [read_partner(pool, partner, settings.partner_noise) for partner in pool.select("train")]
     if not partners:

@@ -44,7 +44,7 @@ EXECUTORS = ("processes", RAY)
 
 @dataclass(frozen=True)
 class PbtSettings:
-    """How a population is trained, selected and changed.
+    """Settings of a population: training, selection and changes.
 
     Attributes:
         population: Members.
@@ -102,7 +102,7 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingS
 
 @dataclass(frozen=True)
 class Task:
-    """One member's next generation; all that a worker needs.
+    """Next generation of a member, with everything that a worker needs.
 
     Attributes:
         folder: Of the run.
@@ -241,7 +241,7 @@ def run_pbt(
         there = read_state(path, pbt.population)
         check_extension(path, there["settings"].get("steps"), settings.steps)
         for name in ("settings", "breeding"):
-            was, now = ({**found[name], "steps": None} for found in (there, state))
+            was, now = ({**entry[name], "steps": None} for entry in (there, state))
             if was != now:
                 raise ValueError(f"{path}: {name} were {there[name]}, now {state[name]}; resume with the same")
         members = [{**member, "steps": settings.steps} for member in there["members"]]
@@ -301,13 +301,13 @@ def read_state(path: Path, population: int) -> dict[str, Any]:
     Raises:
         ValueError: If it is damaged; the message says where.
     """
-    found: dict[str, Any]
+    parsed: dict[str, Any]
     try:
-        found = schema.parse_json(path.read_bytes())
-        state_check(population)(found)
+        parsed = schema.parse_json(path.read_bytes())
+        state_check(population)(parsed)
     except schema.SchemaError as error:
         raise ValueError(f"{path}: {error}") from None
-    return found
+    return parsed
 
 
 def next_generation(
@@ -352,7 +352,7 @@ def next_generation(
 
 
 def forget(folder: Path, generation: int, population: int) -> None:
-    """Delete a generation's files, which nobody needs any more."""
+    """Delete the files of a generation that is no longer needed."""
     for member in range(population):
         for kind in ("pt", "npz"):
             file_of(folder, member, generation, kind).unlink(missing_ok=True)
@@ -361,7 +361,7 @@ def forget(folder: Path, generation: int, population: int) -> None:
 def finish(state: Mapping[str, Any], settings: TrainingSettings, folder: Path, game: FullGame, command: str) -> Path:
     """Write the best member's policy with its score and return the path."""
     file = read_policy(file_of(folder, state["best"], state["generation"], "npz"))
-    found = score(game, [file] * game.n_agents, seed=settings.seed)
-    meta = {**file.meta, "algorithm": "pbt", "command": command, "seed": settings.seed, "score": found}
+    measured = score(game, [file] * game.n_agents, seed=settings.seed)
+    meta = {**file.meta, "algorithm": "pbt", "command": command, "seed": settings.seed, "score": measured}
     PolicyFile(file.network, meta).save(folder / "policy.npz")
     return folder / "policy.npz"

@@ -129,7 +129,7 @@ def run_population(
         settings: What members learn with.
         folder: Made if it does not exist.
         command: Kept in the policy files.
-        bar: Draw a progress bar of the running member where somebody watches.
+        bar: Draw a progress bar of the running member on a terminal.
         say: Called for each member, with the time left.
 
     Returns:

@@ -26,9 +26,9 @@ Say = Callable[[str], None]
 def published() -> dict[str, dict[str, Any]]:
     """Return by configuration what is measured, and what trained agents were published with, by agent."""
     numbers = {
-        name: dict(own)
+        name: dict(reference)
         for suite in registry.suites()
-        for name, own in registry.load_suite(suite).training_references().items()
+        for name, reference in registry.load_suite(suite).training_references().items()
     }
     return dict(sorted(numbers.items(), key=lambda item: str(item[1]["measure"])))
 

@@ -129,20 +129,20 @@ class Rollouts:
             for t in range(self.settings.rollout):
                 self._step(learners, t, shaping)
             inputs = self._inputs(self.settings.history)
-            for learner, own in zip(learners, self.seating.learners, strict=True):
-                values = learner.policy.predict_values(torch.from_numpy(inputs[own]))
-                learner.rollout_buffer.finish(values, self._per_row(self.starts)[own])
+            for learner, rows in zip(learners, self.seating.learners, strict=True):
+                values = learner.policy.predict_values(torch.from_numpy(inputs[rows]))
+                learner.rollout_buffer.finish(values, self._per_row(self.starts)[rows])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
         batch, out = self.batch, self.batch.out
         actions = np.empty(batch.num_envs * batch.n_agents, np.int64)
         inputs = {steps: self._inputs(steps) for steps in self._histories}
-        for learner, own in zip(learners, self.seating.learners, strict=True):
-            actions[own] = self._act(learner, inputs[self.settings.history], own, t)
+        for learner, rows in zip(learners, self.seating.learners, strict=True):
+            actions[rows] = self._act(learner, inputs[self.settings.history], rows, t)
         masks = self._rows(out.masks)
-        for partner, own in zip(self.partners, self.seating.partners, strict=True):
-            if len(own):
-                actions[own] = partner.act(inputs[partner.file.history][own], masks[own], self.rng)
+        for partner, rows in zip(self.partners, self.seating.partners, strict=True):
+            if len(rows):
+                actions[rows] = partner.act(inputs[partner.file.history][rows], masks[rows], self.rng)
         joint = actions.reshape(batch.num_envs, -1)
         batch.step(joint)
         self.past.push(joint)
@@ -152,8 +152,8 @@ class Rollouts:
         over = batch.over
         if out.truncated.any():
             self._bootstrap_truncated(learners, rewards, out.truncated & ~out.terminated)
-        for learner, own in zip(learners, self.seating.learners, strict=True):
-            learner.rollout_buffer.rewards[t] = rewards[own]
+        for learner, rows in zip(learners, self.seating.learners, strict=True):
+            learner.rollout_buffer.rewards[t] = rewards[rows]
         self.starts = over
         if over.any():
             self._restart(over)
@@ -171,19 +171,19 @@ class Rollouts:
         out, scale = self.batch.out, self.settings.reward_scale
         shaped = out.shaped * (shaping * scale) if self.shaped and shaping else 0.0
         rewards: Array = (out.rewards * scale + shaped).reshape(-1)
-        for paid_by, own in zip(self._paid_by, self.seating.learners, strict=False):
+        for paid_by, rows in zip(self._paid_by, self.seating.learners, strict=False):
             if paid_by is not None:
-                rewards[own] = (paid_by.of(out) * scale + shaped).reshape(-1)[own]
+                rewards[rows] = (paid_by.of(out) * scale + shaped).reshape(-1)[rows]
         return rewards.astype(np.float32, copy=False)
 
-    def _act(self, learner: Any, inputs: Array, own: Any, t: int) -> Array:
+    def _act(self, learner: Any, inputs: Array, rows: Any, t: int) -> Array:
         """Let a learner choose, and note what it saw and thought."""
         buffer, out = learner.rollout_buffer, self.batch.out
-        buffer.observations[t] = inputs[own]
-        buffer.episode_starts[t] = self._per_row(self.starts)[own]
+        buffer.observations[t] = inputs[rows]
+        buffer.episode_starts[t] = self._per_row(self.starts)[rows]
         observations = torch.from_numpy(buffer.observations[t])
         if hasattr(buffer, "action_masks"):
-            buffer.action_masks[t] = self._rows(out.masks)[own]
+            buffer.action_masks[t] = self._rows(out.masks)[rows]
             actions, values, log_probs = learner.policy(observations, action_masks=buffer.action_masks[t])
         else:
             actions, values, log_probs = learner.policy(observations)
@@ -195,9 +195,9 @@ class Rollouts:
         """Add the discounted value of what an episode that was only cut off would have gone on with."""
         rows = self._per_row(cut_off)
         inputs = self._inputs(self.settings.history)
-        for learner, own in zip(learners, self.seating.learners, strict=True):
+        for learner, places in zip(learners, self.seating.learners, strict=True):
             chosen = np.zeros_like(rows)
-            chosen[own] = rows[own]
+            chosen[places] = rows[places]
             if chosen.any():
                 values = learner.policy.predict_values(torch.from_numpy(inputs[chosen]))
                 rewards[chosen] += self.settings.gamma * values.numpy().reshape(-1)
@@ -242,10 +242,10 @@ class Rollouts:
         """Return all that changes, as arrays."""
         arrays = {f"state.{name}": array for name, array in self.batch.state._asdict().items()}
         arrays |= {f"out.{name}": array for name, array in self.batch.out._asdict().items()}
-        own = {"sums": self.sums, "counted": self.counted, "starts": self.starts, "returns": np.array(self.returns)}
-        own |= {"past": self.past.actions, **self.seating.save()}
-        own |= {name: np.array(returns) for name, returns in self._named_returns().items()}
-        return arrays | own | {"steps": np.array(self.steps)}
+        arrays |= {"sums": self.sums, "counted": self.counted, "starts": self.starts, "returns": np.array(self.returns)}
+        arrays |= {"past": self.past.actions, **self.seating.save()}
+        arrays |= {name: np.array(returns) for name, returns in self._named_returns().items()}
+        return arrays | {"steps": np.array(self.steps)}
 
     def load(self, arrays: dict[str, Array]) -> None:
         """Go back to what ``save`` returned."""

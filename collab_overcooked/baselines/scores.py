@@ -27,8 +27,8 @@ def score(
     interval = None
     if estimate.low is not None and estimate.high is not None:
         interval = [round(estimate.low, 3), round(estimate.high, 3)]
-    found = {"return": round(estimate.value, 3), "interval": interval, "games": games, "seed": seed}
+    measured = {"return": round(estimate.value, 3), "interval": interval, "games": games, "seed": seed}
     if played.completed is not None and played.expired is not None:
         resolved = int(played.completed.sum() + played.expired.sum())
-        found["success"] = round(int(played.completed.sum()) / max(resolved, 1), 4)
-    return found
+        measured["success"] = round(int(played.completed.sum()) / max(resolved, 1), 4)
+    return measured

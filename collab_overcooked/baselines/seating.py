@@ -1,4 +1,4 @@
-"""Who sits where in a batch: seats and partners are drawn anew for every episode."""
+"""Seats of learners and partners in a batch: seats and partners are drawn anew for every episode."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SeatAssignment:
     """Flat rows ``e * N + i`` of each learner and of each partner.
 
     Roles are numbered: role r of environment e sits in seat ``(first[e] + r) % N``. Learners hold the first roles and
-    partners, each drawn with the same probability, the others. ``first`` is drawn where somebody's seat matters:
+    partners, each drawn with the same probability, the others. ``first`` is drawn where seats matter:
     beside partners, and where learners are paid differently. Each learner then has one row per environment, always in
     the same column of its buffer, so that a change of seats between two episodes does not break advantages.
 

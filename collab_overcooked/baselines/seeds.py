@@ -1,4 +1,4 @@
-"""One training with several seeds side by side, and what they come to together."""
+"""A training with several seeds side by side, and statistics over the seeds."""
 
 from __future__ import annotations
 

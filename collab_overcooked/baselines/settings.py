@@ -33,7 +33,7 @@ class TrainingSettings:
         seed: Of weights, environments and everything drawn.
         environments: E.
         rollout: Steps of each environment between two updates.
-        batch_size: Rows of a gradient step; a row is one agent's moment.
+        batch_size: Rows of a gradient step; a row is one step of one agent.
         epochs: Passes over a rollout.
         learning_rate: At the start.
         final_learning_rate: At the end, linear in between.
@@ -71,7 +71,7 @@ class TrainingSettings:
             are the same in every training and none of its own. 0 for none.
         evaluation_games: Games of an evaluation.
         kept_policies: Policies that are kept on the way, at equal distances from the untrained to the last one.
-        mode: How the exported policy plays unless told otherwise, ``"sample"`` or ``"greedy"``.
+        mode: How the exported policy plays by default, ``"sample"`` or ``"greedy"``.
 
     Raises:
         ValueError: For a value that is not allowed.
@@ -132,7 +132,7 @@ class TrainingSettings:
 
     @property
     def has_partners(self) -> bool:
-        """Whether there are partners that do not learn."""
+        """True if there are partners that do not learn."""
         return bool(self.partners or self.pool or self.copy_rate)
 
     def _check_partners(self) -> None:
@@ -226,9 +226,9 @@ def check_number(name: str, value: Any, kind: type, low: float) -> None:
     """
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
-        words = "an integer" if kind is int else "a number"
+        type_name = "an integer" if kind is int else "a number"
         least = f" of at least {low}" if low > -inf else ""
-        raise OptionError(name, f"{name} must be {words}{least}, not {quote_value(value)}")
+        raise OptionError(name, f"{name} must be {type_name}{least}, not {quote_value(value)}")
 
 
 def check_numbers(name: str, values: Any, kind: type, low: float) -> None:

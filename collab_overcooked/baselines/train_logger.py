@@ -31,7 +31,7 @@ class TrainLogger:
         folder: Of the run.
         total: Environment steps of the whole training.
         updates: Lines that belong to the checkpoint that the training goes on from; later ones are dropped.
-        bar: Draw it, where somebody watches.
+        bar: Draw the bar if standard error is a terminal.
         services: Services that get the numbers too, some of ``SERVICES``.
         settings: What a service keeps as the run's configuration.
 

@@ -42,7 +42,7 @@ EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a training ended.
+    """Result of a training.
 
     Attributes:
         steps: Environment steps taken.
@@ -112,14 +112,14 @@ class Training:
 
     @property
     def reached(self) -> bool:
-        """Whether the target return is reached, by as many episodes as are looked at."""
+        """True once the mean return of the last episodes reaches the target."""
         target, mean = self.settings.target_return, self.mean_return
         full = len(self.rollouts.returns) == self.rollouts.returns.maxlen
         return target is not None and mean is not None and full and mean >= target
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing left to do."""
+        """True once the training is complete."""
         return self.rollouts.steps >= self.settings.steps or self.reached
 
     def update(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class Training:
             "clip_fraction",
             "explained_variance",
         )
-        return {name: round(float(np.mean([own[f"train/{name}"] for own in kept])), 6) for name in names}
+        return {name: round(float(np.mean([entry[f"train/{name}"] for entry in kept])), 6) for name in names}
 
     # ---------------------------------------------------------------------------------------- keeping
 
@@ -260,8 +260,8 @@ def _damaged(path: Path) -> Iterator[None]:
     except OSError as error:
         raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     except Exception as error:
-        words = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"{path}: is no checkpoint of such a training: {words:.300}") from None
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ValueError(f"{path}: is no checkpoint of such a training: {reason:.300}") from None
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -299,8 +299,8 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
         with _damaged(path):
             was = dict(json.loads(path.read_text("utf-8")))
         _compare(path, was, settings.as_dict())
-    elif found := sorted(path.name for path in folder.glob("policy*.npz")):
-        raise ValueError(f"{folder}: holds {found[0]} of something else; choose another folder")
+    elif others := sorted(path.name for path in folder.glob("policy*.npz")):
+        raise ValueError(f"{folder}: holds {others[0]} of something else; choose another folder")
     return False
 
 
@@ -330,7 +330,7 @@ def train(
     *,
     command: str = "",
     bar: bool = True,
-    note: Callable[[str], None] = lambda words: None,
+    note: Callable[[str], None] = lambda message: None,
     services: Sequence[str] = (),
 ) -> Outcome:
     """Train in a folder: ``settings.json``, logs (see ``TrainLogger``), ``checkpoint.pt``, ``policy*.npz``.
@@ -343,7 +343,7 @@ def train(
         settings: What to train.
         folder: Made if it does not exist.
         command: Kept in the policy file.
-        bar: Draw a progress bar where somebody watches.
+        bar: Draw a progress bar on a terminal.
         note: Called with what is continued.
         services: See ``TrainLogger``.
 
@@ -415,8 +415,8 @@ def exported(training: Training, command: str) -> list[PolicyFile]:
     files = [halved(file) for file in training.export(command)]
     if training.partners:
         return files  # a score belongs to a pair; cross-play measures those
-    found = self_play_score(training, GAMES, training.settings.seed)
-    return [PolicyFile(file.network, {**file.meta, "score": found}) for file in files]
+    measured = self_play_score(training, GAMES, training.settings.seed)
+    return [PolicyFile(file.network, {**file.meta, "score": measured}) for file in files]
 
 
 def self_play_score(training: Training, games: int, seed: int) -> dict[str, Any]:
@@ -432,7 +432,7 @@ def finish(training: Training, folder: Path, command: str) -> Outcome:
     for file, path in zip(files, paths, strict=True):
         file.save(path)
     collect, learn = training.seconds
-    found = files[0].meta["score"]
+    measured = files[0].meta["score"]
     return Outcome(
-        training.rollouts.steps, training.mean_return, (collect, learn), tuple(paths), found, training.reached
+        training.rollouts.steps, training.mean_return, (collect, learn), tuple(paths), measured, training.reached
     )

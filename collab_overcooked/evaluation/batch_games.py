@@ -20,13 +20,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Games:
-    """What many games came to.
+    """Results of many games.
 
     Attributes:
         returns: float64 (games,): the seats' mean sum of rewards.
         shaped: float64 (games,): the same of shaped rewards, 0 in games that have none.
         completed: int64 (games,): orders served; None for games that do not count them by themselves.
-        expired: Likewise, orders that nobody served in time.
+        expired: int64 (games,): orders that were not served in time; None for games that do not count them.
         events: int64 (games, seats, events): how often each event happened; None for games that do not count them.
     """
 

@@ -19,7 +19,7 @@ class NothingToPlay(ValueError):
 
 @dataclass(frozen=True)
 class Setting:
-    """One column of a leaderboard: what all policies play under the same conditions.
+    """Column of a leaderboard: tasks that all policies play under the same conditions.
 
     Attributes:
         name: Its heading.
@@ -34,11 +34,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """What is played in one game.
+    """Settings that are played in one game.
 
     Attributes:
         title: Of the game.
-        measure: What the leaderboard shows, in words.
+        measure: Description of the numbers in the leaderboard.
         settings: Its columns.
         pairs: Where every policy plays with every other.
         repeats: What a number of episodes is called in the suite.
@@ -78,15 +78,15 @@ class Summary:
     process: Mapping[Column, Estimate | None]
 
 
-def only(found: Sequence[T]) -> T:
+def only(items: Sequence[T]) -> T:
     """Return the one result of records that should be of one team on one variant of a game.
 
     Raises:
         ValueError: If there are several.
     """
-    if len(found) != 1:
-        raise ValueError(f"records: are of {len(found)} teams or variants of the game, where one is needed")
-    return found[0]
+    if len(items) != 1:
+        raise ValueError(f"records: are of {len(items)} teams or variants of the game, where one is needed")
+    return items[0]
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ class CrossPlay:
         """Return mean and interval of a policy with all others of the pool; None if there are none."""
         others = [k for k in range(len(self.names)) if k != one]
         played = [np.concatenate([self.returns[one, k], self.returns[k, one]]) for k in others]
-        return mean_of_groups([own.tolist() for own in played])
+        return mean_of_groups([returns.tolist() for returns in played])
 
     def best_responses(self) -> list[int]:
         """Return for each policy the one of the pool, itself included, that does best with it."""
@@ -91,7 +91,7 @@ class CrossPlay:
         """Return the mean over all others of the return with each, as a share of what its best response reaches.
 
         The best response is the best of the pool, so the number says how near a policy comes to what is known to be
-        possible. None where there are no others, or where nobody earns anything with one of them.
+        possible. None where there are no others, or where no policy earns anything with one of them.
         """
         means, best = self._means(), self.best_responses()
         others = [k for k in range(len(self.names)) if k != one]
@@ -207,8 +207,8 @@ class CrossPlay:
             self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
 
 
-def _svg_text(x: int, y: int, words: str, anchor: str = "middle") -> str:
-    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html_text(words)}</text>'
+def _svg_text(x: int, y: int, text: str, anchor: str = "middle") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}">{html_text(text)}</text>'
 
 
 def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], seed: int = 0) -> CrossPlay | None:
@@ -225,13 +225,13 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
     variants = dict.fromkeys(variant_of(record).title for record in records)
     if len(variants) > 1:
         raise ValueError(f"records: cross-play is of one variant of a game, these are of {'; '.join(variants)}")
-    found: dict[tuple[str, str], list[tuple[str, int, float]]] = {}
+    parsed: dict[tuple[str, str], list[tuple[str, int, float]]] = {}
     for record in records:
         first, *others = record["team"].values()
         if len(set(others)) == 1 and {first, others[0]} <= set(policies):
             value = measure(record, ["return"])["return"]
-            found.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
-    pairs = [[found.get((one, other), []) for other in policies] for one in policies]
+            parsed.setdefault((first, others[0]), []).append((record["task"], record["episode"], value))
+    pairs = [[parsed.get((one, other), []) for other in policies] for one in policies]
     least = min((len(cell) for row in pairs for cell in row), default=0)
     if not least:
         return None
@@ -260,7 +260,7 @@ def _words(estimate: Estimate) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def read_pool(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Read policies, each as its text or as ``name=text``.
 
     Returns:
@@ -270,7 +270,7 @@ def read_pool(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         ValueError: For no policy, or a name that is given twice.
     """
     names, specs = [], []
-    for word in words:
+    for word in texts:
         name, equals, spec = word.partition("=")
         if not equals or not name.isidentifier():
             name = spec = word
@@ -295,7 +295,7 @@ def cross_play(
     make: MakePolicy | None = None,
     progress: Callable[[int, int], None] | None = None,
     out: Path | None = None,
-    note: Callable[[str], None] = lambda words: None,
+    note: Callable[[str], None] = lambda message: None,
     batch_size: int = BATCH,
 ) -> CrossPlay:
     """Play every policy of a pool with every other.
@@ -338,10 +338,10 @@ def cross_play(
         pending = [
             batch_pairs([job for job in stage if (*job.pair, job.episode) not in done], batch_size) for stage in stages
         ]
-        for found in run_jobs([pending], chosen, make):
-            done[tuple(found["cell"])] = found["return"]
+        for lines in run_jobs([pending], chosen, make):
+            done[tuple(lines["cell"])] = lines["return"]
             if journal is not None:
-                journal.append({"cell": list(found["cell"]), "return": found["return"]})
+                journal.append({"cell": list(lines["cell"]), "return": lines["return"]})
             if progress is not None:
                 progress(len(done), returns.size)
     returns[:] = np.reshape([done[cell] for cell in np.ndindex(returns.shape)], returns.shape)

@@ -30,7 +30,7 @@ from collab_overcooked.runner.teams import SWAPPED, parse_seats, seats_by_size, 
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeOptions:
-    """What users can choose beyond team, seed and options of the environment."""
+    """Options of a suite beyond team, seed and options of the environment."""
 
     episodes: int = option(10, "Episodes.")
 
@@ -55,7 +55,7 @@ class SettingRow:
 
     @property
     def swapped(self) -> bool:
-        """Whether the team changed seats."""
+        """True if the team changed seats."""
         return str(self.records[0]["task"]).endswith(SWAPPED)
 
     @property
@@ -76,12 +76,12 @@ class SettingRow:
     @cached_property
     def episodes(self) -> list[dict[str, Any]]:
         """Metrics of each episode."""
-        own = game_metrics(self.records[0]["env_id"])
-        return [{"success": float(record["success"])} | own.measure(record) for record in self.records]
+        metrics = game_metrics(self.records[0]["env_id"])
+        return [{"success": float(record["success"])} | metrics.measure(record) for record in self.records]
 
     def values(self, metric: Metric) -> list[float]:
         """Return a metric of each episode that has it."""
-        values = map(metric, self.records) if callable(metric) else (own[metric] for own in self.episodes)
+        values = map(metric, self.records) if callable(metric) else (values_of[metric] for values_of in self.episodes)
         return [value for value in values if value is not None]
 
     def mean(self, metric: Metric) -> Estimate | None:
@@ -142,21 +142,21 @@ class EpisodeSuite(Suite):
         seed, groups = parse_integer("seed", seed, 0), tuple(self.groups(team, suite_options, options))
         return self.plan_class(suite=self.name, groups=groups, seed=seed, options=options, limits=limits, **counts)
 
-    def env_options(self, own: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options of the environment that all groups have, checked by name.
 
         Args:
-            own: Options of the suite.
+            suite_options: Options of the suite.
             options: Further options of the environment.
         """
         return check_env_options(self.env_id, options, self.set_elsewhere)
 
-    def groups(self, team: Sequence[str], own: Any, options: Mapping[str, Any]) -> Iterable[JobGroup]:
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterable[JobGroup]:
         """Return what a team plays.
 
         Args:
             team: ``seat=policy`` words.
-            own: Options of the suite.
+            suite_options: Options of the suite.
             options: Further options of the environment.
 
         Raises:
@@ -171,18 +171,18 @@ class EpisodeSuite(Suite):
         """Return a card for every team and variant; the means of metrics where the suite has no columns."""
         if not self.columns:
             return [metric_card(records, self.metrics)]
-        return [self.card(own) for own in by_variant(records, specs_as_given)]
+        return [self.card(group) for group in by_variant(records, specs_as_given)]
 
     def rows(self, records: Sequence[Record]) -> list[SettingRow]:
         """Return the settings of one team in one variant, in the order of the records."""
         names = setting_names(
             records, self.axes, lambda record: str(record["task"]).removesuffix(SWAPPED), self.shipped()
         )
-        found: dict[tuple[str, bool], list[Record]] = {}
+        by_setting: dict[tuple[str, bool], list[Record]] = {}
         for name, record in zip(names, records, strict=True):
-            found.setdefault((name, record["task"].endswith(SWAPPED)), []).append(record)
+            by_setting.setdefault((name, record["task"].endswith(SWAPPED)), []).append(record)
         title = variant_of(records[0]).title
-        return [self.row_class(title, name, own) for (name, _), own in found.items()]
+        return [self.row_class(title, name, group) for (name, _), group in by_setting.items()]
 
     def shipped(self) -> Sequence[str]:
         """Return the names of settings that come with the package."""
@@ -206,8 +206,8 @@ class EpisodeSuite(Suite):
 
     def line(self, row: Any) -> dict[str, Cell]:
         """Return the cells of a row in files."""
-        own = {column.name: column.value(row) for column in self.data_columns if column.value}
-        return {"title": row.title, "setting": row.task, **row.seats, "episodes": len(row.records), **own}
+        cells = {column.name: column.value(row) for column in self.data_columns if column.value}
+        return {"title": row.title, "setting": row.task, **row.seats, "episodes": len(row.records), **cells}
 
     def notes(self, rows: Sequence[Any]) -> Iterable[str]:
         """Return sentences that belong under the table."""
@@ -235,8 +235,8 @@ class EpisodeSuite(Suite):
     def summary(self, records: Sequence[Record]) -> Summary:
         """Return the means of all metrics."""
         values = [measure(record, self.metrics) for record in records]
-        means = {name: mean_ci([own[name] for own in values]) for name in self.metrics}
-        return Summary(means[self.metrics[0]], {Column(name, "estimate", 2): own for name, own in means.items()})
+        means = {name: mean_ci([episode[name] for episode in values]) for name in self.metrics}
+        return Summary(means[self.metrics[0]], {Column(name, "estimate", 2): mean for name, mean in means.items()})
 
     def remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return the notes of the leaderboard."""
@@ -302,8 +302,8 @@ def load_checked(env_id: str, **options: Any) -> Any:
     """Return the game of some options.
 
     Raises:
-        ValueError: For a bad value of an option, ``max_cycles`` among them.
+        ValueError: For a bad value of an option, including ``max_cycles``.
     """
-    shell, own = split_options(options)
+    shell, game_options = split_options(options)
     check_max_cycles(shell.get("max_cycles"))
-    return registry.load_game(env_id, **own)
+    return registry.load_game(env_id, **game_options)

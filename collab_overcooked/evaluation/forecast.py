@@ -1,4 +1,4 @@
-"""What a run will ask language models and what that costs, from lengths of recorded episodes, before it is played."""
+"""Forecasts of the requests, tokens and costs of a run with language models, from lengths of recorded episodes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Lengths:
-    """What a kind of agent asked in recorded episodes, on average.
+    """Mean requests and tokens of a kind of agent in recorded episodes.
 
     Attributes:
         questions: Per seat and step, or per step of an agent that commands all seats; of a teacher after an episode.
@@ -90,8 +90,8 @@ def shipped_lengths(suite: str) -> dict[str, Lengths]:
     package = type(registry.load_suite(suite)).__module__.rpartition(".")[0]
     if not package or not (path := resources.files(package) / FILE).is_file():
         return {}
-    found = json.loads(path.read_text(encoding="utf-8"))
-    return {kind: Lengths(**own) for kind, own in found.get(suite, {}).items()}
+    parsed = json.loads(path.read_text(encoding="utf-8"))
+    return {kind: Lengths(**values) for kind, values in parsed.get(suite, {}).items()}
 
 
 def length_key(kind: str, job: Job) -> str:
@@ -122,12 +122,12 @@ def _longest_of(env_id: str, kwargs: str) -> int:
 
 @dataclass
 class Need:
-    """What one model will take as one kind of agent.
+    """Forecast for one model as one kind of agent.
 
     Attributes:
         settings: Of the model.
         lengths: Recorded ones; None if there are none.
-        price: Of its tokens; None if nobody said it.
+        price: Of its tokens; None if unknown.
         keys: Of the episodes in which it takes part.
         questions: That it is asked if its episodes last as long as recorded ones.
         most: That it is asked if they last as long as they may.
@@ -163,12 +163,12 @@ def needs(
     """
     lengths = {**shipped_lengths(plan.suite), **recorded_lengths(plan, records)}
     done = {key_of(record) for record in records}
-    found: dict[tuple[str, str], Need] = {}
+    needs: dict[tuple[str, str], Need] = {}
 
     def add(spec: str, kind: str, keys: Sequence[Any], steps: int, key: str) -> None:
         settings = parse_settings(spec.partition(":")[2])
         price = settings.price or prices.get(settings.model, prices.get(""))
-        need = found.setdefault((spec, kind), Need(settings, lengths.get(key, lengths.get(kind)), price))
+        need = needs.setdefault((spec, kind), Need(settings, lengths.get(key, lengths.get(kind)), price))
         need.keys.update(keys)
         if need.lengths:
             most = len(keys) * steps * need.lengths.questions
@@ -186,7 +186,7 @@ def needs(
             commanding |= {spec} if kind == DISPATCH else set()
         for spec in job.teachers() if keys else ():
             add(spec, TEACHER, keys[1:], 1, TEACHER)
-    return found
+    return needs
 
 
 def forecast_card(
@@ -202,9 +202,9 @@ def forecast_card(
     for plan, records in plans:
         for (spec, kind), need in needs(plan, records, prices).items():
             rows.setdefault((plan.suite, spec, kind), []).append(need.cells())
-    added = [(*names, *_sums(own)) for names, own in rows.items()]
+    added = [(*names, *_sums(group)) for names, group in rows.items()]
     total = [("total", "", "", *_sums([row[3:] for row in added]))] if len(added) > 1 else []
-    unknown = [f"{kind} in {suite}" for (suite, _, kind), own in rows.items() if any(row[1] is None for row in own)]
+    unknown = [f"{kind} in {suite}" for (suite, _, kind), lines in rows.items() if any(row[1] is None for row in lines)]
     notes = [f"No recorded episode of {', '.join(unknown)}: play one, then ask again."] if unknown else []
     table = ResultTable(_COLUMNS, tuple(added + total))
     return Scorecard("forecast", "What would be asked", (table,), notes=(NOTE, *notes))
@@ -213,4 +213,4 @@ def forecast_card(
 def _sums(rows: Sequence[tuple[Cell, ...]]) -> tuple[Cell, ...]:
     """Return the sums of columns; nothing where a row has nothing."""
     columns = zip(*rows, strict=True)
-    return tuple(None if None in own else sum(own) for own in columns)
+    return tuple(None if None in column else sum(column) for column in columns)

@@ -16,7 +16,7 @@ from collab_overcooked.runner.teams import MakePolicy
 
 @dataclass(frozen=True, kw_only=True)
 class PairEpisode(EpisodeJob):
-    """One episode of a pair, of which the return alone is wanted.
+    """Episode of a pair, of which only the return is kept.
 
     Attributes:
         pair: Numbers of the policy in seat 0 and of the one in the other seats.
@@ -49,7 +49,9 @@ class PairBatch:
         first = self.jobs[0]
         earned = play_returns(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
         pairs = zip(self.jobs, earned, strict=True)
-        return [line for job, own in pairs for line in (job.run(make) if own is None else [job.result(own)])]
+        return [
+            line for job, returned in pairs for line in (job.run(make) if returned is None else [job.result(returned)])
+        ]
 
 
 def plan_pairs(
@@ -78,5 +80,9 @@ def plan_pairs(
 
 def batch_pairs(jobs: Sequence[PairEpisode], size: int) -> list[PairBatch]:
     """Return jobs in their order, up to ``size`` of a pair together."""
-    by_pair = [list(own) for _, own in groupby(jobs, lambda job: job.pair)]
-    return [PairBatch(tuple(own[k : k + size])) for own in by_pair for k in range(0, len(own), size)]
+    by_pair = [list(group) for _, group in groupby(jobs, lambda job: job.pair)]
+    return [
+        PairBatch(tuple(jobs_of_pair[k : k + size]))
+        for jobs_of_pair in by_pair
+        for k in range(0, len(jobs_of_pair), size)
+    ]

@@ -68,7 +68,7 @@ class Best:
 
 @dataclass(frozen=True)
 class Partner:
-    """One partner of a pool.
+    """Partner of a pool.
 
     Attributes:
         name: Unique in the pool.
@@ -92,7 +92,7 @@ class Partner:
 
     @property
     def met(self) -> Met:
-        """What the file of a policy trained beside this partner says of it."""
+        """Entry of this partner in the files of policies that were trained beside it."""
         return Met(self.policy if not self.sha256 else self.name, self.sha256, self.family)
 
     def to_dict(self) -> dict[str, Any]:

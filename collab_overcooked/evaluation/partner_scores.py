@@ -54,7 +54,7 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ego:
-    """One policy that is scored: a training seed of a method, or a program.
+    """Policy that is scored: a training seed of a method, or a program.
 
     Attributes:
         method: Name of the method in tables.
@@ -70,7 +70,7 @@ class Ego:
 
     @property
     def mode(self) -> str | None:
-        """How a network plays, ``"sample"`` or ``"greedy"``; None for programs."""
+        """Mode of a network, ``"sample"`` or ``"greedy"``; None for programs."""
         if self.file is None:
             return None
         return self.spec.rpartition(",")[2] if "," in self.spec else self.file.mode
@@ -130,7 +130,7 @@ def _specs(text: str) -> list[str]:
     paths = sorted(glob.glob(pattern))
     if not paths:
         raise ValueError(f"ego: no file fits {pattern!r}")
-    return [f"ppo:{found}{comma}{mode}" for found in paths]
+    return [f"ppo:{file}{comma}{mode}" for file in paths]
 
 
 def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> None:
@@ -335,13 +335,13 @@ def best_responses(pool: PartnerPool, lines: Sequence[Line], random: str = "rand
     for partner in pool.partners:
         egos = {key: values for key, values in returns.items() if key[0] == partner.name}
         lowers = [sum(values) / len(values) for (_, method, _), values in egos.items() if method == random]
-        found = partner.best
+        best = partner.best
         for (_, method, spec), values in egos.items():
             estimate = mean_ci(values)
-            if method == random or estimate is None or (found is not None and found.value >= estimate.value):
+            if method == random or estimate is None or (best is not None and best.value >= estimate.value):
                 continue
             ends = [estimate.value if end is None else end for end in (estimate.low, estimate.high)]
             value, low, high = (round(number, 3) for number in (estimate.value, *ends))
-            found = Best(value, low, high, spec, len(values))
-        partners.append(replace(partner, best=found, lower=round(lowers[0], 3) if lowers else partner.lower))
+            best = Best(value, low, high, spec, len(values))
+        partners.append(replace(partner, best=best, lower=round(lowers[0], 3) if lowers else partner.lower))
     return tuple(partners)

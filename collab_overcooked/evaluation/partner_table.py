@@ -96,8 +96,8 @@ class Scores:
         Raises:
             ValueError: If none is left; the message says why.
         """
-        found = {line["partner"]: line["family"] for line in self.lines if line["kind"] == PARTNER}
-        left = {name: family for name, family in found.items() if name not in self._dropped}
+        families = {line["partner"]: line["family"] for line in self.lines if line["kind"] == PARTNER}
+        left = {name: family for name, family in families.items() if name not in self._dropped}
         if not left:
             reasons = "; ".join(f"{name}: {reason}" for name, reason in self._dropped.items())
             raise ValueError(f"no partner is left to compare methods: {reasons}; 'partners best' finds best responses")
@@ -145,9 +145,11 @@ class Scores:
             clipped = robust.nested_intervals(self.games(method, plain_share), proximity, self.resamples)["BR"]
             by_family = [self._of_family(shares, groups == name) for name in names]
             returns = self._mean(self.games(method, lambda returns, _: returns))
-            own, others = self._returns(method, SELF), self._returns(method, CROSS)
-            gap = None if own is None or others is None else own.value - others.value
-            rows.append((method, len(shares), *robustly.values(), clipped, *by_family, returns, own, others, gap))
+            with_itself, others = self._returns(method, SELF), self._returns(method, CROSS)
+            gap = None if with_itself is None or others is None else with_itself.value - others.value
+            rows.append(
+                (method, len(shares), *robustly.values(), clipped, *by_family, returns, with_itself, others, gap)
+            )
         return ResultTable(tuple(columns), tuple(rows), self.title)
 
     def _of_family(self, games: robust.Games, which: Array) -> Estimate:

@@ -29,7 +29,9 @@ class Episodes(list[dict[str, Any]]):
             row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record["team"].items())
             for name, value in measure(record, list(metrics_of(record["env_id"]))).items():
                 values = {name: value} if not isinstance(value, list) else dict(_by_seat(name, value))
-                row |= {key: own for key, own in values.items() if own is None or isinstance(own, (int, float))}
+                row |= {
+                    key: number for key, number in values.items() if number is None or isinstance(number, (int, float))
+                }
             rows.append(row)
         return table_of_mappings(rows)
 
@@ -88,10 +90,10 @@ def evaluate(
         make_team(team, make)  # refuses unknown policies before the folder is touched
     with resumable(Path(out), RECORDS), RunFolder(out, {**plan.config(), **(facts or {})}, note) as folder:
         clear_env_cache()
-        wanted = [key for job in plan.jobs for key in job.keys]
+        keys = [key for job in plan.jobs for key in job.keys]
         pending = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]
         if folder.records:
-            note(f"{folder.path}: continuing, {len(folder.records)} of {len(wanted)} episodes are there")
+            note(f"{folder.path}: continuing, {len(folder.records)} of {len(keys)} episodes are there")
         successes = sum(record["success"] for record in folder.records.values())
         for record in run_jobs([[pending]], chosen, make, stop):
             if key_of(record) in folder.records:  # of a job that was stopped half way
@@ -99,5 +101,5 @@ def evaluate(
             folder.append(record)
             successes += record["success"]
             if progress is not None:
-                progress(len(folder.records), len(wanted), successes)
-        return Episodes(folder.finish(wanted))
+                progress(len(folder.records), len(keys), successes)
+        return Episodes(folder.finish(keys))

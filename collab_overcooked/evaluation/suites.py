@@ -26,15 +26,15 @@ Listing = Callable[[str], list[tuple[str, str]]]
 
 
 class Suite(ABC):
-    """What is evaluated in one game, or in games that differ in their words alone.
+    """Evaluation of one game, or of games that differ only in their texts.
 
     Attributes:
         name: Under which it is registered.
         env_id: Of the first game that it is registered with.
         suite_options: Frozen dataclass of the options that users have beyond team, seed, options of the environment
             and limits; its fields are made by ``io.options.option``.
-        scoring_options: Frozen dataclass of how its metrics are counted, made likewise.
-        log_options: Frozen dataclass of what log files of the original game do not say, made likewise.
+        scoring_options: Frozen dataclass of how its metrics are counted, made in the same way.
+        log_options: Frozen dataclass of what log files of the original game do not say, made in the same way.
         record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
@@ -66,7 +66,7 @@ class Suite(ABC):
 
     @abstractmethod
     def score(self, records: Sequence[Record], scoring: Any) -> Sequence[Scorecard]:
-        """Score records of this game, one card for every team and variant among them.
+        """Score records of this game, one card for every team and variant.
 
         Raises:
             ValueError: For a field that metrics cannot read.
@@ -184,9 +184,9 @@ def plan_evaluation(
     Raises:
         ValueError: For an unknown suite or option, and as the suite's ``plan`` says.
     """
-    found: Suite = registry.load_suite(suite)
-    own: Any = make_options(found.suite_options, suite_options, f"option of the suite {suite}")
-    return found.plan(team, own, seed=seed, options=options or {}, limits=limits or Limits())
+    loaded: Suite = registry.load_suite(suite)
+    parsed: Any = make_options(loaded.suite_options, suite_options, f"option of the suite {suite}")
+    return loaded.plan(team, parsed, seed=seed, options=options or {}, limits=limits or Limits())
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:

@@ -34,27 +34,27 @@ _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 @dataclass(frozen=True)
 class Line:
-    """One policy on a board, playing with its like.
+    """Row of a leaderboard: a policy in all seats.
 
     Attributes:
         policy: Its text.
         kind: What kind of policy it is.
         scores: By setting; those that it did not play are missing.
-        whole: What all its episodes come to.
+        summary: Means over all its episodes.
         records: Its episodes.
     """
 
     policy: str
     kind: str
     scores: Mapping[str, Estimate | None]
-    whole: Summary
+    summary: Summary
     records: Sequence[Record]
 
     @property
     def decisions(self) -> tuple[int, float]:
         """Number of decisions, and the seconds that they took."""
-        own = [times for record in self.records for times in record.get("decisions", {}).values()]
-        return sum(count for count, _ in own), sum(seconds for _, seconds in own)
+        decisions = [times for record in self.records for times in record.get("decisions", {}).values()]
+        return sum(count for count, _ in decisions), sum(seconds for _, seconds in decisions)
 
     @property
     def milliseconds(self) -> float | None:
@@ -113,7 +113,7 @@ class Leaderboard:
         return sorted(everybody, key=share, reverse=True)
 
     def specialists(self) -> dict[str, list[Line]]:
-        """Return the trained policies of one method that share the settings among them, by the name of their row."""
+        """Return the trained policies of one method that each play a part of the settings, by the name of their row."""
         axes = {setting.name: next(iter(setting.axes), "setting") for setting in self.benchmark.settings}
         methods: dict[str, list[Line]] = {}
         for line in self.lines:
@@ -121,18 +121,18 @@ class Leaderboard:
             if colon and line.kind == LEARNED and line.scores:
                 methods.setdefault(method, []).append(line)
         return {
-            f"{method}, one per {axes[next(iter(own[0].scores))]}": own
-            for method, own in methods.items()
-            if len(own) > 1 and len(_names(own)) == sum(len(line.scores) for line in own)
+            f"{method}, one per {axes[next(iter(rows[0].scores))]}": rows
+            for method, rows in methods.items()
+            if len(rows) > 1 and len(_names(rows)) == sum(len(line.scores) for line in rows)
         }
 
     def merged(self) -> list[Line]:
         """Return the policies of the tables: the specialists of one method are one of them."""
-        names = {line.policy: name for name, own in self.specialists().items() for line in own}
-        found: dict[str, list[Line]] = {}
+        names = {line.policy: name for name, lines in self.specialists().items() for line in lines}
+        by_name: dict[str, list[Line]] = {}
         for line in self.lines:
-            found.setdefault(names.get(line.policy, line.policy), []).append(line)
-        return [own[0] if len(own) == 1 else self._merge(name, own) for name, own in found.items()]
+            by_name.setdefault(names.get(line.policy, line.policy), []).append(line)
+        return [merged[0] if len(merged) == 1 else self._merge(name, merged) for name, merged in by_name.items()]
 
     def _merge(self, name: str, lines: Sequence[Line]) -> Line:
         method = lines[0].policy.partition(":")[0]  # one team, for the summary
@@ -161,8 +161,8 @@ class Leaderboard:
     def process(self) -> ResultTable:
         """Return what else was measured, over all settings that a policy played."""
         lines = [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
-        heads = list(dict.fromkeys(column for line in lines for column in line.whole.process))
-        rows = tuple((line.policy, *map(line.whole.process.get, heads), len(line.records)) for line in lines)
+        heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
+        rows = tuple((line.policy, *map(line.summary.process.get, heads), len(line.records)) for line in lines)
         marks = {i: line.kind.lower() for i, line in enumerate(lines)}
         columns = (_POLICY, *heads, Column("episodes", "number"))
         return ResultTable(columns, rows, "How the scores came about", marks)
@@ -170,7 +170,9 @@ class Leaderboard:
     def absent(self) -> ResultTable | None:
         """Return who did not play what; None if everybody played everything."""
         grouped: dict[tuple[str, str], list[str]] = {}
-        covered = {(line.policy, name) for own in self.specialists().values() for line in own for name in _names(own)}
+        covered = {
+            (line.policy, name) for lines in self.specialists().values() for line in lines for name in _names(lines)
+        }
         for skip in self.skipped:
             if (skip.policy, skip.setting) in covered:
                 continue
@@ -197,8 +199,8 @@ class Leaderboard:
 
     def tables(self) -> list[ResultTable]:
         """Return all tables."""
-        found = (self.ranking(), self.process(), self.differences(), self.matrix_table(), self.absent())
-        return [table for table in found if table is not None]
+        tables = (self.ranking(), self.process(), self.differences(), self.matrix_table(), self.absent())
+        return [table for table in tables if table is not None]
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences that belong below the tables."""
@@ -220,7 +222,9 @@ class Leaderboard:
                     "policy": one.policy,
                     "kind": one.kind,
                     "scores": {setting: estimate_json(score) for setting, score in one.scores.items()},
-                    "process": {column.name: estimate_json(own) for column, own in one.whole.process.items()},
+                    "process": {
+                        column.name: estimate_json(estimate) for column, estimate in one.summary.process.items()
+                    },
                     "episodes": len(one.records),
                     "decisions": one.decisions[0],
                     "milliseconds": one.milliseconds,
@@ -272,17 +276,19 @@ class Comparison:
         rows: list[tuple[Cell, ...]] = []
         marks: dict[int, str] = {}
         for policy in self.plan.policies:
-            own = [lines.get((board.game, policy)) for board in self.leaderboards]
-            if any(own):
+            row = [lines.get((board.game, policy)) for board in self.leaderboards]
+            if any(row):
                 marks[len(rows)] = kind_of(policy).lower()
-                rows.append((policy, kind_of(policy), *(None if line is None else line.milliseconds for line in own)))
+                rows.append((policy, kind_of(policy), *(None if line is None else line.milliseconds for line in row)))
         games = (Column(board.title, "number", digits=None) for board in self.leaderboards)
         return ResultTable((_POLICY, _KIND, *games), tuple(rows), "Milliseconds a decision", marks)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
-        own = asdict(self.plan)
-        config = {name: own[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")}
+        values = asdict(self.plan)
+        config = {
+            name: values[name] for name in ("version", "budget", "episodes", "seed", "games", "policies", "limits")
+        }
         return {
             "config": config,
             "games": [board.to_dict() for board in self.leaderboards],
@@ -319,8 +325,12 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         raise ValueError(f"{out}: holds no records of this comparison")
     for entry, played in records.items():
         _check_records(plan, entry, played, out)
-    whole = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
-    cut = {entry: len(records[entry]) - len(own) for entry, own in whole.items() if len(own) < len(records[entry])}
+    kept = {entry: counted(played, RecordScoring()) for entry, played in records.items()}
+    cut = {
+        entry: len(records[entry]) - len(remaining)
+        for entry, remaining in kept.items()
+        if len(remaining) < len(records[entry])
+    }
     notes = [
         f"{', '.join(dict.fromkeys(entry.team))}, {entry.setting}: {count} of {len(records[entry])} episodes were cut "
         "short by their budget and are left out."
@@ -328,11 +338,11 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
     ]
     leaderboards = []
     for game in plan.games:
-        own = {entry: played for entry, played in whole.items() if entry.game == game and played}
-        told = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
+        compared = {entry: played for entry, played in kept.items() if entry.game == game and played}
+        remarks = tuple(note for entry, note in zip(cut, notes, strict=True) if entry.game == game)
         lines, other = _people_lines(plan, game, people)
-        told += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
-        board = _leaderboard(plan, game, own, told)
+        remarks += (f"{other} episodes of people are of tasks or options that are not compared here.",) if other else ()
+        board = _leaderboard(plan, game, compared, remarks)
         leaderboards.append(replace(board, lines=(*board.lines, *lines)))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
@@ -347,11 +357,13 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
     if not teams:
         return [], 0
     settings = plan.benchmark(game).settings
-    planned = {own.name: _played(_brief(plan).planned(game, ["all=random"], own)) for own in settings}
+    planned = {setting.name: _played(_brief(plan).planned(game, ["all=random"], setting)) for setting in settings}
     lines, other = [], 0
     for team, played in teams.items():
-        own = {name: [record for record in played if _setting(record) in known] for name, known in planned.items()}
-        scores = {name: blame(records, suite.summary).score for name, records in own.items() if records}
+        by_setting = {
+            name: [record for record in played if _setting(record) in known] for name, known in planned.items()
+        }
+        scores = {name: blame(records, suite.summary).score for name, records in by_setting.items() if records}
         every = [record for record in played if any(_setting(record) in known for known in planned.values())]
         other += len(played) - len(every)
         if every:
@@ -369,7 +381,7 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
 
     Records say how long their episodes may be; jobs do where a suite sets it.
     """
-    found = {}
+    by_entry = {}
     for job in evaluation.jobs:
         shell, options = split_options(job.env_kwargs)
         seats = {f"agent_{seat}": spec for seat, spec in enumerate(job.team)}
@@ -377,8 +389,8 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
         suite = registry.load_suite(job.env_id)
         likely["max_cycles"] = shell.get("max_cycles") or suite.step_limit(likely)
         likely |= {"limits": job.limits.changed()}
-        found[_setting(likely)] = variant_of(likely)
-    return found
+        by_entry[_setting(likely)] = variant_of(likely)
+    return by_entry
 
 
 def _setting(record: Record) -> tuple[str, str]:
@@ -415,12 +427,12 @@ def _leaderboard(
     changed = _changed(plan, game)
     lines = []
     for policy in plan.policies:
-        own = {
+        values = {
             entry.setting: played for entry, played in records.items() if not entry.paired and entry.team[0] == policy
         }
-        if own:
-            scores = {setting: blame(played, suite.summary).score for setting, played in own.items()}
-            every = [record for played in own.values() for record in played]
+        if values:
+            scores = {setting: blame(played, suite.summary).score for setting, played in values.items()}
+            every = [record for played in values.values() for record in played]
             lines.append(Line(policy, kind_of(policy), scores, blame(every, suite.summary), every))
     paired = [record for entry, played in records.items() if entry.paired for record in played]
     pool = [policy for policy in plan.policies if any(policy in entry.team for entry in records if entry.paired)]
@@ -438,7 +450,7 @@ def _leaderboard(
 
 
 def _changed(plan: ComparisonPlan, game: str) -> dict[str, Any]:
-    """Return the options of a comparison's game that are not as by default, bounds of decisions among them."""
+    """Return the options of a comparison's game that differ from their defaults, including bounds of decisions."""
     env_id, options = registry.load_suite(game).env_id, plan.options.get(game, {})
     changed = changed_options(env_id, options) if options else {}
     return changed | {f"limits.{name}": value for name, value in plan.limits.changed().items()}

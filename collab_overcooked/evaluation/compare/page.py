@@ -22,12 +22,12 @@ KINDS: Mapping[str, str] = {
     "scripted": "follows rules that people wrote",
     "search": "looks ahead on the game's true dynamics",
     "RL": "learned by trial and error",
-    "language": "a language model, asked in words",
+    "language": "a language model, asked as text",
     "human": "a person at a page or a terminal",
 }
 TIMES = (
     "Means over all decisions of the run: processor time of the seat that decides, without compiling; for language "
-    "models the time that passes, waiting included. A policy that remembers plans answers the same moment from memory."
+    "models the time that passes, waiting included. A policy that remembers plans answers the same state from memory."
 )
 
 
@@ -74,17 +74,17 @@ def page(comparison: Comparison, out: Path | None = None) -> str:
         comparison: What it shows.
         out: Its folder, where exchanges with language models are; None if there is none.
     """
-    shown = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
-    named = [_named(data) for data in shown]
+    films = list(report.replays(_episodes(comparison), REPLAYS, STEPS))
+    named = [_named(data) for data in films]
     sections = list(_sections(comparison))
     total = sum(len(line.records) for board in comparison.leaderboards for line in board.lines)
     total += sum(len(board.pairs) for board in comparison.leaderboards)
     if named:
-        told = (
+        notes = (
             f"{len(named)} of {total} episodes: policies by rank, those with conversations first, and mixed teams; "
             f"at most {STEPS} steps of each."
         )
-        sections.append(report.player(told))
+        sections.append(report.player(notes))
     return report.page("Comparison of policies", sections, named, out)
 
 
@@ -92,8 +92,8 @@ def _summary(comparison: Comparison) -> str:
     plan = comparison.plan
     games = ", ".join(board.title for board in comparison.leaderboards)
     repeats = "" if plan.episodes is None else f", {plan.episodes} episodes each"
-    words = f"{len(plan.policies)} policies in {games}; budget {plan.budget}{repeats}, seed {plan.seed}."
-    return words + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
+    text = f"{len(plan.policies)} policies in {games}; budget {plan.budget}{repeats}, seed {plan.seed}."
+    return text + (f" {comparison.missing} teams have not played yet." if comparison.missing else "")
 
 
 def _sections(comparison: Comparison) -> Iterator[str]:
@@ -103,9 +103,7 @@ def _sections(comparison: Comparison) -> Iterator[str]:
         f'<a href="#{html_text(board.game)}">{html_text(board.title)}</a>' for board in comparison.leaderboards
     )
     yield f'<nav>{links}<a href="#times">Cost and latency</a><a href="#watch">Replays</a></nav>'
-    legend = "".join(
-        f'<li class="{kind.lower()}"><b>{kind}</b> {html_text(words)}</li>' for kind, words in KINDS.items()
-    )
+    legend = "".join(f'<li class="{kind.lower()}"><b>{kind}</b> {html_text(text)}</li>' for kind, text in KINDS.items())
     legend += '<li class="published"><b>published</b> printed by others, not measured here</li>'
     yield f'<ul class="kinds">{legend}</ul>'
     for board in comparison.leaderboards:

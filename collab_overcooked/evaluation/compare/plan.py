@@ -1,4 +1,4 @@
-"""Who plays what, where: the plan of a comparison, settled before anything is played and kept beside the records."""
+"""Plan of a comparison: policies, games and settings, fixed before anything is played and kept beside the records."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")
 
 @dataclass(frozen=True)
 class Entry:
-    """One team in one setting, with a run folder of its own.
+    """Team in a setting, with a separate run folder.
 
     Attributes:
         game: Name of the suite.
@@ -47,21 +47,21 @@ class Entry:
     paired: bool = False
 
     @property
-    def words(self) -> list[str]:
-        """The team as suites read it."""
+    def assignments(self) -> list[str]:
+        """Return the team as ``seat=policy`` texts."""
         first, others = self.team
         return [f"all={others}"] if first == others else [f"agent_0={first}", f"all={others}"]
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Why a policy is not on a board.
+    """Policy that is not on a leaderboard.
 
     Attributes:
         game: Name of the suite.
         setting: Name of the setting.
         policy: Its text.
-        reason: In words.
+        reason: Sentence that says why.
     """
 
     game: str
@@ -82,7 +82,7 @@ class ComparisonPlan:
         seed: Of all plans.
         crossplay: Whether every policy plays with every other.
         limits: Bounds of conversations and corrections.
-        options: Options of the environment by suite, instead of the usual ones.
+        options: Options of the environment by suite, instead of the defaults.
         entries: What is played.
         skipped: What is not, and why.
         version: Of the package.
@@ -125,12 +125,12 @@ class ComparisonPlan:
         settings = {setting.name: setting for setting in (benchmark.pairs, *benchmark.settings)}
         if not entry.paired and entry.setting not in settings:
             raise ValueError(near_matches(f"setting of {entry.game}", entry.setting, settings))
-        return self.planned(entry.game, entry.words, benchmark.pairs if entry.paired else settings[entry.setting])
+        return self.planned(entry.game, entry.assignments, benchmark.pairs if entry.paired else settings[entry.setting])
 
     def planned(self, game: str, team: Sequence[str], setting: Setting) -> Evaluation:
         """Return what a team plays in a setting."""
-        own = self.options.get(game, {})
-        return plan_evaluation(game, team, seed=self.seed, limits=self.limits, options=own, **setting.suite_options)
+        options = self.options.get(game, {})
+        return plan_evaluation(game, team, seed=self.seed, limits=self.limits, options=options, **setting.suite_options)
 
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
@@ -150,8 +150,8 @@ def read_plan(out: Path) -> ComparisonPlan:
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
         _PLAN(values)
-        entries = tuple(Entry(**{**own, "team": tuple(own["team"])}) for own in values.pop("entries"))
-        skipped = tuple(Skipped(**own) for own in values.pop("skipped"))
+        entries = tuple(Entry(**{**entry, "team": tuple(entry["team"])}) for entry in values.pop("entries"))
+        skipped = tuple(Skipped(**item) for item in values.pop("skipped"))
         lists: dict[str, Any] = {name: tuple(values.pop(name)) for name in ("games", "policies")}
         limits = Limits(**values.pop("limits"))
         _check_names(lists["policies"], lists["games"], values["options"])
@@ -277,7 +277,7 @@ def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping
 
 
 def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]:
-    """Return the teams of the cross-play, every policy with itself among them; nothing for a single policy."""
+    """Return the teams of the cross-play, including every policy with itself; nothing for a single policy."""
     if len(specs) < 2:
         return []
     teams = [
@@ -315,10 +315,10 @@ def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | Non
         player.reset(0, EnvInfo(game.id, game, task, (player.name,) * game.n_agents, simulator), 0)
     except ValueError as error:
         return str(error)
-    for name, wanted in setting.axes.items():
-        own = trained.get(name)
-        if own is not None and wanted not in (own if isinstance(own, list | tuple) else [own]):
-            return f"trained on {name} {own}"
+    for name, required in setting.axes.items():
+        value = trained.get(name)
+        if value is not None and required not in (value if isinstance(value, list | tuple) else [value]):
+            return f"trained on {name} {value}"
     return None
 
 

@@ -40,9 +40,9 @@ class Clock:
         self.episodes: list[list[float]] = []  # number of decisions, and seconds
         reset, act, reply = policy.reset, policy.act, policy.reply
 
-        def begin(*words: Any) -> None:
+        def begin(*arguments: Any) -> None:
             self.episodes.append([0, 0.0])
-            reset(*words)
+            reset(*arguments)
 
         def timed(method: Callable[..., Any], counted: int) -> Callable[..., Any]:
             def call(view: Any) -> Any:
@@ -50,9 +50,9 @@ class Clock:
                 try:
                     return method(view)
                 finally:
-                    own = self.episodes[-1]
-                    own[0] += counted
-                    own[1] += clock() - before - (compile_seconds() - compiled)
+                    times = self.episodes[-1]
+                    times[0] += counted
+                    times[1] += clock() - before - (compile_seconds() - compiled)
 
             return call
 
@@ -104,7 +104,9 @@ class TimedJobs:
 
         for i, record in enumerate(job.run(timed)):
             times = [clock.episodes[i] for clock in clocks]
-            decisions = {seat: [int(own[0]), round(own[1], 6)] for seat, own in zip(record["team"], times, strict=True)}
+            decisions = {
+                seat: [int(spent[0]), round(spent[1], 6)] for seat, spent in zip(record["team"], times, strict=True)
+            }
             yield record | {"decisions": decisions, "folder": self.folder}
 
 
@@ -138,17 +140,17 @@ def play(
     """
     chosen = read_workers(workers)
     folders: dict[str, RunFolder] = {}
-    wanted: dict[str, list[Key]] = {}
+    expected: dict[str, list[Key]] = {}
     stages: dict[tuple[str, frozenset[str]], list[TimedJobs]] = {}
     failed: dict[str, str] = {}  # why a run is not whole
     with resumable(out, f"**/{RECORDS}"), ExitStack() as opened:
         for entry, plan in evaluations.items():
             folder = RunFolder(out / entry.folder, {**plan.config(), **(facts or {})}, note)
             folders[entry.folder] = opened.enter_context(folder)
-            wanted[entry.folder] = [key for job in plan.jobs for key in job.keys]
+            expected[entry.folder] = [key for job in plan.jobs for key in job.keys]
             missing = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]
             stages.setdefault((entry.game, frozenset(entry.team)), []).extend(_bundles(plan, missing, entry.folder))
-        total = sum(map(len, wanted.values()))
+        total = sum(map(len, expected.values()))
         done = sum(len(folder.records) for folder in folders.values())
         if done:
             note(f"{out}: continuing, {done} of {total} episodes are there")
@@ -162,7 +164,7 @@ def play(
                 if progress is not None:
                     progress(done, total, 0)
         for name, folder in folders.items():
-            folder.finish(key for key in wanted[name] if key in folder.records)
+            folder.finish(key for key in expected[name] if key in folder.records)
     if failed and len(failed) == len(folders):
         raise EndpointError(next(iter(failed.values())))
 
@@ -178,7 +180,7 @@ def _bundles(plan: Evaluation, jobs: Sequence[Job], folder: str) -> list[TimedJo
     """Return jobs of a task as one, as policies may remember plans; those with language models one by one."""
     if plan.has_language_models():
         return [TimedJobs((job,), folder) for job in jobs]
-    return [TimedJobs(tuple(own), folder) for _, own in groupby(jobs, lambda job: job.task)]
+    return [TimedJobs(tuple(group), folder) for _, group in groupby(jobs, lambda job: job.task)]
 
 
 def _chains(stages: Mapping[tuple[str, frozenset[str]], list[TimedJobs]]) -> list[list[list[TimedJobs]]]:
@@ -190,12 +192,12 @@ def _chains(stages: Mapping[tuple[str, frozenset[str]], list[TimedJobs]]) -> lis
     for (game, _), bundles in stages.items():
         for job in (bundle.jobs[0] for bundle in bundles[:1]):
             steps = job.env_kwargs.get("max_cycles") or job.load_game().max_cycles
-            sizes[game] = sizes.get(game, 0) + steps * sum(len(own.keys) for bundle in bundles for own in bundle.jobs)
+            sizes[game] = sizes.get(game, 0) + steps * sum(len(item.keys) for bundle in bundles for item in bundle.jobs)
     chains = []
     for game in sorted(sizes, key=lambda name: -sizes[name]):
-        own = {kinds: bundles for (name, kinds), bundles in stages.items() if name == game}
-        order = {min(kinds): list(bundles) for kinds, bundles in own.items() if len(kinds) == 1}
-        for kinds, bundles in own.items():
+        kinds_of_game = {kinds: bundles for (name, kinds), bundles in stages.items() if name == game}
+        order = {min(kinds): list(bundles) for kinds, bundles in kinds_of_game.items() if len(kinds) == 1}
+        for kinds, bundles in kinds_of_game.items():
             if len(kinds) > 1:
                 order[max((name for name in order if name in kinds), key=list(order).index)] += bundles
         chains.append(list(order.values()))

@@ -37,11 +37,12 @@ class Rows(dict[str, Any]):
 
     Attributes:
         derived: Whether values are read that follow from others.
+        env: All arrays of the environment, whatever entry these are.
     """
 
-    def __init__(self, take: Callable[[str], Any], derived: bool) -> None:
+    def __init__(self, take: Callable[[str], Any], derived: bool, env: Rows | None = None) -> None:
         super().__init__()
-        self._take, self.derived = take, derived
+        self._take, self.derived, self.env = take, derived, self if env is None else env
 
     def __missing__(self, name: str) -> Any:
         """Take an array."""
@@ -50,7 +51,7 @@ class Rows(dict[str, Any]):
 
     def entry(self, k: int) -> Rows:
         """Return entry ``k`` of all these arrays."""
-        return Rows(lambda name: self[name][k], self.derived)
+        return Rows(lambda name: self[name][k], self.derived, self.env)
 
 
 def _leave(rows: Rows, value: Any) -> None:
@@ -101,8 +102,15 @@ BOOLEAN = Codec(forms.boolean, bool, int)
 
 
 def vector(entries: Sequence[Codec], what: str) -> Codec:
-    """Code lists with one integer for each codec."""
-    return Codec(forms.list_by_seat([entry.form for entry in entries], what), _same, _same)
+    """Code lists with one value for each codec."""
+
+    def decode(row: Sequence[int]) -> list[Any]:
+        return [entry.decode(code) for entry, code in zip(entries, row, strict=True)]
+
+    def encode(values: Sequence[Any]) -> list[int]:
+        return [entry.encode(value) for entry, value in zip(entries, values, strict=True)]
+
+    return Codec(forms.list_by_seat([entry.form for entry in entries], what), decode, encode)
 
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:

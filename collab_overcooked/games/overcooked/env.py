@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.overcooked.engine.compile import compile_layouts
 from collab_overcooked.games.overcooked.engine.config import HORIZON, OvercookedConfig
 from collab_overcooked.games.overcooked.engine.constants import (
@@ -26,7 +27,7 @@ from collab_overcooked.games.overcooked.engine.generate import generate, read_wi
 from collab_overcooked.games.overcooked.engine.observation_layout import check_view
 from collab_overcooked.games.overcooked.engine.rules import can_interact
 from collab_overcooked.games.overcooked.engine.spec import Layout, load_kitchen
-from collab_overcooked.games.overcooked.engine.state import Out, SceneNames, State, decode, encode
+from collab_overcooked.games.overcooked.engine.state import Out, State
 from collab_overcooked.games.overcooked.engine.step import (
     macro_batch,
     mask_batch,
@@ -36,7 +37,7 @@ from collab_overcooked.games.overcooked.engine.step import (
 )
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.games.overcooked.text.manual import manual
-from collab_overcooked.games.overcooked.text.scene import check_scene, scene_form
+from collab_overcooked.games.overcooked.text.scene import check_scene, scene_parts
 from collab_overcooked.games.overcooked.text.seen import LayoutView
 from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.forms import Form, one_of
@@ -85,8 +86,7 @@ class Overcooked(CompiledGame):
         self.n_agents = self.compiled.n_players
         self.levels = self.compiled.levels
         self.has_macros = MEDIUM in self.levels
-        directives = text.directive_texts(self.compiled) if self.has_macros else ()
-        self._scene_names = SceneNames(self.compiled.names, directives, [level == MEDIUM for level in self.levels])
+        self._directives = text.directive_texts(self.compiled) if self.has_macros else ()
         sizes = {MEDIUM: len(self.compiled.tables.catalogue), PRIMITIVE: len(Action)}
         self.n_actions = max(sizes[level] for level in self.levels)
         self.max_cycles = HORIZON
@@ -98,7 +98,11 @@ class Overcooked(CompiledGame):
 
     def reset_forms(self) -> dict[str, Form]:
         """Return the form of each option of ``reset``."""
-        return {"layout": one_of(self.compiled.names, "layout"), "state": scene_form(self.compiled, self._scene_names)}
+        return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
+
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say, in its order."""
+        return scene_parts(self.compiled, self._directives)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; option ``layout`` names one of the pool, instead of a drawn one."""
@@ -106,16 +110,13 @@ class Overcooked(CompiledGame):
         forced = -1 if name is None else self._index(name)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
 
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self._scene_names, self.compiled.tables, state, i, scene)
-
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         clock = state.clock[i]
         clock[Clock.OVER] = clock[Clock.T] >= clock[Clock.LIMIT]
         return False, bool(clock[Clock.OVER])
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
-        check_scene(self.compiled, self._scene_names, scene)
+        check_scene(self.compiled, self._directives, scene)
 
     def _index(self, name: str) -> int:
         """Return the number of a layout in the pool."""
@@ -204,9 +205,6 @@ class Overcooked(CompiledGame):
             return manual(self.compiled, seat, self.layouts[0], self.max_cycles)
         clock = state.clock[i]
         return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self._scene_names, self.compiled.tables, state, i, derived)
 
     def layout_numbers(self, state: State) -> np.ndarray:
         """Return the number of each environment's layout in the pool, (B,) int32, a view of the state."""

@@ -236,8 +236,8 @@ def test_a_scene_comes_back():
         ({"layout": "locked"}, "unknown layout 'locked'"),
         ({"players": [{}]}, "state.players lists 1 players; it must list 2"),
         ({"players": [{"position": [0, 0]}, {}]}, r"no player can stand at \[0, 0\]"),
-        ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be an integer from 0 to 5, not 9"),
-        ({"players": [{"position": [5, 0]}, {}]}, r"position must be \[x, y\] in a grid of 5 x 6 cells"),
+        ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be an integer from 0 to 4, not 9"),
+        ({"players": [{"position": [0, 6]}, {}]}, r"position\[1\] must be an integer from 0 to 5, not 6"),
         (
             {"players": [{"position": [1, 3]}, {}]},
             r"no player can stand at \[1, 3\]; players stand on floor or in open",

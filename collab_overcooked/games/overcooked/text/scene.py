@@ -1,16 +1,18 @@
-"""Form of scenes of Overcooked: the form of each key, and checks between keys.
-
-The possible places of things and players depend on the layout and are checked by ``state.encode``.
-"""
+"""Scenes of Overcooked: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.scene_codec import Part, Rows
 from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import (
     FIRST_ROWS,
+    HAND_END,
     IDLE,
     INGREDIENTS,
     MAX_INGREDIENTS,
@@ -18,92 +20,270 @@ from collab_overcooked.games.overcooked.engine.constants import (
     NOTHING,
     PATIENCE,
     Action,
+    Clock,
     Frame,
+    Item,
     Object,
+    Past,
+    Player,
     Row,
+    Terrain,
+    Thing,
 )
-from collab_overcooked.games.overcooked.engine.state import OBJECTS, SceneNames
+from collab_overcooked.games.overcooked.engine.rules import is_ready
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import Form, boolean, integer, list_by_seat, list_of, one_of, optional, record, rng_form
+from collab_overcooked.io.forms import boolean, integer, list_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
 MAX_COUNTER = 10**9  # of what counts on for ever, such as the score
-FACINGS = [direction.name.lower() for direction in Direction]
+OBJECTS = {"onion": Item.ONION, "tomato": Item.TOMATO, "dish": Item.DISH, "soup": Item.SOUP}
+COUNT, FACING = codec.integers(0, MAX_COUNTER), codec.members_of(Direction, "facing")
+
+Scene = Mapping[str, Any]
 
 
-def scene_form(compiled: Compiled, names: SceneNames) -> Form:
-    """Return the form of a scene of a pool of layouts."""
-    count, step = integer(0, MAX_COUNTER), integer(0, MAX_OPTION)
-    height, width = compiled.tables.terrain.shape[1:]
-    position = list_of(integer(0, max(height, width) - 1), 2, 2, "coordinates")
-    ingredients = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
-    thing = {
-        "item": one_of(list(OBJECTS), "item"),
-        "ingredients": lambda value, place: sorted(ingredients(value, place)),
-        "tick": integer(IDLE, MAX_COUNTER),
-        "time": count,
-        "ready": boolean,
+def scene_parts(compiled: Compiled, directives: Sequence[str]) -> dict[str, Part]:
+    """Declare the scenes of a pool of layouts, whose players may choose from ``directives``.
+
+    Objects on counters and in pots, and gates, are in reading order. A soup has ``ingredients``, ``tick`` (-1 until it
+    cooks) and ``time``, its steps of cooking.
+    """
+    tables, medium = compiled.tables, [level == MEDIUM for level in compiled.levels]
+    height, width = tables.terrain.shape[1:]
+    position = codec.vector([codec.integers(0, width - 1), codec.integers(0, height - 1)], "coordinates")
+    player = {
+        "position": codec.column("players", slice(Player.X, Player.Y + 1), position),
+        "facing": codec.column("players", Player.FACING, FACING),
+        "holding": _holding(compiled),
     }
-    player = {"position": position, "facing": one_of(FACINGS, "facing"), "holding": optional(record(thing, ["item"]))}
-    directed = player | {"directive": optional(one_of(names.directives[len(FIRST_ROWS) :], "directive"))}
-    gate = {"position": position, "open": boolean, "counter": count, "limit": count}
+    directed = codec.group(player | {"directive": _running(directives, height * width)})
+    counters = {"served": Clock.SERVED, "score": Clock.SCORE}
     scene = {
-        "timestep": step,
-        "limit": integer(1, MAX_OPTION),
-        "served": count,
-        "score": count,
-        "layout": one_of(names.layouts, "layout"),
-        "players": list_by_seat([record(directed if medium else player) for medium in names.medium], "players"),
-        "objects": list_of(record({"position": position, **thing}, ["position", "item"]), 0, height * width, "objects"),
-        "gates": list_of(record(gate, ["position"]), 0, height * width, "gates"),
-        "chance": rng_form(),
+        "timestep": codec.column("clock", Clock.T, codec.COUNT),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        **codec.columns("clock", COUNT, **counters),
+        "layout": codec.column("clock", Clock.LAYOUT, codec.names_of(compiled.names, "layout")),
+        "players": codec.by_entry([directed if macros else codec.group(player) for macros in medium], "players"),
+        "objects": _objects(compiled, position),
+        "gates": _gates(compiled, position),
+        "chance": codec.rng_state(),
     }
-    if any(names.medium):
-        past = _past_form(names, position, height * width)
-        scene["memory"] = list_by_seat([past if medium else optional(record({})) for medium in names.medium], "players")
-    return record(scene)
+    if any(medium):
+        past, none = _past(directives, position, height * width), Part(optional(record({})), lambda rows: None)
+        scene["memory"] = codec.by_entry([past if macros else none for macros in medium], "players")
+    return scene
 
 
-def _past_form(names: SceneNames, position: Form, cells: int) -> Form:
-    """Return the form of what a player with directives remembers."""
-    past = {
-        "timer": integer(-1, cells),
-        "still": integer(0, PATIENCE + 1),
-        "directive": one_of(names.directives, "directive"),
-        "away": boolean,
-        "move": one_of([action.name.lower() for action in Action], "move"),
-        "position": optional(position),
-        "facing": optional(one_of(FACINGS, "facing")),
-        "last": list_of(optional(one_of(names.directives[1:], "directive")), MEMORY, MEMORY, "directives"),
+def _running(directives: Sequence[str], steps: int) -> Part:
+    """Declare a running directive; it has all its time left, unless the memory says something else."""
+    known = codec.names_of(directives, "directive", directives[len(FIRST_ROWS) :])
+    running = codec.column("macro_state", Macro.ACTION, codec.optional(known))
+
+    def write(rows: Rows, value: str | None) -> None:
+        running.write(rows, value)
+        rows["macro_state"][Macro.TIMER] = 0 if value is None else steps
+
+    return running._replace(write=write)
+
+
+def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
+    """Declare what a player with directives remembers."""
+    chosen = codec.optional(codec.names_of(directives, "directive", directives[1:]), 0)
+    place = slice(Past.X, Past.Y + 1)
+    columns = {
+        "timer": (Macro.TIMER, codec.integers(-1, cells)),
+        "still": (Macro.STILL, codec.integers(0, PATIENCE + 1)),
+        "directive": (Past.DIRECTIVE, codec.names_of(directives, "directive")),
+        "away": (Past.AWAY, codec.BOOLEAN),
+        "move": (Past.MOVE, codec.members_of(Action, "move")),
+        "position": (place, codec.optional(position, [NOTHING, NOTHING])),
+        "facing": (Past.FACING, codec.optional(FACING)),
+        "last": (slice(Past.LAST, Past.LAST + MEMORY), codec.vector([chosen] * MEMORY, "directives")),
     }
-    return record(past, list(past))
+    parts = {key: codec.column("macro_state", *column) for key, column in columns.items()}
+    return codec.group(parts, tuple(parts))
 
 
-def check_scene(compiled: Compiled, names: SceneNames, scene: Mapping[str, Any]) -> None:
+# ------------------------------------------------------------------------------------------- things
+
+
+def _sorted_ingredients(value: Any, place: str) -> list[str]:
+    form = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
+    return sorted(form(value, place))
+
+
+THING = {
+    "item": one_of(list(OBJECTS), "item"),
+    "ingredients": _sorted_ingredients,
+    "tick": integer(IDLE, MAX_COUNTER),
+    "time": COUNT.form,
+    "ready": boolean,
+}
+
+
+def _decode_thing(thing: Sequence[int], times: Any, derived: bool) -> dict[str, Any] | None:
+    item, onions, tomatoes, tick = thing
+    if item in (Item.NONE, Item.OPEN):
+        return None
+    if item != Item.SOUP:
+        return {"item": Item(item).name.lower()}
+    return {
+        "item": "soup",
+        "ingredients": ["onion"] * onions + ["tomato"] * tomatoes,
+        "tick": tick,
+        "time": int(times[onions, tomatoes]),
+        **({"ready": bool(is_ready(np.asarray(thing, np.int32), times))} if derived else {}),
+    }
+
+
+def _encode_thing(thing: Mapping[str, Any] | None, times: Any) -> list[int]:
+    if thing is None:
+        return [Item.NONE, 0, 0, 0]
+    if thing["item"] != "soup":
+        return [OBJECTS[thing["item"]], 0, 0, 0]
+    ingredients = thing.get("ingredients", [])
+    onions, tomatoes = ingredients.count("onion"), ingredients.count("tomato")
+    return [Item.SOUP, onions, tomatoes, thing.get("tick", times[onions, tomatoes])]
+
+
+def _holding(compiled: Compiled) -> Part:
+    times, hand = compiled.tables.times, slice(Player.HAND, HAND_END)
+
+    def read(rows: Rows) -> dict[str, Any] | None:
+        return _decode_thing(rows["players"][hand], times[rows.env["clock"][Clock.LAYOUT]], rows.derived)
+
+    def write(rows: Rows, value: Mapping[str, Any] | None) -> None:
+        rows["players"][hand] = _encode_thing(value, times[rows.env["clock"][Clock.LAYOUT]])
+
+    return Part(optional(record(THING, ["item"])), read, write)
+
+
+def _objects(compiled: Compiled, position: codec.Codec) -> Part:
+    """Declare what lies on counters and in pots."""
+    tables = compiled.tables
+
+    def read(rows: Rows) -> list[dict[str, Any]]:
+        times = tables.times[rows["clock"][Clock.LAYOUT]]
+        lying = [
+            ([x, y], _decode_thing(thing, times, rows.derived))
+            for y, line in enumerate(rows["cells"])
+            for x, thing in enumerate(line)
+            if thing[Thing.ITEM]
+        ]
+        return [{"position": place, **thing} for place, thing in lying if thing]
+
+    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+        k, cells = rows["clock"][Clock.LAYOUT], rows["cells"]
+        terrain = tables.terrain[k]
+        cells[terrain != Terrain.GATE] = 0
+        for thing in value:
+            x, y = thing["position"]
+            if terrain[y, x] != Terrain.COUNTER and not (terrain[y, x] == Terrain.POT and thing["item"] == "soup"):
+                raise ValueError(f"{thing['item']} cannot lie at {[x, y]}: counters take anything, pots soup only")
+            if cells[y, x, Thing.ITEM] != Item.NONE:
+                raise ValueError(f"two objects lie at {[x, y]}")
+            cells[y, x] = _encode_thing(thing, tables.times[k])
+
+    form = record({"position": position.form, **THING}, ["position", "item"])
+    return Part(list_of(form, 0, tables.terrain[0].size, "objects"), read, write)
+
+
+def _gates(compiled: Compiled, position: codec.Codec) -> Part:
+    """Declare the gates; a scene may name some of them."""
+    tables = compiled.tables
+
+    def read(rows: Rows) -> list[dict[str, Any]]:
+        frame = tables.frames[k := rows["clock"][Clock.LAYOUT]]
+        gates = []
+        for x, y in tables.gates[k, : frame[Frame.GATES]].tolist():
+            item, *_, counter = rows["cells"][y][x]
+            limit = int(frame[Frame.GATE_LIMIT])
+            gates.append({"position": [x, y], "open": item == Item.OPEN, "counter": counter, "limit": limit})
+        return gates
+
+    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+        for gate in value:
+            x, y = gate["position"]
+            if tables.terrain[rows["clock"][Clock.LAYOUT], y, x] != Terrain.GATE:
+                raise ValueError(f"there is no gate at {[x, y]}")
+            rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
+
+    gate = {"position": position.form, "open": boolean, "counter": COUNT.form, "limit": COUNT.form}
+    return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
+
+
+# ------------------------------------------------------------------------------------------- checks between keys
+
+
+def check_scene(compiled: Compiled, directives: Sequence[str], scene: Scene) -> None:
     """Refuse a scene that no play can lead to.
 
     Raises:
         ValueError: Naming the key, its value and what is allowed.
     """
-    if scene["timestep"] > scene["limit"]:
-        raise ValueError(f"state.timestep must be at most the limit of {scene['limit']}, not {scene['timestep']}")
-    k = names.layouts.index(scene["layout"])
+    k = compiled.names.index(scene["layout"])
+    for k_gate, gate in enumerate(scene["gates"]):
+        if gate["counter"] > (gate["limit"] if gate["open"] else 0):
+            allowed = f"counter of an open gate is 0 to {gate['limit']}, of a closed one 0"
+            raise ValueError(f"state.gates[{k_gate}]: {allowed}, not {gate['counter']}")
+    for place, thing, in_pot in _things(compiled, k, scene):
+        _check_soup(place, thing, in_pot)
+    _check_places(compiled, k, scene)
     for seat, player in enumerate(scene["players"]):
-        running = player.get("directive")
-        if running is None:
-            continue
-        slot = compiled.tables.catalogue[names.directives.index(running), Row.SLOT]
-        if compiled.tables.objects[k, slot, Object.X] == NOTHING:
-            raise ValueError(
-                f"state.players[{seat}].directive must be one for an object of {scene['layout']}, not {running!r}"
-            )
-        past = scene["memory"][seat]
-        for key, least, most in (("timer", 0, past["timer"]), ("still", 0, PATIENCE)):
-            if not least <= past[key] <= most:
-                allowed = f"at least {least}" if key == "timer" else f"{least} to {most}"
-                raise ValueError(f"state.memory[{seat}].{key} of a running directive is {allowed}, not {past[key]}")
+        if player.get("directive") is not None:
+            _check_running(compiled, directives, k, scene, seat)
     height, width = compiled.tables.frames[k, [Frame.HEIGHT, Frame.WIDTH]].tolist()
     for seat, past in enumerate(scene.get("memory", ())):
         place = past and past["position"]
         if place and not (place[0] < width and place[1] < height):
             raise ValueError(f"state.memory[{seat}].position must lie in a grid of {width} x {height}, not {place}")
+
+
+def _things(compiled: Compiled, k: int, scene: Scene) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
+    """Yield place, thing and whether it is in a pot of all things."""
+    for seat, player in enumerate(scene["players"]):
+        if player["holding"]:
+            yield f"state.players[{seat}].holding", player["holding"], False
+    for number, thing in enumerate(scene["objects"]):
+        x, y = thing["position"]
+        yield f"state.objects[{number}]", thing, compiled.tables.terrain[k, y, x] == Terrain.POT
+
+
+def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
+    if thing["item"] != "soup":
+        return
+    if not thing["ingredients"]:
+        allowed = f"ingredients of a soup are 1 to {MAX_INGREDIENTS} of {', '.join(INGREDIENTS)}"
+        raise ValueError(f"{place}: {allowed}, not []")
+    tick, time = thing["tick"], thing["time"]
+    if tick > time or (tick < time and not in_pot):
+        where = "in a pot" if in_pot else "outside a pot"
+        raise ValueError(f"{place}: tick of a soup {where} is {f'{IDLE} to {time}' if in_pot else time}, not {tick}")
+
+
+def _check_places(compiled: Compiled, k: int, scene: Scene) -> None:
+    """Players stand on floor or in open gates, each on a cell of its own."""
+    closed = [gate["position"] for gate in scene["gates"] if not gate["open"]]
+    places = [player["position"] for player in scene["players"]]
+    for seat, place in enumerate(places):
+        if compiled.tables.floor[k, place[1], place[0]] == NOTHING or place in closed:
+            raise ValueError(
+                f"state.players[{seat}]: no player can stand at {place}; players stand on floor or in open gates"
+            )
+        if place in places[:seat]:
+            raise ValueError(f"players {places.index(place)} and {seat} both stand at {place}")
+
+
+def _check_running(compiled: Compiled, directives: Sequence[str], k: int, scene: Scene, seat: int) -> None:
+    """A running directive is for an object of the layout, and has time and patience left."""
+    running, past = scene["players"][seat]["directive"], scene["memory"][seat]
+    slot = compiled.tables.catalogue[directives.index(running), Row.SLOT]
+    if compiled.tables.objects[k, slot, Object.X] == NOTHING:
+        raise ValueError(
+            f"state.players[{seat}].directive must be one for an object of {scene['layout']}, not {running!r}"
+        )
+    for key, least, most in (("timer", 0, past["timer"]), ("still", 0, PATIENCE)):
+        if not least <= past[key] <= most:
+            allowed = f"at least {least}" if key == "timer" else f"{least} to {most}"
+            raise ValueError(f"state.memory[{seat}].{key} of a running directive is {allowed}, not {past[key]}")

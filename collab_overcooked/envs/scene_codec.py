@@ -103,6 +103,9 @@ BOOLEAN = Codec(forms.boolean, bool, int)
 
 def vector(entries: Sequence[Codec], what: str) -> Codec:
     """Code lists with one value for each codec."""
+    form = forms.list_by_seat([entry.form for entry in entries], what)
+    if all(entry.decode is _same for entry in entries):
+        return Codec(form, _same, _same)
 
     def decode(row: Sequence[int]) -> list[Any]:
         return [entry.decode(code) for entry, code in zip(entries, row, strict=True)]
@@ -110,7 +113,7 @@ def vector(entries: Sequence[Codec], what: str) -> Codec:
     def encode(values: Sequence[Any]) -> list[int]:
         return [entry.encode(value) for entry, value in zip(entries, values, strict=True)]
 
-    return Codec(forms.list_by_seat([entry.form for entry in entries], what), decode, encode)
+    return Codec(form, decode, encode)
 
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:

@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import rows
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.house.engine.belief import sample_belief
 from collab_overcooked.games.house.engine.compile import compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
@@ -17,10 +18,9 @@ from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Even
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
-from collab_overcooked.games.house.text.scene import decode, known_scene
-from collab_overcooked.games.house.text.scene_form import check_scene, complete, encode, scene_form
+from collab_overcooked.games.house.text.scene import known_scene
+from collab_overcooked.games.house.text.scene_form import check_scene, complete, scene_parts
 from collab_overcooked.games.house.text.seen import HouseView
-from collab_overcooked.io.forms import Form
 from collab_overcooked.render.model import Sheet
 
 
@@ -58,12 +58,9 @@ class House(CompiledGame):
 
     # ---------------------------------------------------------------------------------------- playing
 
-    def reset_forms(self) -> dict[str, Form]:
-        """Return the form of a scene, the only option."""
-        return {"state": scene_form(self.compiled, self.n_actions)}
-
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled, state, i, scene)
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say, in its order."""
+        return scene_parts(self.compiled, self.n_actions)
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled, state, i)
@@ -124,9 +121,6 @@ class House(CompiledGame):
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules as text."""
         return text.manual(self.compiled, seat, self.n_agents)
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self.compiled, state, i, derived)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return one seat's knowledge of a scene."""

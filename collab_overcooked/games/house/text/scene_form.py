@@ -1,19 +1,20 @@
-"""Form of a scene of the household games, and its conversion into state arrays."""
+"""Scenes of the household games: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
+from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.api import rows
+from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.games.house.engine.belief import measure_home
 from collab_overcooked.games.house.engine.compile import ROOM_TYPES, THINGS, Compiled
 from collab_overcooked.games.house.engine.constants import (
     CONTAINER_ROOM,
     HANDS,
     NOTHING,
+    Agent,
     Goal,
     Kind,
     Known,
@@ -22,60 +23,70 @@ from collab_overcooked.games.house.engine.constants import (
     Place,
     Rel,
     Role,
+    Room,
     Thing,
     Verb,
     World,
 )
-from collab_overcooked.games.house.engine.state import State
-from collab_overcooked.games.house.text.scene import CLOCKS, PLAIN, WALL, Scene
+from collab_overcooked.games.house.engine.state import Sizes, State
+from collab_overcooked.games.house.text.scene import WALL, Scene, place_label, room_label
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import Form, boolean, integer, list_by_seat, list_of, one_of, optional, record, rng_form
-from collab_overcooked.kernels.rng import restore_rng
+from collab_overcooked.io.forms import integer, list_by_seat, list_of, one_of, record
 
+CLOCKS = {
+    "tick": World.T,
+    "limit": World.LIMIT,
+    "steps": World.STEPS,
+    "most_steps": World.MAX_STEPS,
+    "paid": World.BEST,
+}
 ABOUT_PLACES = (Verb.WALK, Verb.OPEN, Verb.CLOSE, Verb.PUT_AT)
 
 
-def member_names(kind: Any) -> list[str]:
-    """Return the names of an enum's members as in scenes."""
-    return [member.name.lower() for member in kind]
-
-
-def scene_form(compiled: Compiled, n_actions: int) -> Form:
-    """Return the form of a scene."""
+def scene_parts(compiled: Compiled, n_actions: int) -> dict[str, Part]:
+    """Declare the scenes of a home: all of it, what every agent knows, and the ways from each agent to all places."""
     sizes = compiled.sizes
-    place, text = integer(0, sizes.places - 1), one_of([WALL, *map(str, range(sizes.rooms))], "cell")
-
-    def grid_row(value: Any, where: str) -> str:
-        if not isinstance(value, str) or len(value) != sizes.width:
-            raise ValueError(f"{where} must be a text of {sizes.width} characters")
-        return "".join(text(character, where) for character in value)
-
-    box = list_by_seat([integer(0, size - 1) for size in (sizes.width, sizes.height) * 2], "numbers")
-    return record(
+    sides = [codec.integers(0, length - 1) for length in (sizes.width, sizes.height)]
+    at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
+    rooms = [
         {
-            "task": one_of(compiled.tasks, "task"),
-            **{name: integer(0, MAX_OPTION) for name in CLOCKS},
-            "goal_place": place,
-            "goals": list_of(
-                record(
-                    {"name": one_of(THINGS, "thing"), "need": integer(1, 100), "have": integer(0, 100)},
-                    ("name", "need"),
-                ),
-                1,
-                sizes.goals,
-                "goals",
-            ),
-            "grid": list_by_seat([grid_row] * sizes.height, "rows"),
-            "rooms": list_by_seat(
-                [record({"name": _text, "type": one_of(ROOM_TYPES, "room"), "box": box})] * sizes.rooms, "rooms"
-            ),
-            "places": list_by_seat([_place_form(compiled)] * sizes.places, "places"),
-            "things": list_by_seat([_thing_form(compiled)] * sizes.things, "things"),
-            "agents": list_by_seat([_agent_form(compiled, n_actions)] * sizes.agents, "agents"),
-            "known": list_by_seat([_known_form(compiled)] * sizes.agents, "agents"),
-            "chance": rng_form(),
+            "name": codec.constant(_text, room_label(compiled.rooms, r)),
+            "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
+            "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
         }
-    )
+        for r in range(sizes.rooms)
+    ]
+    places = [
+        {
+            "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
+            "name": codec.constant(_text, place_label(compiled, p)),
+            "room": codec.span("places", Place.ROOM, 0, sizes.rooms - 1),
+            "at": codec.column("places", Place.CELL, at),
+            "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
+            "free": codec.span("places", Place.FREE, -100, 100),
+        }
+        for p in range(sizes.places)
+    ]
+    thing = {
+        "name": codec.column("things", Thing.CLASS, codec.names_of(THINGS, "thing")),
+        "role": codec.column("things", Thing.ROLE, codec.members_of(Role, "role")),
+        "rel": codec.column("things", Thing.REL, codec.members_of(Rel, "rel")),
+        "parent": codec.span("things", Thing.PARENT, 0, max(sizes.places, sizes.things) - 1),
+        "in_view": codec.column("things", Thing.IN_VIEW, codec.BOOLEAN),
+    }
+    return {
+        "task": codec.column("world", World.TASK, codec.names_of(compiled.tasks, "task")),
+        **codec.columns("world", codec.COUNT, **CLOCKS),
+        "goal_place": codec.span("world", World.GOAL, 0, sizes.places - 1),
+        "goals": codec.row("goals", _goals_codec(sizes)),
+        "grid": codec.row("cells", _grid_codec(sizes)),
+        "rooms": codec.by_entry([codec.group(room) for room in rooms], "rooms"),
+        "places": codec.by_entry([codec.group(place) for place in places], "places"),
+        "things": codec.by_entry([codec.group(thing)] * sizes.things, "things"),
+        "agents": codec.by_entry([_agent(sizes, at, n_actions)] * sizes.agents, "agents"),
+        "known": codec.by_entry([_known(sizes)] * sizes.agents, "agents"),
+        "chance": codec.rng_state(),
+    }
 
 
 def _text(value: Any, where: str) -> str:
@@ -84,71 +95,95 @@ def _text(value: Any, where: str) -> str:
     return value
 
 
-def _at_form(compiled: Compiled) -> Form:
-    return list_by_seat([integer(0, compiled.sizes.width - 1), integer(0, compiled.sizes.height - 1)], "numbers")
-
-
-def _place_form(compiled: Compiled) -> Form:
-    return record(
-        {
-            "kind": one_of(member_names(Kind), "kind"),
-            "name": _text,
-            "room": integer(0, compiled.sizes.rooms - 1),
-            "at": _at_form(compiled),
-            "open": boolean,
-            "free": integer(-100, 100),
-        }
+def _cell_codec(sizes: Sizes) -> Codec:
+    position = codec.vector([codec.integers(0, sizes.width - 1), codec.integers(0, sizes.height - 1)], "numbers")
+    return Codec(
+        position.form, lambda cell: [cell % sizes.width, cell // sizes.width], lambda at: at[1] * sizes.width + at[0]
     )
 
 
-def _thing_form(compiled: Compiled) -> Form:
-    most = max(compiled.sizes.places, compiled.sizes.things)
-    return record(
-        {
-            "name": one_of(THINGS, "thing"),
-            "role": one_of(member_names(Role), "role"),
-            "rel": one_of(member_names(Rel), "rel"),
-            "parent": integer(0, most - 1),
-            "in_view": boolean,
-        }
+def _goals_codec(sizes: Sizes) -> Codec:
+    """Code the number needed and delivered of each class, padded with ``NOTHING``."""
+    fields = {"name": one_of(THINGS, "thing"), "need": integer(1, 100), "have": integer(0, 100)}
+
+    def encode(goals: Sequence[Mapping[str, Any]]) -> list[list[int]]:
+        listed = [[THINGS.index(goal["name"]), goal["need"], goal.get("have", 0)] for goal in goals]
+        return listed + [[NOTHING, 0, 0]] * (sizes.goals - len(goals))
+
+    return Codec(
+        list_of(record(fields, ("name", "need")), 1, sizes.goals, "goals"),
+        lambda rows: [{"name": THINGS[k], "need": need, "have": have} for k, need, have in rows if k != NOTHING],
+        encode,
     )
 
 
-def _agent_form(compiled: Compiled, n_actions: int) -> Form:
-    sizes, count = compiled.sizes, integer(0, MAX_OPTION)
-    return record(
+def _grid_codec(sizes: Sizes) -> Codec:
+    """Code the rooms of all cells as rows of digits."""
+    character = one_of([WALL, *map(str, range(sizes.rooms))], "cell")
+
+    def grid_row(value: Any, where: str) -> str:
+        if not isinstance(value, str) or len(value) != sizes.width:
+            raise ValueError(f"{where} must be a text of {sizes.width} characters")
+        return "".join(character(letter, where) for letter in value)
+
+    def decode(cells: Sequence[int]) -> list[str]:
+        letters = "".join(WALL if room == NOTHING else str(room) for room in cells)
+        return [letters[k : k + sizes.width] for k in range(0, len(letters), sizes.width)]
+
+    return Codec(
+        list_by_seat([grid_row] * sizes.height, "rows"),
+        decode,
+        lambda grid: [NOTHING if letter == WALL else int(letter) for letter in "".join(grid)],
+    )
+
+
+def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
+    hand, timer = codec.optional(codec.integers(0, sizes.things - 1)), codec.integers(-MAX_OPTION, MAX_OPTION)
+    plain = {
+        "verb": codec.integers(0, Verb.SAY),
+        "arg": codec.COUNT,
+        "left": timer,
+        "aim": codec.integers(0, sizes.rooms - 1),
+        "room": codec.integers(NOTHING, sizes.rooms - 1),
+        "spoke": codec.BOOLEAN._replace(decode=int),
+        "messages": codec.COUNT,
+        "failed": codec.COUNT,
+    }
+    running = codec.vector([codec.integers(NOTHING, n_actions - 1), timer, codec.COUNT], "numbers")
+
+    def ways(rows: Rows) -> list[int]:
+        cell, env = rows["agents"][Agent.CELL], rows.env
+        pairs = zip(env["places"], env["dist"], strict=True)
+        return [NOTHING if place[Place.KIND] == Kind.NONE else way[cell] for place, way in pairs]
+
+    return codec.group(
         {
-            "at": _at_form(compiled),
-            "hands": list_by_seat([optional(integer(0, sizes.things - 1))] * HANDS, "hands"),
-            "verb": integer(0, Verb.SAY),
-            "arg": integer(0, MAX_OPTION),
-            "left": integer(-MAX_OPTION, MAX_OPTION),
-            "aim": integer(0, sizes.rooms - 1),
-            "room": integer(NOTHING, sizes.rooms - 1),
-            "spoke": boolean,
-            "messages": count,
-            "failed": count,
-            "running": list_by_seat(
-                [integer(NOTHING, n_actions - 1), integer(-MAX_OPTION, MAX_OPTION), count], "numbers"
+            "at": codec.column("agents", Agent.CELL, at),
+            "hands": codec.column(
+                "agents", slice(Agent.LEFT_HAND, Agent.LEFT_HAND + HANDS), codec.vector([hand] * HANDS, "hands")
             ),
-            "ways": list_by_seat([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"),
+            **{name: codec.column("agents", Agent[name.upper()], value) for name, value in plain.items()},
+            "running": codec.row("macro_state", running),
+            "ways": Part(list_by_seat([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"), ways, derived=True),
         }
     )
 
 
-def _known_form(compiled: Compiled) -> Form:
-    sizes, tick = compiled.sizes, integer(NOTHING, MAX_OPTION)
-    thing = [integer(0, len(Known) - 1), integer(NOTHING, sizes.places - 1), tick, integer(0, 1)]
-    held = integer(NOTHING, sizes.things - 1)
-    mate = [integer(NOTHING, sizes.rooms - 1), held, held, tick]
-    return record(
-        {
-            "things": list_by_seat([list_by_seat(thing, "numbers")] * sizes.things, "things"),
-            "rooms": list_by_seat([integer(0, len(KnownRoom) - 1)] * sizes.rooms, "rooms"),
-            "places": list_by_seat([integer(0, len(KnownPlace) - 1)] * sizes.places, "places"),
-            "mates": list_by_seat([list_by_seat(mate, "numbers")] * sizes.agents, "agents"),
-        }
-    )
+def _known(sizes: Sizes) -> Part:
+    """Declare what an agent knows, as numbers."""
+    tick, held = codec.integers(NOTHING, MAX_OPTION), codec.integers(NOTHING, sizes.things - 1)
+    known, where = codec.integers(0, len(Known) - 1), codec.integers(NOTHING, sizes.places - 1)
+    thing = codec.vector([known, where, tick, codec.integers(0, 1)], "numbers")
+    mate = codec.vector([codec.integers(NOTHING, sizes.rooms - 1), held, held, tick], "numbers")
+    entries = {
+        "things": [thing] * sizes.things,
+        "rooms": [codec.integers(0, len(KnownRoom) - 1)] * sizes.rooms,
+        "places": [codec.integers(0, len(KnownPlace) - 1)] * sizes.places,
+        "mates": [mate] * sizes.agents,
+    }
+    what = {"mates": "agents"}
+    rows = {key: codec.vector(values, what.get(key, key)) for key, values in entries.items()}
+    return codec.group({key: codec.row(f"know_{key}", row) for key, row in rows.items()})
 
 
 # ------------------------------------------------------------------------------------------- between keys
@@ -216,7 +251,7 @@ def _place_of(compiled: Compiled, p: int) -> tuple[str, int | None, bool]:
     if p >= first + len(furniture):
         return "spot", None, True  # missing where there is no such thing
     room, kind, *_, optional = furniture[p - first].tolist()
-    return member_names(Kind)[kind], room, bool(optional)
+    return Kind(kind).name.lower(), room, bool(optional)
 
 
 def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
@@ -318,26 +353,6 @@ def _check_known(scene: Scene, seat: int, known: Scene) -> None:
         _expect(good, f"{where}.mates[{j}] must be seen in a room, by tick {tick}, or not at all")
 
 
-# ------------------------------------------------------------------------------------------- into arrays
-
-
-def encode(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    """Write a scene of the form ``scene_form`` into environment ``i``; keys left out keep what is there."""
-    world = state.world[i]
-    if "task" in scene:
-        world[World.TASK] = compiled.tasks.index(scene["task"])
-    for name, column in CLOCKS.items():
-        world[column] = scene.get(name, world[column])
-    world[World.GOAL] = scene.get("goal_place", world[World.GOAL])
-    if "goals" in scene:
-        state.goals[i] = [NOTHING, 0, 0]
-        for row, goal in zip(state.goals[i], scene["goals"], strict=False):
-            row[:] = THINGS.index(goal["name"]), goal["need"], goal.get("have", 0)
-    if "grid" in scene:
-        state.cells[i] = [NOTHING if c == WALL else int(c) for c in "".join(scene["grid"])]
-    _encode_lists(compiled, state, i, scene)
-
-
 def complete(compiled: Compiled, state: State, i: int) -> tuple[bool, bool]:
     """Measure the ways through a checked home in environment ``i``.
 
@@ -350,57 +365,3 @@ def complete(compiled: Compiled, state: State, i: int) -> tuple[bool, bool]:
     late = bool(world[World.T] >= world[World.LIMIT] or world[World.STEPS] >= world[World.MAX_STEPS])
     world[World.OVER] = int(done or late)
     return done, late and not done
-
-
-def _encode_lists(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any]) -> None:
-    for row, room in zip(state.rooms[i], scene.get("rooms", ()), strict=False):
-        row[0] = ROOM_TYPES.index(room["type"]) if "type" in room else row[0]
-        row[1:] = room.get("box", row[1:])
-    for row, place in zip(state.places[i], scene.get("places", ()), strict=False):
-        _encode_place(compiled, row, place)
-    for row, thing in zip(state.things[i], scene.get("things", ()), strict=False):
-        _encode_thing(row, thing)
-    for seat, agent in enumerate(scene.get("agents", ())):
-        _encode_agent(compiled, state, i, seat, agent)
-    for seat, known in enumerate(scene.get("known", ())):
-        for name, values in known.items():
-            getattr(state, f"know_{name}")[i, seat] = values
-    if "chance" in scene:
-        restore_rng(state.rng[i], scene["chance"])
-
-
-def _cell(compiled: Compiled, at: list[int]) -> int:
-    return at[1] * compiled.sizes.width + at[0]
-
-
-def _encode_place(compiled: Compiled, row: np.ndarray, place: Mapping[str, Any]) -> None:
-    if "kind" in place:
-        row[Place.KIND] = member_names(Kind).index(place["kind"])
-    if "at" in place:
-        row[Place.CELL] = _cell(compiled, place["at"])
-    for name, column in (("room", Place.ROOM), ("open", Place.OPEN), ("free", Place.FREE)):
-        row[column] = place.get(name, row[column])
-
-
-def _encode_thing(row: np.ndarray, thing: Mapping[str, Any]) -> None:
-    for name, column, known in (
-        ("name", Thing.CLASS, THINGS),
-        ("role", Thing.ROLE, member_names(Role)),
-        ("rel", Thing.REL, member_names(Rel)),
-    ):
-        if name in thing:
-            row[column] = known.index(thing[name])
-    row[Thing.PARENT] = thing.get("parent", row[Thing.PARENT])
-    row[Thing.IN_VIEW] = thing.get("in_view", row[Thing.IN_VIEW])
-
-
-def _encode_agent(compiled: Compiled, state: State, i: int, seat: int, agent: Mapping[str, Any]) -> None:
-    row = state.agents[i, seat]
-    if "at" in agent:
-        row[0] = _cell(compiled, agent["at"])
-    if "hands" in agent:
-        row[1 : 1 + HANDS] = [NOTHING if o is None else o for o in agent["hands"]]
-    for column, name in enumerate(PLAIN, start=1 + HANDS):
-        row[column] = agent.get(name, row[column])
-    if "running" in agent:
-        state.macro_state[i, seat] = agent["running"]

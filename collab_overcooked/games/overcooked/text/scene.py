@@ -91,7 +91,7 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
     """Declare what a player with directives remembers."""
     chosen = codec.optional(codec.names_of(directives, "directive", directives[1:]), 0)
     place = slice(Past.X, Past.Y + 1)
-    columns = {
+    columns: dict[str, tuple[int | slice, codec.Codec]] = {
         "timer": (Macro.TIMER, codec.integers(-1, cells)),
         "still": (Macro.STILL, codec.integers(0, PATIENCE + 1)),
         "directive": (Past.DIRECTIVE, codec.names_of(directives, "directive")),

@@ -1,4 +1,4 @@
-"""What one agent knows of a scene, and labels of rooms and places."""
+"""Knowledge of one agent as a part of a scene, and labels of rooms and places."""
 
 from __future__ import annotations
 

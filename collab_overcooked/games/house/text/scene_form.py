@@ -56,17 +56,6 @@ def scene_parts(compiled: Compiled, n_actions: int) -> dict[str, Part]:
         }
         for r in range(sizes.rooms)
     ]
-    places = [
-        {
-            "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
-            "name": codec.constant(_text, place_label(compiled, p)),
-            "room": codec.span("places", Place.ROOM, 0, sizes.rooms - 1),
-            "at": codec.column("places", Place.CELL, at),
-            "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
-            "free": codec.span("places", Place.FREE, -100, 100),
-        }
-        for p in range(sizes.places)
-    ]
     thing = {
         "name": codec.column("things", Thing.CLASS, codec.names_of(THINGS, "thing")),
         "role": codec.column("things", Thing.ROLE, codec.members_of(Role, "role")),
@@ -81,12 +70,25 @@ def scene_parts(compiled: Compiled, n_actions: int) -> dict[str, Part]:
         "goals": codec.row("goals", _goals_codec(sizes)),
         "grid": codec.row("cells", _grid_codec(sizes)),
         "rooms": codec.by_entry([codec.group(room) for room in rooms], "rooms"),
-        "places": codec.by_entry([codec.group(place) for place in places], "places"),
+        "places": codec.by_entry([_place(compiled, p, at) for p in range(sizes.places)], "places"),
         "things": codec.by_entry([codec.group(thing)] * sizes.things, "things"),
         "agents": codec.by_entry([_agent(sizes, at, n_actions)] * sizes.agents, "agents"),
         "known": codec.by_entry([_known(sizes)] * sizes.agents, "agents"),
         "chance": codec.rng_state(),
     }
+
+
+def _place(compiled: Compiled, p: int, at: Codec) -> Part:
+    return codec.group(
+        {
+            "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
+            "name": codec.constant(_text, place_label(compiled, p)),
+            "room": codec.span("places", Place.ROOM, 0, compiled.sizes.rooms - 1),
+            "at": codec.column("places", Place.CELL, at),
+            "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
+            "free": codec.span("places", Place.FREE, -100, 100),
+        }
+    )
 
 
 def _text(value: Any, where: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.collab_overcooked.engine.compile import (
     compile_kitchen,
     primitive_texts,
@@ -32,20 +33,10 @@ from collab_overcooked.games.collab_overcooked.engine.observe import knows_recip
 from collab_overcooked.games.collab_overcooked.engine.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, load_kitchen
-from collab_overcooked.games.collab_overcooked.engine.state import (
-    ORDER_SLOTS,
-    Out,
-    State,
-    Tables,
-    decode,
-    decode_agent,
-    encode,
-    order_row,
-    sizes_of,
-)
+from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS, Out, State, Tables, sizes_of
 from collab_overcooked.games.collab_overcooked.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.collab_overcooked.text import text
-from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_form, scene_form
+from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_codec, scene_parts
 from collab_overcooked.games.collab_overcooked.text.seen import CookView, forget_hidden, hidden_counters, seat_scene
 from collab_overcooked.io.checks import near_matches, parse_text
 from collab_overcooked.io.forms import Form, one_of
@@ -129,9 +120,13 @@ class CollabOvercooked(CompiledGame):
         """Return the form of each option of ``reset``."""
         return {
             "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
-            "orders": orders_form(self.compiled, least=1),
-            "state": scene_form(self.compiled),
+            "orders": orders_codec(self.compiled, least=1).form,
+            **super().reset_forms(),
         }
+
+    def scene_parts(self) -> dict[str, Part]:
+        """Declare what scenes say, in its order."""
+        return scene_parts(self.compiled)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
@@ -140,13 +135,10 @@ class CollabOvercooked(CompiledGame):
             raise ValueError("reset options task and orders exclude each other")
         orders = [options["task"]] if "task" in options else options.get("orders")
         if orders is not None:
-            forced[:] = order_row(self.compiled.names, orders)
+            forced[:] = orders_codec(self.compiled).encode(orders)
             if not limit and not self.pool.refill:
                 limit = sum(self._limit_of(name) for name in orders)
         reset_batch(self.compiled.tables, state, out, which, forced, limit)
-
-    def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
-        encode(self.compiled.names, self.compiled.tables, state, i, scene)
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         clock = state.clock[i]
@@ -250,7 +242,7 @@ class CollabOvercooked(CompiledGame):
         if self.levels[seat] == PRIMITIVE:
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
         reason = judge(tables, state, i, seat, action)
-        agent = decode_agent(self.compiled.names, state.agents[i, seat], state.macro_state[i, seat])
+        agent = self._decode(state, i, False)["agents"][seat]
         return reason.name, text.explain(self.compiled, agent, seat, action, reason)
 
     def _check_primitive(
@@ -276,9 +268,6 @@ class CollabOvercooked(CompiledGame):
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without the contents of counters that a seat cannot use."""
         return seat_scene(self.compiled, super().seat_scene(scene, seat), seat)
-
-    def _decode(self, state: State, i: int, derived: bool) -> dict[str, Any]:
-        return decode(self.compiled.names, self.compiled.tables, state, i, derived)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         """Return the event of each agent in the last step."""

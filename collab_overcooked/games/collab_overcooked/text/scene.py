@@ -1,67 +1,73 @@
-"""Form of scenes of Collab-Overcooked: the form of each key, and checks between keys."""
+"""Scenes of Collab-Overcooked: what each key says, and what must hold between keys."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from collab_overcooked.envs import scene_codec as codec
+from collab_overcooked.envs.scene_codec import Codec, Part, Rows
 from collab_overcooked.games.collab_overcooked.engine.compile import Compiled
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     DISH,
     NOTHING,
+    Agent,
+    Clock,
     Food,
     Group,
+    MacroState,
     Param,
     Reason,
+    Recipe,
     Row,
+    Station,
     Status,
+    Tile,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS
+from collab_overcooked.games.collab_overcooked.engine.rules import status
+from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS, empty_tile, filled_counters
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import (
-    Form,
-    boolean,
-    integer,
-    list_by_seat,
-    list_of,
-    mapping_of,
-    one_of,
-    optional,
-    record,
-    rng_form,
-)
+from collab_overcooked.io.forms import Form, boolean, integer, list_of, mapping_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
-from collab_overcooked.kernels.macro_actions import MEDIUM
+from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 
 
-def orders_form(compiled: Compiled, least: int) -> Form:
-    """Return the form of a list of at least so many orders."""
-    return list_of(one_of(compiled.names.items[DISH + 1 :], "food"), least, ORDER_SLOTS, "orders")
+def orders_codec(compiled: Compiled, least: int = 0) -> Codec:
+    """Code lists of at least so many orders."""
+    items = compiled.names.items
+    return codec.sequence(codec.names_of(items, "food", items[DISH + 1 :]), ORDER_SLOTS, "orders", least)
 
 
-def scene_form(compiled: Compiled) -> Form:
-    """Return the form of a scene of a kitchen."""
-    names, step = compiled.names, integer(0, MAX_OPTION)
-    counter = record({"position": _position_form(compiled), **_thing_form(compiled)}, ["position", "item"])
-    n_counters = sum(s != NOTHING for s in compiled.tables.groups[Group.COUNTER])
-    memory = record({"still": step, "reason": one_of([reason.name for reason in Reason], "reason")})
-    placed = {"total": step, "counters": list_of(step, 0, n_counters, "counters")}
-    return record(
-        {
-            "timestep": step,
-            "limit": integer(1, MAX_OPTION),
-            "delivered": step,
-            "orders": orders_form(compiled, 0),
-            "agents": list_by_seat([_agent_form(compiled, level) for level in compiled.levels], "agents"),
-            "counters": list_of(counter, 0, n_counters, "counters"),
-            "utensils": mapping_of(names.places[Group.UTENSIL :], _utensil_form(compiled), "utensil"),
-            "memory": list_by_seat([memory] * len(compiled.levels), "agents"),
-            "placed": record(placed, list(placed)),
-            "chance": rng_form(),
-        }
-    )
+def scene_parts(compiled: Compiled) -> dict[str, Part]:
+    """Declare the scenes of a kitchen; ``counters`` are in order of placement, which ``placed`` numbers."""
+    names, tables = compiled.names, compiled.tables
+    memory = {
+        "still": codec.column("macro_state", Macro.STILL, codec.COUNT),
+        "reason": codec.column(
+            "macro_state", MacroState.REASON, codec.names_of([reason.name for reason in Reason], "reason")
+        ),
+    }
+    stations = {name: int(s) for name, s in zip(names.places, tables.groups[:, 0], strict=True)}
+    utensils = {
+        name: codec.entry(_utensil(compiled, name, stations[name]), stations[name])
+        for name in names.places[Group.UTENSIL :]
+    }
+    return {
+        "timestep": codec.column("clock", Clock.T, codec.COUNT),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        "delivered": codec.column("clock", Clock.DELIVERED, codec.COUNT),
+        "orders": codec.row("orders", orders_codec(compiled)),
+        "agents": codec.by_entry([_agent(compiled, level) for level in compiled.levels], "agents"),
+        "counters": _counters(compiled),
+        "utensils": codec.group(utensils)._replace(form=mapping_of(list(utensils), _utensil_form(compiled), "utensil")),
+        "memory": codec.by_entry([codec.group(memory)] * len(compiled.levels), "agents"),
+        "placed": _placed(compiled),
+        "chance": codec.rng_state(),
+    }
 
 
 def _position_form(compiled: Compiled) -> Form:
@@ -69,21 +75,143 @@ def _position_form(compiled: Compiled) -> Form:
     return list_of(integer(0, side - 1), 2, 2, "coordinates")
 
 
-def _thing_form(compiled: Compiled) -> dict[str, Form]:
-    return {"item": one_of(compiled.names.items, "item"), "plated": boolean}
+def _thing_codec(compiled: Compiled) -> Codec:
+    """Code what lies in a hand or on a counter as item and plated."""
+    items = compiled.names.items
+    return Codec(
+        record({"item": one_of(items, "item"), "plated": boolean}, ["item"]),
+        lambda pair: {"item": items[pair[0]], "plated": bool(pair[1])},
+        lambda thing: [items.index(thing["item"]), thing.get("plated", False)],
+    )
 
 
-def _agent_form(compiled: Compiled, level: str) -> Form:
-    facings = [direction.name.lower() for direction in Direction]
-    return record(
+def _agent(compiled: Compiled, level: str) -> Part:
+    names, tables, position = compiled.names, compiled.tables, _position_form(compiled)
+    thing = _thing_codec(compiled)
+
+    def floor_form(value: Any, place: str) -> list[int]:
+        cell: list[int] = position(value, place)
+        if tuple(cell) not in names.floor:
+            raise ValueError(f"{place} {cell} is not on the floor")
+        return cell
+
+    cell = Codec(floor_form, lambda k: list(names.floor[k]), lambda at: names.floor.index(tuple(at)))
+    hand = Codec(
+        optional(thing.form),
+        lambda pair: None if pair[0] == NOTHING else thing.decode(pair),
+        lambda value: [NOTHING, 0] if value is None else thing.encode(value),
+    )
+    possible = _running_actions(compiled) if level == MEDIUM else []
+    running = codec.column(
+        "macro_state", Macro.ACTION, codec.optional(codec.names_of(names.catalogue, "action", possible))
+    )
+
+    def write_running(rows: Rows, value: str | None) -> None:
+        """A wait has all its time left, unless the timer says something else."""
+        running.write(rows, value)
+        verb, item = (
+            (NOTHING, 0) if value is None else tables.catalogue[names.catalogue.index(value), [Row.VERB, Row.ITEM]]
+        )
+        rows["macro_state"][Macro.TIMER] = item if verb == Verb.WAIT else 0
+
+    return codec.group(
         {
-            "position": _position_form(compiled),
-            "facing": one_of(facings, "facing"),
-            "holding": optional(record(_thing_form(compiled), ["item"])),
-            "action": optional(one_of(_running_actions(compiled) if level == MEDIUM else [], "action")),
-            "timer": integer(-MAX_OPTION, compiled.kitchen.max_wait),
+            "position": codec.column("agents", Agent.CELL, cell),
+            "facing": codec.column("agents", Agent.FACING, codec.members_of(Direction, "facing")),
+            "holding": codec.column("agents", slice(Agent.ITEM, Agent.PLATED + 1), hand),
+            "action": running._replace(write=write_running),
+            "timer": codec.span("macro_state", Macro.TIMER, -MAX_OPTION, compiled.kitchen.max_wait),
         }
     )
+
+
+def _counters(compiled: Compiled) -> Part:
+    names, tables, thing = compiled.names, compiled.tables, _thing_codec(compiled)
+    pair = slice(Tile.ITEM, Tile.PLATED + 1)
+
+    def read(rows: Rows) -> list[dict[str, Any]]:
+        tiles = rows["tiles"]
+        return [
+            {"position": _position(compiled, s), **thing.decode(tiles[s][pair])} for s in filled_counters(tables, tiles)
+        ]
+
+    def write(rows: Rows, value: Sequence[Mapping[str, Any]]) -> None:
+        tiles = rows["tiles"]
+        tiles[counters] = empty_tile(tiles.shape[1])
+        for number, counter in enumerate(value, start=1):
+            s = names.tiles.get(tuple(counter["position"]))
+            if s not in counters:
+                raise ValueError(f"counter position {counter['position']} is not a counter")
+            if tiles[s, Tile.ITEM] != NOTHING:
+                raise ValueError(f"counter position {counter['position']} is listed twice")
+            tiles[s, pair] = thing.encode(counter)
+            tiles[s, Tile.PLACED] = number
+        rows["clock"][Clock.PLACEMENTS] = len(value)
+
+    counters = [s for s in tables.groups[Group.COUNTER].tolist() if s != NOTHING]
+    fields = {"position": _position_form(compiled), "item": one_of(names.items, "item"), "plated": boolean}
+    return Part(list_of(record(fields, ["position", "item"]), 0, len(counters), "counters"), read, write)
+
+
+def _placed(compiled: Compiled) -> Part:
+    """Declare the numbers of what lies on counters, ignored if something has been added or taken away."""
+    tables, step = compiled.tables, codec.COUNT.form
+
+    def read(rows: Rows) -> dict[str, Any]:
+        tiles = rows["tiles"]
+        numbers = [tiles[s][Tile.PLACED] for s in filled_counters(tables, tiles)]
+        return {"total": rows["clock"][Clock.PLACEMENTS], "counters": numbers}
+
+    def write(rows: Rows, value: Mapping[str, Any]) -> None:
+        filled = filled_counters(tables, rows["tiles"])
+        if len(value["counters"]) == len(filled):
+            rows["tiles"][filled, Tile.PLACED] = value["counters"]
+            rows["clock"][Clock.PLACEMENTS] = value["total"]
+
+    n_counters = sum(s != NOTHING for s in tables.groups[Group.COUNTER])
+    fields = {"total": step, "counters": list_of(step, 0, n_counters, "counters")}
+    return Part(record(fields, list(fields)), read, write)
+
+
+def _position(compiled: Compiled, s: int) -> list[int]:
+    position: list[int] = compiled.tables.stations[s, [Station.X, Station.Y]].tolist()
+    return position
+
+
+def _utensil(compiled: Compiled, name: str, s: int) -> Part:
+    """Declare a utensil; contents that are left out, or empty, are those of the product's recipe; so is its time."""
+    items, tables = compiled.names.items, compiled.tables
+
+    def read(rows: Rows) -> dict[str, Any]:
+        tile = rows["tiles"]
+        product, contents = tile[Tile.ITEM], tile[Tile.CONTENT : Tile.CONTENT + tile[Tile.COUNT]]
+        derived = {"status": Status(status(np.asarray(tile, np.int32))).name.lower()} if rows.derived else {}
+        return {
+            "position": _position(compiled, s),
+            **derived,
+            "contents": [items[item] for item in contents],
+            "product": None if product == NOTHING else items[product],
+            "timer": tile[Tile.TIMER],
+            "time": tile[Tile.TIME],
+        }
+
+    def write(rows: Rows, value: Mapping[str, Any]) -> None:
+        contents, product = [items.index(item) for item in value.get("contents", ())], value.get("product")
+        capacity, tile = tables.stations[s, Station.CAPACITY], rows["tiles"]
+        if len(contents) > capacity:
+            raise ValueError(f"{name} takes {capacity} items, not {len(contents)}: {value['contents']}")
+        tile[:] = empty_tile(len(tile))
+        if product is not None:
+            tile[Tile.ITEM] = items.index(product)
+            if tables.foods[tile[Tile.ITEM], Food.UTENSIL] != tables.stations[s, Station.UTENSIL]:
+                raise ValueError(f"{product} cannot be made in {name}")
+            recipe = tables.recipes[tables.recipes[:, Recipe.PRODUCT] == tile[Tile.ITEM]][0]
+            contents = contents or recipe[Recipe.INPUT : Recipe.INPUT + recipe[Recipe.COUNT]].tolist()
+            tile[Tile.TIMER], tile[Tile.TIME] = value.get("timer", 0), value.get("time", recipe[Recipe.TIME])
+        tile[Tile.COUNT] = len(contents)
+        tile[Tile.CONTENT : Tile.CONTENT + len(contents)] = contents
+
+    return Part(_utensil_form(compiled), read, write)
 
 
 def _utensil_form(compiled: Compiled) -> Form:
@@ -120,8 +248,10 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
     Raises:
         ValueError: Naming the key, its value and what is allowed.
     """
-    if scene["timestep"] > scene["limit"]:
-        raise ValueError(f"state.timestep must be at most the limit of {scene['limit']}, not {scene['timestep']}")
+    places = [agent["position"] for agent in scene["agents"]]
+    for seat, place in enumerate(places):
+        if place in places[:seat]:
+            raise ValueError(f"agents {places.index(place)} and {seat} both stand at {place}")
     for seat, (agent, memory) in enumerate(zip(scene["agents"], scene["memory"], strict=True)):
         _check_position(compiled, seat, agent["position"])
         if agent["holding"]:

@@ -50,7 +50,7 @@ def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:
     """
     tables = compiled.tables
     counters = [s for s in tables.groups[Group.COUNTER] if s != NOTHING]
-    state.tiles[:, [s for s in counters if tables.access[seat, s] == Access.NONE]] = empty_tile(state)
+    state.tiles[:, [s for s in counters if tables.access[seat, s] == Access.NONE]] = empty_tile(state.tiles.shape[2])
     others = np.arange(state.macro_state.shape[1]) != seat
     state.macro_state[:, others, Macro.STILL] = state.macro_state[:, others, MacroState.REASON] = 0
     if not tables.params[Param.SHOW_LIMIT]:

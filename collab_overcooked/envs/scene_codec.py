@@ -121,9 +121,9 @@ def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = No
     return Codec(forms.one_of(names if allowed is None else allowed, what), names.__getitem__, names.index)
 
 
-def members_of(kind: type[IntEnum], what: str) -> Codec:
-    """Code the members of an enum, in lower case, by their values."""
-    names = {member.value: member.name.lower() for member in kind}
+def members_of(kind: type[IntEnum], what: str, lower: bool = True) -> Codec:
+    """Code the members of an enum, by default in lower case, by their values."""
+    names = {member.value: member.name.lower() if lower else member.name for member in kind}
     values = {name: value for value, name in names.items()}
     return Codec(forms.one_of(list(values), what), names.__getitem__, values.__getitem__)
 

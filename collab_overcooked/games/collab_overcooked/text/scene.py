@@ -47,9 +47,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
     names, tables = compiled.names, compiled.tables
     memory = {
         "still": codec.column("macro_state", Macro.STILL, codec.COUNT),
-        "reason": codec.column(
-            "macro_state", MacroState.REASON, codec.names_of([reason.name for reason in Reason], "reason")
-        ),
+        "reason": codec.column("macro_state", MacroState.REASON, codec.members_of(Reason, "reason", lower=False)),
     }
     stations = {name: int(s) for name, s in zip(names.places, tables.groups[:, 0], strict=True)}
     utensils = {

@@ -141,8 +141,3 @@ def _is_same(stated: Any, actual: Any) -> bool:
     except ValueError:
         return False
     return True
-
-
-def rng_form(max_draws: int = 2**31 - 1) -> Form:
-    """Return the form of a random generator's state, see ``kernels.rng.rng_to_dict``."""
-    return record({"seed": integer(0, 2**64 - 1), "draws": integer(0, max_draws)}, required=("seed", "draws"))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from games.overcooked.world import open_world
 from hidden import hide, reach
 from typer.testing import CliRunner
 
@@ -236,3 +237,25 @@ def test_a_cook_who_waits_makes_room_whoever_carries_something(carrier: int) -> 
     state.players[0, carrier, Player.HAND] = Item.ONION
     game.observe(state, out)
     assert [look(Seen.of(game, state, out, 0, t)).idle for t in range(4)] == [AWAY, WAIT, WAIT, AWAY]
+
+
+def test_of_cooks_who_all_hold_what_no_pot_has_room_for_one_clears_its_hands() -> None:
+    """Otherwise both would wait for ever: nobody could fetch the dish that empties the pot."""
+    world = """
+        XXPXX
+        O1 2X
+        XDXSX
+        1 north holds onion
+        2 north holds onion
+        (2,0) {soup}
+    """
+    for soup, expected in (("onion, onion, onion ready", 1), ("onion, onion", 0)):
+        film = open_world(world.format(soup=soup), action_level="medium", orders=[["onion"] * 3])
+        look = provider_of(film.game)
+        texts = [
+            [option.text for option in look(seen).options[seat] if option.action is not None]
+            for seat in (0, 1)
+            for seen in [Seen.of(film.game, film.state, film.out, seat, 0)]
+        ]
+        assert sum(text.startswith("put on k") for row in texts for text in row) == expected
+        assert sum("put in c0" in row for row in texts) == 1

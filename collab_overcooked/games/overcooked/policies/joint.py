@@ -34,6 +34,7 @@ from collab_overcooked.games.overcooked.policies.distances import find_carries, 
 from collab_overcooked.games.overcooked.policies.full_hands import count_loose, list_needs, send_carrier
 from collab_overcooked.games.overcooked.policies.greedy import assigner, verb_for
 from collab_overcooked.games.overcooked.policies.job_times import job_time
+from collab_overcooked.games.overcooked.policies.task_assignment import clear_hands
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan
@@ -110,6 +111,8 @@ class SoupLook:
                 if players[i, Player.HAND] == item:
                     cell = floor[players[i, Player.Y], players[i, Player.X]]
                     send_carrier(i, item, cell, stations, stands, cells, scratch)
+        if np.all(players[:, Player.HAND] != Item.NONE):  # nobody could fetch a dish
+            clear_hands(stations, stands, floor, players, cells, self.trust, scratch)
 
     def _jobs(self, state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:
         kitchen_assigner, k = self.assigner, int(state.clock[0, Clock.LAYOUT])

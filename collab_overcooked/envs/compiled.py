@@ -71,7 +71,7 @@ class CompiledGame(FullGame):
         layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
-            ``"EVENT LABEL"`` of the event that completes the step.
+            ``"EVENT LABEL FLAGS"`` of the event that completes the step; its flags are the names of fields that are true.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 

@@ -77,7 +77,8 @@ class Practice:
         for seat, done in self._done.items():
             event = step["events"][seat]
             if event is not None:
-                text, steps = f"{event['event']} {event['label']}", self._lessons[seat].items()
+                flags = [name for name, value in event.items() if value is True]
+                text, steps = " ".join([event["event"], event["label"], *flags]), self._lessons[seat].items()
                 done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
 

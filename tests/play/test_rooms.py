@@ -144,6 +144,9 @@ LESSONS = {
     "CraftKitchen-v0": "house, 2 agents, pace 3",
     "Housework-v0": "wash_dishes",
     "Transport-v0": "food, 6 rooms, 2 containers",
+    "KitchenRush-v0": "easy, kitchen, 2 agents",
+    "CollabCapture-v0": "code2024",
+    "CollabEscape-v0": "code2024",
 }
 
 

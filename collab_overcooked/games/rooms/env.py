@@ -190,6 +190,7 @@ class CollabCapture(RoomGame):
     id = "CollabCapture-v0"
     goal = Goal.CAPTURE
     things = ("thief", "button")
+    lesson = (("walk", "moved .*"), ("catch", ".* caught"))
     config_class = CaptureConfig
 
 
@@ -199,4 +200,5 @@ class CollabEscape(RoomGame):
     id = "CollabEscape-v0"
     goal = Goal.ESCAPE
     things = ("killer", "generator")
+    lesson = (("repair", "fixed .*"), ("complete", "fixed .* completed"), ("escape", "moved .* escaped"))
     config_class = EscapeConfig

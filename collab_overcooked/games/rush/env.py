@@ -47,6 +47,11 @@ class KitchenRush(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
+    lesson = (
+        ("ingredients", "TAKE_INGREDIENTS .* advanced.*"),
+        ("cook", "COOK_MEAL .* advanced.*"),
+        ("spices", "TAKE_SPICES .* advanced.*"),
+    )
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config = RushConfig.read(values, options)
@@ -58,6 +63,16 @@ class KitchenRush(CompiledGame):
         self.exact_masks = config.mask == "valid"
         self.sizes = sizes_of(self.compiled.tables)
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
+
+    def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
+        """Return the steps that the scenario's recipes ask for."""
+        recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]
+        needed = {
+            "ingredients": any(recipe.ingredients for recipe in recipes),
+            "cook": any(recipe.cook_time for recipe in recipes),
+            "spices": any(recipe.spices for recipe in recipes),
+        }
+        return tuple(step for step in self.lesson if needed[step[0]])
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -214,3 +229,4 @@ class AlienRush(KitchenRush):
 
     id = "AlienRush-v0"
     language = "alien"
+    lesson = ()  # its texts would translate the alien words

@@ -117,6 +117,11 @@ class SeatView:
         return frozenset()
 
     @property
+    def harmful(self) -> frozenset[int]:
+        """Ids of actions that spoil something in this state although the game accepts them; menus list them late."""
+        return frozenset()
+
+    @property
     def idle_action(self) -> int:
         """Id of the action that does nothing for one step."""
         return int(self._game.idle_action(self._seat))

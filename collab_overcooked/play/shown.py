@@ -62,7 +62,8 @@ def question_of(
     """
     labels = seen.view.action_labels
     hints = [*seen.view.orders, seen.view.recipe or ""]
-    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints)
+    harmful = {labels[seen.view.action_texts[action]] for action in seen.view.harmful}
+    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, harmful)
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
     return {

@@ -19,7 +19,7 @@ from collab_overcooked.play.pictures import SPRITE, difference, joined, picture_
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import frame_of, question_of
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.registry import load_game
+from collab_overcooked.registry import load_game, make
 from collab_overcooked.render import sprites
 from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.svg import cook_svg, icon_svg, station_svg, svg_strokes
@@ -126,3 +126,19 @@ def test_menus_begin_with_what_is_new_and_useful_and_end_with_waiting() -> None:
         "get pork storage0", "goto pan0", "get beef storage0", "get rice storage0", "noop", "wait(3)",
     ]  # fmt: skip
     assert likeliest_first(["put pan0", *actions], actions, ["porkSteak"])[:2] == ["put pan0", "get pork storage0"]
+
+
+def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
+    env = make("KitchenRush-v0")
+    env.reset(seed=1)
+
+    def first() -> str:
+        state, out = env.arrays
+        seen = Seen.of(env.game, state, out, 0, 0)
+        menu = question_of(seen, "act", 0, PlaySettings())["legal"]
+        assert menu[-1] == "do nothing" and menu[-2].startswith("cook ")
+        return menu[0]
+
+    assert first() == "take the ingredients of Fettucine Alfredo at pantry 0"
+    env.step({"agent_0": env.game.parse(first()), "agent_1": 0})
+    assert first() == "cook Fettucine Alfredo at stove 2"

@@ -15,7 +15,7 @@ from collab_overcooked.games.rush.engine.compile import compile_scenario
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.constants import NO_ACTION, NOTHING, Clock, EventColumn, Param, Reason, Verb
 from collab_overcooked.games.rush.engine.observe import mask_actions
-from collab_overcooked.games.rush.engine.rules import why_invalid
+from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
 from collab_overcooked.games.rush.engine.spec import Scenario, load_scenario
 from collab_overcooked.games.rush.engine.state import Out, State, event_of, sizes_of
 from collab_overcooked.games.rush.engine.step import act_batch, observe_batch, reset_batch, step_batch
@@ -185,6 +185,12 @@ class KitchenRush(CompiledGame):
         if reason == Reason.OK:
             return "OK", "Accepted."
         return Reason(reason).name, text.refusal(self.compiled, episode, action, int(reason))
+
+    def ruins_order(self, state: State, i: int, action: int) -> bool:
+        """Return whether an action would ruin its order if the rules accept it."""
+        tables, episode = self.compiled.tables, self._episode(state, i)
+        at, order = self.compiled.parts(action)
+        return bool(would_ruin(state.orders[i, order], tables.dishes[episode, order], tables.areas[episode, at]))
 
     def _after(self, state: State, i: int, earlier: Sequence[int]) -> State:
         """Return a batch of one environment in which the earlier seats have acted."""

@@ -14,6 +14,12 @@ class BoardView(SeatView):
     public_choices = plays_in_turns = True
 
     @cached_property
+    def harmful(self) -> frozenset[int]:
+        """Ids of actions that ruin an order."""
+        actions = range(1, self._game.n_actions)
+        return frozenset(action for action in actions if self._game.ruins_order(self._state, 0, action))
+
+    @cached_property
     def surroundings(self) -> str:
         """The observation as text, without the list of valid actions."""
         return self.text.partition(self._say(LIST))[0].rstrip()

@@ -117,8 +117,8 @@ class SeatView:
         return frozenset()
 
     @property
-    def harmful(self) -> frozenset[int]:
-        """Ids of actions that spoil something in this state although the game accepts them; menus list them late."""
+    def unlikely(self) -> frozenset[int]:
+        """Ids of actions that only spoil or undo something although the game accepts them; menus list them late."""
         return frozenset()
 
     @property

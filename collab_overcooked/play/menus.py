@@ -11,19 +11,19 @@ WORD = re.compile(r"[A-Z]?[a-z]{3,}")
 
 
 def likeliest_first(
-    actions: Sequence[str], earlier: Sequence[str], hints: Iterable[str], harmful: Container[str] = ()
+    actions: Sequence[str], earlier: Sequence[str], hints: Iterable[str], unlikely: Container[str] = ()
 ) -> list[str]:
     """Return actions in the order in which people look for them.
 
     First what was not possible at the question before, then what names something of the orders or the recipe, then
-    kinds of actions of which there are few. What spoils something comes late; waiting and talking come last. Among
-    equals the order of the game stays.
+    kinds of actions of which there are few. What only spoils or undoes something comes late; waiting and talking come
+    last. Among equals the order of the game stays.
 
     Args:
         actions: Texts of possible actions.
         earlier: Those of the question before; empty for the first one, at which nothing counts as new.
         hints: Names of orders, and the recipe where the seat knows it.
-        harmful: Actions that spoil something.
+        unlikely: Actions that only spoil or undo something.
     """
     known, useful_terms = set(earlier), _terms(" ".join(hints))
     kinds = Counter(map(_kind, actions))
@@ -31,7 +31,7 @@ def likeliest_first(
     def rank(action: str) -> tuple[bool, bool, bool, bool, int]:
         new = bool(known) and action not in known
         useful = bool(_terms(action) & useful_terms)
-        return WAITING.match(action) is not None, action in harmful, not new, not useful, kinds[_kind(action)]
+        return WAITING.match(action) is not None, action in unlikely, not new, not useful, kinds[_kind(action)]
 
     return sorted(actions, key=rank)
 

@@ -62,8 +62,8 @@ def question_of(
     """
     labels = seen.view.action_labels
     hints = [*seen.view.orders, seen.view.recipe or ""]
-    harmful = {labels[seen.view.action_texts[action]] for action in seen.view.harmful}
-    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, harmful)
+    unlikely = {labels[seen.view.action_texts[action]] for action in seen.view.unlikely}
+    legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
     menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
     return {

@@ -167,7 +167,8 @@ class Card:
         icon: Icon at the left, None for none.
         size: Height of the icon in lines; 0 for the height of all lines.
         rule: Whether a thin line is drawn above it.
-        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: its position on pages.
+        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: its position on pages;
+            ``"heading"`` is left out there.
     """
 
     lines: tuple[Line | Bar, ...]

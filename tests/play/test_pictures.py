@@ -142,3 +142,18 @@ def test_menus_of_rush_offer_no_cooking_that_ruins_an_order_first() -> None:
     assert first() == "take the ingredients of Fettucine Alfredo at pantry 0"
     env.step({"agent_0": env.game.parse(first()), "agent_1": 0})
     assert first() == "cook Fettucine Alfredo at stove 2"
+
+
+def test_menus_of_alien_rush_do_not_tell_what_ruins_an_order() -> None:
+    game = load_game("AlienRush-v0")
+    assert not Seen.of(game, *reach(game, 1, 0), 0, 0).view.unlikely
+
+
+def test_menus_of_cuisineworld_offer_to_put_ingredients_back_late() -> None:
+    env = make("CuisineWorld-v0", level="level_3", agents=2)
+    env.reset(seed=1)
+    for action in ("goto storage0", "get tuna storage0"):
+        env.step({"agent_0": env.game.parse(action), "agent_1": 0})
+    menu = question_of(Seen.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"]
+    places = [menu.index(action) for action in ("goto chopboard0", "put storage0")]
+    assert places == sorted(places)

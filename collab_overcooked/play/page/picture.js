@@ -120,6 +120,7 @@ export class Picture {
     if (!board) return;
     const [width, height] = board.size, room = this.room();
     const foot = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.n && cell.y + 1.2 > height) ? 0.35 : 0;
+    this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
     const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
     this.tile = (fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead

@@ -40,6 +40,9 @@ picture.room = () => {
 };
 const redraw = () => { if (picture.size) picture.resize(); };
 addEventListener("resize", redraw);
+// Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the time.
+const above = new ResizeObserver(() => { if (picture.size && picture.room().height < picture.height - 2) redraw(); });
+for (const id of ["hud", "orders"]) above.observe($(id));
 function flash(gain, text, kind) {
   const big = $("flash");
   big.textContent = text.replace(/-?\d+/, (gain > 0 ? "+" : "") + gain);

@@ -89,6 +89,15 @@ def test_every_level_has_a_picture(name, agents, tile):
     assert all(f"{name}: " in ansi(level, scene) for name, kind in kinds if kind != "storage")
 
 
+@pytest.mark.parametrize("agents", [1, 2, 3, 4])
+def test_every_tool_is_drawn_and_no_counter_over_it(agents):
+    level, scene = start_scene("level_3", agents)
+    board = sheet(level, scene).parts[0]
+    places = [(round(x, 6), round(y, 6)) for (x, y), _ in board.cells]
+    assert len(set(places)) == len(places)
+    assert {cell.caption for _, cell in board.cells if cell.targets} == set(level.locations)
+
+
 def test_all_scenes_of_a_level_have_one_size(burgers, scene):
     level = burgers[0]
     size = rgb(level, scene).shape

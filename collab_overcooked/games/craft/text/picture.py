@@ -34,6 +34,7 @@ from collab_overcooked.render.model import (
     held_spans,
     share_of,
 )
+from collab_overcooked.render.sprites import sprite_names
 
 Scene = Mapping[str, Any]
 PANEL = 34  # width in font sizes
@@ -54,6 +55,11 @@ def icon_of(item: str) -> Icon:
     return Icon("", (COLOURS.get(meat, meat),), finish="baked" if cooked else "", text=item)
 
 
+def _animal_icon(kind: str, gives: str) -> Icon:
+    """Return the icon of an animal; one without a sprite is drawn as its meat."""
+    return Icon(kind, text=gives) if kind in sprite_names() else icon_of(gives)
+
+
 COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods with the colours of meat that has another name
 
 
@@ -67,7 +73,7 @@ def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
         furnace = scene["furnaces"][place.name]
         items = tuple(icon_of(slot["item"]) for slot in (furnace["input"], furnace["output"]) if slot)
     elif place.role == "mob" and place.name not in scene["gone"]:
-        items = (icon_of(place.gives),)
+        items = (_animal_icon(place.kind, place.gives),)
     sprite = "mob" if place.name in scene["gone"] else SPRITES[place.role]
     kind = place.name.rstrip("0123456789")  # commands to the nearest place of a kind may refer to it too
     targets = tuple(dict.fromkeys((place.name, kind)))

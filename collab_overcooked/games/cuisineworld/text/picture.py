@@ -114,7 +114,7 @@ def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, in
     """
     count = len(level.kitchen)
     upper = -(-count // 2)
-    depth = CAPTION + COOK * (-(-agents // 2) + 1) + 0.1
+    bottom = round(1 + CAPTION + COOK * (-(-agents // 2) + 1) + 0.1, 2)
     places: list[tuple[Point, Point, int]] = []
     for at in range(count):
         if at < upper:
@@ -122,8 +122,8 @@ def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, in
             places.append(((x, 0.0), (x + 0.5, 1 + CAPTION), 1))
         else:
             x = 0.5 + 2 * (at - upper) + (2 * upper - count)
-            places.append(((x, 1 + depth), (x + 0.5, 1 + depth - COOK), -1))
-    return (2.0 * upper, round(2 + depth + CAPTION, 2)), places
+            places.append(((x, bottom), (x + 0.5, bottom - COOK), -1))
+    return (2.0 * upper, bottom + 1 + CAPTION), places
 
 
 def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
@@ -132,7 +132,7 @@ def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
         corner: _tool_cell(level, at, name, scene["tools"][name])
         for at, (name, (corner, _, _)) in enumerate(zip(level.locations, places, strict=True))
     }
-    bottom = size[1] - 1 - CAPTION
+    bottom = round(size[1] - 1 - CAPTION, 2)
     walls = [(k - 0.5, y) for y in (0.0, bottom) for k in range(round(size[0]) + 1)]
     cells = (*tools.items(), *((at, Cell("counter")) for at in walls if at not in tools))
     rows = [(y, min(1.0, bottom - y)) for y in range(1, -(-round(100 * bottom) // 100))]
@@ -231,7 +231,8 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     counts = [(f"{name} {scene[key]}", colour if scene[key] else GREY) for name, key, colour in COUNTS]
     cards = [clock(f"Step {scene['timestep']} of {scene['limit']}", counts, scene["timestep"], scene["limit"])]
     cards += [_agent_card(*row) for row in zip(cooks, names, scene["agents"], strict=True)]
-    cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),))]
+    heading = "heading" if scene["orders"] else "order"
+    cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),), kind=heading)]
     cards += [_order_card(level, order, lifetimes) for order in scene["orders"]]
     lines = 2.5 + 2.5 * len(cooks) + 1.5 + 2.5 * level.max_open_orders
     kinds = zip(level.locations, level.kitchen, strict=True)

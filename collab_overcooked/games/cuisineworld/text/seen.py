@@ -25,6 +25,14 @@ class KitchenView(SeatView):
         """The observation for people; language agents get the original's text."""
         return self._say(surroundings(self.scene, self._seat))
 
+    @cached_property
+    def unlikely(self) -> frozenset[int]:
+        """Ids of actions that put ingredients back."""
+        level, commands = self._game.compiled.level, self._game.compiled.names.catalogue
+        places = zip(level.locations, level.kitchen, strict=True)
+        back = {f"put {name}" for name, kind in places if level.tools[kind].role == "storage"}
+        return frozenset(action for action in range(self._game.n_actions) if commands[action] in back)
+
     def commands(self, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""
         game = self._game

@@ -72,7 +72,9 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
     most = max(len(episode.areas) for episode in scenario.episodes)
     bottom = 0.15 + -(-most // 2) * (high + CAPTION)
     corners = area_corners(scenario, len(scene["areas"]))
-    cells = tuple(cell for area, at in zip(scene["areas"], corners, strict=True) for cell in _area_cells(area, at))
+    cells = tuple(
+        cell for area, at in zip(scene["areas"], corners, strict=True) for cell in _area_cells(area, at, (wide, high))
+    )
     width = 2 * wide + 1.0
     step = width / max(1, scene["agents"])
     cooks = tuple(
@@ -82,9 +84,9 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
     return Board((width, bottom + 1.25), cells, cooks, 1.2, patches, FLOOR)
 
 
-def _area_cells(area: Mapping[str, Any], at: Point) -> list[tuple[Point, Cell]]:
+def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, Cell]]:
     """Return the cells of an area: its station with free action spaces, then its stock."""
-    name, (left, top) = f"{area['kind']} {area['id']}", at
+    name, (left, top), (wide, high) = f"{area['kind']} {area['id']}", at, size
     free, total = area["spaces"], area["spaces_per_turn"]
     station = Cell(
         SPRITES.get(area["kind"], area["kind"]),
@@ -92,7 +94,9 @@ def _area_cells(area: Mapping[str, Any], at: Point) -> list[tuple[Point, Cell]]:
         progress=Progress(free, total, f"{free} of {total} free"),
         targets=(name,),
     )
-    cells = [(at, station)]
+    last = round(top + high - 1, 2)  # nothing is beside the caption below the last row
+    middle = 0 if area["stock"] else (wide - 1) / 2
+    cells = [((round(left + middle, 2), last), station)]
     for k, (good, count) in enumerate(area["stock"].items()):
         icon = good_icon(good, area["kind"] == "spicebag", not count, " ")
         place = round(left + 1 + k % GOODS_IN_LINE, 2), round(top + k // GOODS_IN_LINE, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.rush.text.text import LIST
 
@@ -14,8 +15,10 @@ class BoardView(SeatView):
     public_choices = plays_in_turns = True
 
     @cached_property
-    def harmful(self) -> frozenset[int]:
-        """Ids of actions that ruin an order."""
+    def unlikely(self) -> frozenset[int]:
+        """Ids of actions that ruin an order; none in a lexicon, whose words players have to find out."""
+        if plain(self._game) is not self._game:
+            return frozenset()
         actions = range(1, self._game.n_actions)
         return frozenset(action for action in actions if self._game.ruins_order(self._state, 0, action))
 

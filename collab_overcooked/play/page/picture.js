@@ -88,6 +88,8 @@ export class Picture {
     }
     const changed = [...Object.keys(put), ...drop];
     this.sheet.style.setProperty("--slide", `${this.calm ? 0 : seconds}s`);
+    for (const key of changed) if (/^[knr]/.test(key)) this.#card(key);  // before the board, which takes the room they leave
+    this.#sortCards();
     const sized = changed.includes("board") && JSON.stringify(before.get("board")) !== JSON.stringify(this.values.get("board"));
     if (sized || !this.tile) this.resize();
     else {
@@ -96,8 +98,6 @@ export class Picture {
       if (this.ahead) this.#cook(`a:${this.own}`);
       if (seconds && !this.calm) this.#fly(before, changed, seconds);
     }
-    for (const key of changed) if (/^[knr]/.test(key)) this.#card(key);
-    this.#sortCards();
     this.#earned(before);
     this.#follow(seconds > 0);
   }

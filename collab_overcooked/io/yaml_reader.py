@@ -17,7 +17,7 @@ Marks = dict[KeyPath, tuple[str, int]]
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
 MAX_VALUES = 50_000  # values behind an alias count at every use
-WHOLE = re.compile(r"[-+]?[0-9]+[eE]\+?[0-9]+")
+EXPONENT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 
@@ -46,7 +46,7 @@ class _Loader(yaml.SafeLoader):
 
 
 _Loader.add_implicit_resolver(  # YAML 1.1 reads 1e-3 as a string
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+\Z"), list("-+0123456789")
+    "tag:yaml.org,2002:float", re.compile(rf"^{EXPONENT.pattern}\Z"), list("-+.0123456789")
 )
 
 
@@ -147,8 +147,8 @@ class _Constructor:
             return node.value
         try:
             value = self.loader.construct_object(node)
-            # An integer may be written as 1e6, for example a number of steps.
-            return int(value) if kind == "float" and WHOLE.fullmatch(node.value) and value.is_integer() else value
+            # An integer may be written as 1e6 or 1.6e5, for example a number of steps.
+            return int(value) if kind == "float" and EXPONENT.fullmatch(node.value) and value.is_integer() else value
         except (ValueError, KeyError, IndexError, OverflowError):  # `!!bool x`, a number of 10,000 digits
             quoted = node.value if len(node.value) < 40 else f"{node.value[:40]}..."
             raise self._error(node, f"{quoted!r} cannot be read as {kind}") from None

@@ -1,10 +1,10 @@
-"""Cross-play of a pool of networks, in batches and one episode after the other, in the same run on this machine.
+"""Cross-play and records of networks, in batches and one episode after the other, in the same run on this machine.
 
 python benchmarks/batched_play.py                                    # 20 networks, 100 episodes of 400 steps each
 python benchmarks/batched_play.py --pool 4 --episodes 10             # fewer
 
 The pool is the built-in policy of a layout with different noise on its weights. The unbatched path plays the first
-``--single`` episodes of the first pair only, whose returns must be those of the batch.
+``--single`` episodes of the first pair only, whose returns and records must be those of the batch.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import json
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, read_policy
 from collab_overcooked.registry import make
-from collab_overcooked.runner.batched import play_returns
-from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.batched import batch_jobs, play_returns
+from collab_overcooked.runner.episode import Limits, play_episode
+from collab_overcooked.runner.jobs import EpisodeJob
 from collab_overcooked.runner.teams import make_team
 
 NOISE = 0.02  # standard deviation, relative to that of a layer's weights
@@ -58,8 +60,13 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         began = time.perf_counter()
         together = play_returns("Overcooked-v0", options, team, seeds[:episodes])
         batched = episodes * steps / (time.perf_counter() - began)
-        for record, value in zip(records, together, strict=False):
+        jobs = [_job(options, team, seed) for seed in seeds[:episodes]]
+        began = time.perf_counter()
+        written = [record for batch in batch_jobs(jobs) for record in batch.run()]
+        recorded = episodes * steps / (time.perf_counter() - began)
+        for record, value, other in zip(records, together, written, strict=False):
             assert measure(record, ["return"])["return"] == value
+            assert record["steps"] == other["steps"]
         began = time.perf_counter()
         cross_play("Overcooked-v0", pool, options=options, episodes=episodes, workers=workers)
         seconds = time.perf_counter() - began
@@ -72,7 +79,14 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         "pair_unbatched": round(alone),
         "pair_batched": round(batched),
         "ratio": round(batched / alone, 1),
+        "pair_records": round(recorded),
+        "ratio_records": round(recorded / alone, 1),
     }
+
+
+def _job(options: Mapping[str, Any], team: Sequence[str], seed: int) -> EpisodeJob:
+    names: dict[str, Any] = {"env_id": "Overcooked-v0", "env_kwargs": options, "team": tuple(team), "task": ""}
+    return EpisodeJob(**names, seed=seed, limits=Limits(), episode=seed)
 
 
 def main() -> None:

@@ -1,17 +1,105 @@
-"""Say how well trained policies play."""
+"""Say how well trained policies play, by many games at once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.evaluation.batch_games import Games, play_games
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import PolicyFile
+from collab_overcooked.policies.trained import TrainedPolicy
+from collab_overcooked.runner.batched import play_steps
 
-__all__ = ["GAMES", "Games", "play_games", "score"]
+Array = np.ndarray
 GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its tables
+
+
+@dataclass(frozen=True)
+class Games:
+    """Results of many games.
+
+    Attributes:
+        returns: float64 (games,): the seats' mean sum of rewards.
+        shaped: float64 (games,): the same of shaped rewards, 0 in games that have none.
+        completed: int64 (games,): orders served; None for games that do not count them by themselves.
+        expired: int64 (games,): orders that were not served in time; None for games that do not count them.
+        events: int64 (games, seats, events): how often each event happened; None for games that do not count them.
+    """
+
+    returns: Array
+    shaped: Array
+    completed: Array | None = None
+    expired: Array | None = None
+    events: Array | None = None
+
+
+def play_games(
+    game: FullGame,
+    team: Sequence[PolicyFile],
+    games: int = GAMES,
+    seed: int = 0,
+    mode: str | None = None,
+    watch: Callable[[int, Any, Array], None] = lambda t, state, over: None,
+) -> Games:
+    """Play whole games with trained policies, each with the observations that it was trained on.
+
+    Args:
+        game: Compiled game.
+        team: Policy of each seat.
+        games: Played at once.
+        seed: Seed of the batch; game k is the episode of ``play_episode`` with seed ``derive_seeds(seed, games)[k]``,
+            in games that are not played turn by turn.
+        mode: How all play; each policy's own mode if None.
+        watch: See ``runner.batched.play_steps``.
+    """
+    batch = BatchEnv(game, games)
+    tally = _Tally(game, batch)
+    policies = [partial(TrainedPolicy, file, mode) for file in team]
+    names = (TrainedPolicy.name,) * len(team)
+    for step in play_steps(batch, policies, names, derive_seeds(seed, games), watch):
+        tally.add(step.rewards, step.infos, step.running)
+    return tally.games()
+
+
+class _Tally:
+    """Sums over the steps of many games.
+
+    Args:
+        game: Compiled game.
+        batch: The games.
+    """
+
+    def __init__(self, game: FullGame, batch: BatchEnv) -> None:
+        self._out = batch.out
+        self._returns, self._shaped = np.zeros(batch.num_envs), np.zeros(batch.num_envs)
+        self._count_orders: Callable[[Any], Array] | None = getattr(game, "order_counts", None)
+        self._count_events: Callable[[Any], Array] | None = (
+            getattr(game, "event_counts", None) if getattr(game, "event_names", ()) else None
+        )
+        self._orders = np.zeros((2, batch.num_envs), np.int64)
+        self._events = None if self._count_events is None else np.zeros_like(self._count_events(batch.out), np.int64)
+
+    def add(self, rewards: Array, infos: Mapping[str, Array], running: Array) -> None:
+        """Add a step of the games that were running before it, bool (games,)."""
+        self._returns += rewards.mean(1) * running
+        if "shaped_reward" in infos:
+            self._shaped += infos["shaped_reward"].mean(1) * running
+        if self._count_orders is not None:
+            self._orders += self._count_orders(self._out) * running
+        if self._count_events is not None and self._events is not None:
+            self._events += self._count_events(self._out) * running[:, None, None]
+
+    def games(self) -> Games:
+        """Return the sums; None for what the game does not count."""
+        completed, expired = (None, None) if self._count_orders is None else self._orders
+        return Games(self._returns, self._shaped, completed, expired, self._events)
 
 
 def score(

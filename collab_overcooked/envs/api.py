@@ -126,6 +126,10 @@ class Game(Protocol):
         """Return ``step`` and ``reset`` bound to the arrays of a batch, which makes frequent calls faster."""
         return BoundBatch(functools.partial(self.step, state, actions, out), functools.partial(self.reset, state, out))
 
+    def bind_observe(self, state: Any, out: Any) -> Callable[[], None]:
+        """Return ``observe`` bound to the arrays of a batch, which makes frequent calls faster."""
+        return functools.partial(self.observe, state, out)
+
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the last step's reason codes, (B, N) int32, 0 for accepted actions; a view of ``out``."""
 

@@ -375,6 +375,16 @@ class CompiledGame(FullGame):
         out.fresh[:] = True
         self._show(state, out)
 
+    def bind_observe(self, state: Any, out: Any) -> Callable[[], None]:
+        """Return ``observe`` with its arrays bound to the kernels, which must not be replaced."""
+        show = bind_all(*(bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)))
+
+        def observe() -> None:
+            out.fresh[:] = True
+            show()
+
+        return observe
+
     def _show(self, state: Any, out: Any) -> None:
         for kernel, arguments in self.observe_calls(state, out):
             bind(kernel, *arguments)()

@@ -7,31 +7,30 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from collab_overcooked.metrics.registry import measure
 from collab_overcooked.runner.batched import play_returns
-from collab_overcooked.runner.episode import Limits, derive_seed
-from collab_overcooked.runner.jobs import EpisodeJob, cached_env, cached_team
+from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.teams import MakePolicy
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairEpisode(EpisodeJob):
+class PairEpisode:
     """Episode of a pair, of which only the return is kept.
 
     Attributes:
+        env_id: Registered id.
+        env_kwargs: Options of the environment.
+        team: Policy specs in seat order.
+        seed: Seed of the environment.
+        episode: Number of the episode.
         pair: Numbers of the policy in seat 0 and of the one in the other seats.
     """
 
+    env_id: str
+    env_kwargs: Mapping[str, Any]
+    team: tuple[str, ...]
+    seed: int
+    episode: int
     pair: tuple[int, int]
-
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode, and say who earned what."""
-        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
-        return [self.result(measure(record, ["return"])["return"])]
-
-    def result(self, earned: float) -> dict[str, Any]:
-        """Return what the journal keeps."""
-        return {"cell": (*self.pair, self.episode), "return": earned}
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,9 @@ class PairBatch:
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the episodes, and say who earned what."""
         first = self.jobs[0]
-        earned = play_returns(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
-        pairs = zip(self.jobs, earned, strict=True)
-        return [
-            line for job, returned in pairs for line in (job.run(make) if returned is None else [job.result(returned)])
-        ]
+        returns = play_returns(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
+        cells = [(*job.pair, job.episode) for job in self.jobs]
+        return [{"cell": cell, "return": value} for cell, value in zip(cells, returns, strict=True)]
 
 
 def plan_pairs(
@@ -65,9 +62,7 @@ def plan_pairs(
                 env_id=env_id,
                 env_kwargs=dict(options),
                 team=(specs[i], *[specs[j]] * (n_agents - 1)),
-                task="",
                 seed=derive_seed(seed, "crossplay", k),
-                limits=Limits(),
                 episode=k,
                 pair=(i, j),
             )

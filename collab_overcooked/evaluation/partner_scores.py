@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation.batch_games import play_games
 from collab_overcooked.evaluation.journal import LineJournal
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
 from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, file_digest, read_policy
 from collab_overcooked.policies.registry import find_policy, policy_paths, weight_files
-from collab_overcooked.runner.episode import derive_seed, play_episode
-from collab_overcooked.runner.jobs import cached_env, cached_team, plugins_of
+from collab_overcooked.runner.batched import play_returns
+from collab_overcooked.runner.episode import derive_seed
+from collab_overcooked.runner.jobs import plugins_of
 from collab_overcooked.runner.records import resumable
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
@@ -173,28 +172,9 @@ class CellJob:
     line: Mapping[str, Any]
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the games: at once if networks of policy files sit in all seats, one after the other otherwise."""
-        env = cached_env(self.env_id, self.env_kwargs)
-        starts = [derive_seed(self.seed, "partners", k) for k in range(self.episodes)]
-        networks = [network_of(spec) for spec in self.team]
-        if all(file is not None for file in networks):
-            seed = derive_seed(self.seed, *self.team)
-            files = [file for file in networks if file is not None]
-            played = play_games(env.game, files, self.episodes, seed, starts=starts, max_cycles=env.max_cycles)
-            returns = played.returns.tolist()
-        else:
-            team = cached_team(self.team, make)
-            returns = [measure(play_episode(env, team, start), ["return"])["return"] for start in starts]
-        return [{**self.line, "returns": returns}]
-
-
-def network_of(spec: str) -> PolicyFile | None:
-    """Return the policy file of a spec with its mode of play; None for other policies."""
-    record, text = find_policy(spec)
-    if record.name != "ppo":
-        return None
-    file, mode = read_policy(policy_paths(spec)[0]), text.partition(",")[2]
-    return replace(file, meta={**file.meta, "mode": mode}) if mode else file
+        """Play the games, at once where the policies allow it."""
+        seeds = [derive_seed(self.seed, "partners", k) for k in range(self.episodes)]
+        return [{**self.line, "returns": play_returns(self.env_id, self.env_kwargs, self.team, seeds, make)}]
 
 
 def plan_cells(

@@ -9,6 +9,7 @@ from typing import Any
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
+from collab_overcooked.runner.batched import batch_jobs
 from collab_overcooked.runner.jobs import Evaluation, clear_env_cache
 from collab_overcooked.runner.records import RECORDS, RunFolder, key_of, resumable
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -95,7 +96,7 @@ def evaluate(
         if folder.records:
             note(f"{folder.path}: continuing, {len(folder.records)} of {len(keys)} episodes are there")
         successes = sum(record["success"] for record in folder.records.values())
-        for record in run_jobs([[pending]], chosen, make, stop):
+        for record in run_jobs([[batch_jobs(pending, make)]], chosen, make, stop):
             if key_of(record) in folder.records:  # of a job that was stopped half way
                 continue
             folder.append(record)

@@ -1,19 +1,24 @@
 """Seats of many episodes that are played at once, with the same decisions as if played one by one.
 
 A network decides for all episodes in one forward pass. Sums of a batch are rounded differently from those of a single
-row, so choices between nearly equal actions are repeated with the row alone. All randomness derives from the episode's
-seed.
+row, so choices between nearly equal actions are repeated with the row alone. Observations in another encoding than the
+environment's are computed once a step for all seats that read it. All randomness derives from the episode's seed.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame, rows
-from collab_overcooked.policies.api import EnvInfo, Policy, Seen
+from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, ActionHistory
+from collab_overcooked.policies.api import EnvInfo, Policy, ReportsUsage, Seen, TeamAware
+from collab_overcooked.policies.observation import Observer
+from collab_overcooked.policies.per_game import PerGamePolicy
 from collab_overcooked.policies.policy_file import preferences
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.policies.trained import NetworkPolicy
@@ -25,16 +30,70 @@ DRAWS = 64  # decisions for which an episode's noise is drawn at once
 ALONE = -1  # instead of an action: this episode has to be played by itself
 
 
+class Views:
+    """What the policies of a batch of episodes read besides the environment's observations.
+
+    Args:
+        batch: The episodes, at their start.
+
+    Attributes:
+        past: The last actions of all seats, in games in which they are public.
+    """
+
+    def __init__(self, batch: BatchEnv) -> None:
+        self.batch = batch
+        self.past = ActionHistory(batch.num_envs, batch.n_agents, batch.game.n_actions, MAX_PAST_ACTIONS)
+        self._public = batch.game.seen(batch.state, 0, 0).public_actions
+        self._encodings: dict[str, _Encoding] = {}  # by options
+
+    def advance(self, actions: Array) -> None:
+        """Log the actions (E, N) of a step."""
+        if self._public:
+            self.past.push(actions)
+        for encoding in self._encodings.values():
+            encoding.fresh = False
+
+    def observations(self, observer: Observer) -> Array:
+        """Return the observations of all seats (E, N, ...) in the encoding of an observer."""
+        batch, variant = self.batch, observer.variant
+        if observer.same:
+            out = batch.out
+        else:
+            key = json.dumps(variant.kwargs, sort_keys=True)
+            encoding = self._encodings.get(key)
+            if encoding is None:
+                encoding = self._encodings[key] = _Encoding(batch, variant)
+            out = encoding.current()
+        shape = variant.single_observation_space.shape
+        observations: Array = out.observations.reshape(batch.num_envs, batch.n_agents, *shape)
+        return observations
+
+
+class _Encoding:
+    """Observations of a batch as another game encodes them."""
+
+    def __init__(self, batch: BatchEnv, variant: FullGame) -> None:
+        self.fresh = False
+        self._out = variant.alloc(batch.num_envs)[1]
+        self._observe = variant.bind_observe(batch.state, self._out)
+
+    def current(self) -> Any:
+        """Return the arrays with the observations of the present state."""
+        if not self.fresh:
+            self._observe()
+            self.fresh = True
+        return self._out
+
+
 class Seat(Protocol):
     """Seat of a batch of episodes."""
 
-    def act(self, asked: Array, observations: Array, masks: Array, timestep: int) -> Array:
+    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
         """Return the actions of some episodes.
 
         Args:
             asked: Numbers of the episodes, int64 (n,).
-            observations: The seat's observations in all episodes (E, ...).
-            masks: Its action masks, int8 (E, A).
+            masks: The seat's action masks in all episodes, int8 (E, A).
             timestep: Steps taken so far.
 
         Returns:
@@ -47,27 +106,21 @@ class NetworkSeat:
 
     Args:
         policy: The network, after a reset for this seat.
-        state: State of the batch.
+        views: What policies read.
         seat: Index of the agent.
         seeds: Seed of the policy in each episode.
     """
 
-    def __init__(self, policy: NetworkPolicy, state: Any, seat: int, seeds: Sequence[int]) -> None:
-        self._policy, self._state, self._seat = policy, state, seat
+    def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Sequence[int]) -> None:
+        self._policy, self._views, self._seat = policy, views, seat
         self._rngs = [policy.generator(seed, seat) for seed in seeds]
         self._noise: Array | None = None  # (E, DRAWS, A)
         self._drawn = np.full(len(seeds), DRAWS)  # draws used of each row
-        observer = policy.observer
-        self._variant = None if observer.same else observer.variant
-        self._out = None if observer.same else observer.variant.alloc(len(seeds))[1]
 
-    def act(self, asked: Array, observations: Array, masks: Array, timestep: int) -> Array:
+    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
         """Choose by one forward pass; see ``Seat``."""
-        if self._variant is not None:
-            self._variant.observe(self._state, self._out)
-            shape = self._variant.single_observation_space.shape
-            observations = self._out.observations[:, self._seat].reshape(-1, *shape)  # type: ignore[union-attr]
-        seen = observations[asked]
+        observations = self._views.observations(self._policy.observer)
+        seen = self._views.past.append_to(observations, self._policy.history)[asked, self._seat]
         logits = np.concatenate([self._policy.logits(seen[k : k + ROWS]) for k in range(0, len(seen), ROWS)])
         allowed = masks[asked, : logits.shape[1]]
         noise = self._draw(asked, logits.shape[1]) if self._policy.mode == "sample" else None
@@ -96,45 +149,59 @@ class PolicySeat:
 
     Args:
         policies: One for each episode, after their resets.
-        game: Compiled game.
-        state: State of the batch.
+        views: What policies read.
         seat: Index of the agent.
     """
 
-    def __init__(self, policies: Sequence[Policy], game: FullGame, state: Any, seat: int) -> None:
-        self._policies, self._game, self._state, self._seat = policies, game, state, seat
+    def __init__(self, policies: Sequence[Policy], views: Views, seat: int) -> None:
+        self._policies, self._views, self._seat = policies, views, seat
 
-    def act(self, asked: Array, observations: Array, masks: Array, timestep: int) -> Array:
+    def act(self, asked: Array, masks: Array, timestep: int) -> Array:
         """Ask one policy after the other; see ``Seat``."""
-        chosen = np.full(len(asked), ALONE)
+        chosen, batch = np.full(len(asked), ALONE), self._views.batch
+        observations = batch.out.observations.reshape(*masks.shape[:1], -1, *batch.single_observation_space.shape)
         for row, episode in enumerate(asked.tolist()):
-            view = self._game.seen(self._state, episode, self._seat)
-            mask = masks[episode]
-            answer = self._policies[episode].act(Seen(self._seat, timestep, observations[episode], mask.copy(), view))
+            view, mask = batch.game.seen(batch.state, episode, self._seat), masks[episode]
+            seen = Seen(self._seat, timestep, observations[episode, self._seat], mask.copy(), view)
+            answer = self._policies[episode].act(seen)
             if isinstance(answer, (int, np.integer)) and 0 <= answer < len(mask) and mask[answer]:
                 chosen[row] = answer
         return chosen
 
 
+def plays_in_batches(policy: Policy, env_id: str) -> bool:
+    """Return whether many episodes of a policy in a game can be played at once, see ``Policy``.
+
+    Raises:
+        ValueError: If it is a policy by role that does not play this game.
+    """
+    if isinstance(policy, PerGamePolicy):
+        policy = policy.policy_of(env_id)
+    if isinstance(policy, (TeamAware, ReportsUsage)):
+        return False
+    return _is_network(policy) or bool(getattr(policy, "batched", False))
+
+
+def _is_network(policy: Policy) -> bool:
+    return isinstance(policy, NetworkPolicy) and type(policy).act is NetworkPolicy.act
+
+
 def make_seat(
-    make: Callable[[], Policy], game: FullGame, state: Any, seat: int, names: tuple[str, ...], seeds: Sequence[int]
-) -> Seat | None:
+    make: Callable[[], Policy], views: Views, seat: int, names: tuple[str, ...], seeds: Sequence[int]
+) -> Seat:
     """Return a seat of a batch of episodes.
 
     Args:
-        make: Returns a new policy.
-        game: Compiled game.
-        state: State of the batch, at its start.
+        make: Returns a new policy for which ``plays_in_batches`` holds.
+        views: What policies read, at the start of the episodes.
         seat: Index of the agent.
         names: Names of all policies, by seat.
         seeds: Seed of the policy in each episode.
 
-    Returns:
-        None for a policy that does not say that it can play so, see ``Policy``.
-
     Raises:
         ValueError: If the policy cannot play the game.
     """
+    game, state = views.batch.game, views.batch.state
 
     def begin(policy: Policy, episode: int) -> Policy:
         needs = getattr(policy, "needs_simulator", False)
@@ -143,9 +210,6 @@ def make_seat(
         return policy
 
     first = begin(make(), 0)
-    if isinstance(first, NetworkPolicy) and type(first).act is NetworkPolicy.act:
-        # Past actions are in a seat's ``Seen`` of a single episode only.
-        return None if first.reads_history else NetworkSeat(first, state, seat, seeds)
-    if not getattr(first, "batched", False):
-        return None
-    return PolicySeat([first, *(begin(make(), k) for k in range(1, len(seeds)))], game, state, seat)
+    if isinstance(first, NetworkPolicy) and _is_network(first):
+        return NetworkSeat(first, views, seat, seeds)
+    return PolicySeat([first, *(begin(make(), k) for k in range(1, len(seeds)))], views, seat)

@@ -47,25 +47,27 @@ class PerGamePolicy:
         Raises:
             ValueError: If there is none, or it does not accept the parameters of the spec.
         """
-        game_id = info.game.id
-        if game_id not in self._factories:
-            raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
-        if game_id not in self._made:
-            self._made[game_id] = load_factory(self._factories[game_id])(self._text)
-        self._player = self._made[game_id]
+        self._player = self.policy_of(info.game.id)
         self._player.name = self.name
         if self._team and isinstance(self._player, TeamAware):
             self._player.join(self._team)
         self._player.reset(seat, info, seed)
 
+    def policy_of(self, game_id: str) -> Policy:
+        """Return the policy of a game, the same one each time.
+
+        Raises:
+            ValueError: If there is none, or it does not accept the parameters of the spec.
+        """
+        if game_id not in self._factories:
+            raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
+        if game_id not in self._made:
+            self._made[game_id] = load_factory(self._factories[game_id])(self._text)
+        return self._made[game_id]
+
     def join(self, team: tuple[Policy, ...]) -> None:
         """Store the team for policies that share resources with teammates."""
         self._team = team
-
-    @property
-    def batched(self) -> bool:
-        """Flag of policies that can be played in batches, see ``Policy``."""
-        return bool(getattr(self._player, "batched", False))
 
     @property
     def player(self) -> Policy | None:

@@ -27,7 +27,7 @@ class NetworkPolicy(Silent):
     """
 
     name = "network"
-    reads_history = False  # whether past actions are a part of its input
+    history = 0  # past steps whose actions are a part of its input
 
     def __init__(self, meta: Mapping[str, Any], mode: str) -> None:
         self.meta, self.mode = meta, mode
@@ -117,7 +117,7 @@ class TrainedPolicy(NetworkPolicy):
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
         super().__init__(file.meta, mode or file.mode)
-        self.file, self.reads_history = file, file.history > 0
+        self.file, self.history = file, file.history
 
     def _check(self, game: FullGame, seat: int) -> Observer:
         history = self.meta.get("history", {})

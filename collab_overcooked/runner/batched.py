@@ -1,89 +1,203 @@
-"""Episodes of one team in a batch: the returns of ``play_episode``, without records."""
+"""Episodes of one team in a batch: the decisions of ``play_episode``, and from these the records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked import registry
-from collab_overcooked.envs.api import FullGame, SequentialGame
+from collab_overcooked.envs.api import SequentialGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.metrics.registry import episode_return
-from collab_overcooked.policies.batched import ALONE, Seat, make_seat
+from collab_overcooked.metrics.registry import episode_return, measure
+from collab_overcooked.policies.api import Policy
+from collab_overcooked.policies.batched import ALONE, ROWS, Seat, Views, make_seat, plays_in_batches
 from collab_overcooked.policies.registry import make_policy
-from collab_overcooked.runner.episode import policy_seed
+from collab_overcooked.runner.episode import play_episode, policy_seed
+from collab_overcooked.runner.jobs import EpisodeJob, Job, cached_env, cached_team
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 Array = np.ndarray
 
 
-def play_batch(
-    game: FullGame,
-    specs: Sequence[str],
+class BatchStep(NamedTuple):
+    """A step of a batch of episodes.
+
+    Attributes:
+        actions: int64 (E, N), ``ALONE`` where a seat's answer was refused.
+        rewards: (E, N), a view that the next step overwrites.
+        infos: See ``BatchEnv.step``.
+        running: bool (E,), episodes that were not over before the step, and none of whose answers was refused.
+    """
+
+    actions: Array
+    rewards: Array
+    infos: Mapping[str, Array]
+    running: Array
+
+
+def play_steps(
+    batch: BatchEnv,
+    policies: Sequence[Callable[[], Policy]],
+    names: tuple[str, ...],
     seeds: Sequence[int],
-    max_cycles: int | None = None,
-    make: MakePolicy | None = None,
-) -> list[float | None]:
-    """Play an episode for each seed at once.
+    watch: Callable[[int, Any, Array], None] = lambda t, state, over: None,
+) -> Iterator[BatchStep]:
+    """Play an episode for each seed at once; an episode ends early if an answer is refused.
 
     Args:
-        game: Compiled game.
-        specs: Policy specs in seat order.
+        batch: Environment with as many episodes as seeds.
+        policies: Function for each seat that returns a new policy for which ``plays_in_batches`` holds.
+        names: Names of the policies by seat.
         seeds: Seeds of the environments, as for ``play_episode``.
-        max_cycles: Step limit; the game's own if None.
-        make: Factory of policies; the registry of policies if None.
-
-    Returns:
-        The return of each episode, equal to that of its record; None for episodes that have to be played one by one:
-        all where seats act one after the other or a policy may speak, and those in which an answer was refused.
+        watch: Called before each step with its number, the state of all episodes and which are over, bool (E,).
 
     Raises:
         ValueError: If a policy cannot play the game.
     """
-    nothing: list[float | None] = [None] * len(seeds)
-    if isinstance(game, SequentialGame):
-        return nothing
-    batch, make = BatchEnv(game, len(seeds), max_cycles=max_cycles), make or make_policy
-    observations, infos = batch.reset(list(seeds))
-    names, seats = make_team(specs, make).names, []
-    for number, spec in enumerate(specs):
-        policy_seeds = [policy_seed(seed, number) for seed in seeds]
-        seat = make_seat(lambda spec=spec: make(spec), game, batch.state, number, names, policy_seeds)  # type: ignore[misc]
-        if seat is None:
-            return nothing
-        seats.append(seat)
-    dropped, lengths = np.zeros(len(seeds), np.bool_), np.zeros(len(seeds), np.int64)
-    rewards: list[Array] = []
-    while not (over := batch.over | dropped).all():
-        actions = _decide(seats, over, observations, infos["action_mask"], len(rewards))
+    masks = batch.reset(list(seeds))[1]["action_mask"]
+    views = Views(batch)
+    seats = [
+        make_seat(make, views, seat, names, [policy_seed(seed, seat) for seed in seeds])
+        for seat, make in enumerate(policies)
+    ]
+    dropped = np.zeros(len(seeds), np.bool_)
+    for timestep in count():
+        over = batch.over | dropped
+        if over.all():
+            return
+        watch(timestep, batch.state, over)
+        actions = _decide(seats, over, masks, timestep)
         dropped |= (actions == ALONE).any(1)
-        lengths += ~over
-        observations, paid, _, _, infos = batch.step(np.maximum(actions, 0))
-        rewards.append(paid.astype(np.float64))
-    paid = np.array(rewards)
-    return [None if dropped[k] else episode_return(paid[: lengths[k], k].tolist()) for k in range(len(seeds))]
+        _, rewards, _, _, infos = batch.step(np.maximum(actions, 0))
+        views.advance(np.maximum(actions, 0))
+        masks = infos["action_mask"]
+        yield BatchStep(actions, rewards, infos, ~(over | dropped))
 
 
-def _decide(seats: Sequence[Seat], over: Array, observations: Array, masks: Array, timestep: int) -> Array:
+def _decide(seats: Sequence[Seat], over: Array, masks: Array, timestep: int) -> Array:
     """Return the actions of all seats, int64 (E, N); a seat is asked where it has a choice."""
     actions = masks.argmax(-1)  # the only action of seats without a choice
     for number, seat in enumerate(seats):
         mask = masks[:, number]
         asked = np.flatnonzero((np.count_nonzero(mask, axis=1) > 1) & ~over)
         if len(asked):
-            actions[asked, number] = seat.act(asked, observations[:, number], mask, timestep)
+            actions[asked, number] = seat.act(asked, mask, timestep)
     return actions
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What the policies of an episode decided.
+
+    Attributes:
+        actions: int64 (T, N).
+        rewards: float64 (T, N).
+    """
+
+    actions: Array
+    rewards: Array
+
+
+def play_batch(
+    env_id: str,
+    env_kwargs: Mapping[str, Any],
+    specs: Sequence[str],
+    seeds: Sequence[int],
+    make: MakePolicy | None = None,
+) -> list[Decided | None]:
+    """Play an episode for each seed at once.
+
+    Args:
+        env_id: Registered id.
+        env_kwargs: Options of the environment.
+        specs: Policy specs in seat order.
+        seeds: Seeds of the environments, as for ``play_episode``.
+        make: Factory of policies; the registry of policies if None.
+
+    Returns:
+        The decisions of each episode, those of ``play_episode``; None for episodes that have to be played one by one:
+        all where seats act one after the other or a policy may speak, and those in which an answer was refused.
+
+    Raises:
+        ValueError: If a policy cannot play the game.
+    """
+    game, make = cached_env(env_id, env_kwargs).game, make or make_policy
+    team = make_team(specs, make)
+    if isinstance(game, SequentialGame) or not all(plays_in_batches(policy, game.id) for policy in team.policies):
+        return [None] * len(seeds)
+    batch = BatchEnv(game, len(seeds), max_cycles=split_options(env_kwargs)[0].get("max_cycles"))
+    policies = [partial(make, spec) for spec in specs]
+    actions, rewards, running = [], [], []
+    for step in play_steps(batch, policies, team.names, seeds):
+        actions.append(step.actions)
+        rewards.append(step.rewards.astype(np.float64))
+        running.append(step.running)
+    refused = (np.array(actions) == ALONE).any((0, 2))
+    lengths, taken, paid = np.sum(running, 0), np.array(actions), np.array(rewards)
+    return [None if refused[k] else Decided(taken[: lengths[k], k], paid[: lengths[k], k]) for k in range(len(seeds))]
 
 
 def play_returns(
     env_id: str,
-    env_kwargs: Mapping[str, object],
+    env_kwargs: Mapping[str, Any],
     specs: Sequence[str],
     seeds: Sequence[int],
     make: MakePolicy | None = None,
-) -> list[float | None]:
-    """Play an episode for each seed at once in an environment of some options; see ``play_batch``."""
-    shell, options = split_options(env_kwargs)
-    return play_batch(registry.load_game(env_id, **options), specs, seeds, shell.get("max_cycles"), make)
+) -> list[float]:
+    """Return the return of an episode for each seed, those that ``play_batch`` leaves out played one by one."""
+    played = play_batch(env_id, env_kwargs, specs, seeds, make)
+    returns = []
+    for seed, decided in zip(seeds, played, strict=True):
+        if decided is None:
+            record = play_episode(cached_env(env_id, env_kwargs), cached_team(tuple(specs), make), seed)
+            returns.append(measure(record, ["return"])["return"])
+        else:
+            returns.append(episode_return(decided.rewards.tolist()))
+    return returns
+
+
+@dataclass(frozen=True)
+class EpisodeBatch:
+    """Episodes of one team in one environment, played at once where this is possible; their records are the same.
+
+    Attributes:
+        jobs: The episodes; they differ in task, number and seed only.
+    """
+
+    jobs: tuple[EpisodeJob, ...]
+
+    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
+        """Return the records."""
+        first = self.jobs[0]
+        played = play_batch(first.env_id, first.env_kwargs, first.team, [job.seed for job in self.jobs], make)
+        return [
+            record
+            for job, decided in zip(self.jobs, played, strict=True)
+            for record in job.run(make, None if decided is None else decided.actions.tolist())
+        ]
+
+
+def batch_jobs(jobs: Sequence[Job], make: MakePolicy | None = None, most: int = ROWS) -> list[EpisodeBatch | Job]:
+    """Return jobs with up to ``most`` episodes of a team in an environment as one, where they can be played at once."""
+    batches: list[EpisodeBatch | Job] = []
+    together: dict[str, list[EpisodeJob]] = {}
+    batched = {
+        (env_id, team): all(plays_in_batches(policy, env_id) for policy in make_team(team, make).policies)
+        for env_id, team in {(job.env_id, job.team) for job in jobs}
+    }
+    for job in jobs:
+        if type(job) is EpisodeJob and batched[job.env_id, job.team]:
+            key = json.dumps([job.env_id, job.env_kwargs, job.team], sort_keys=True)
+            together.setdefault(key, []).append(job)
+        else:
+            batches.append(job)
+    batches += [
+        EpisodeBatch(tuple(group[k : k + most])) for group in together.values() for k in range(0, len(group), most)
+    ]
+    return batches

@@ -177,23 +177,50 @@ class Episode(Generator[Event, Answer, Record]):
         seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
         observers: dict[int, Observer] = {}
         voices, ordered = self._receive((yield Started(env, facts["task"], seed, observers)))
-        self._logger = logger = facts["logger"]
-        if logger is not None:
-            logger.begin(env)
+        self._log_start()
         table = Table(self.game, facts["limits"], facts["feedback"], observers)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = Snapshot(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(snapshot, voices)
-            chosen = dict(zip(env.agents, step["actions"], strict=True))
-            observations, rewards, _, _, infos = env.step(chosen)
-            self._success = self.game.is_success(env.arrays[1], 0)
-            step |= {"events": env.events(), "rewards": list(rewards.values())} | ordered
-            step |= logger.step(env) if logger is not None else {}
-            self.steps.append(step)
+            observations, infos = self._step(step, ordered)
             table.log_step(snapshot, step, [info["rejected"] for info in infos.values()])
             voices, ordered = self._receive((yield Stepped(len(self.steps), env, step, self._record)))
         self._over = True
         return self._record()
+
+    def take(self, actions: Sequence[Sequence[int]]) -> Record:
+        """Play the episode by actions that its policies have decided without messages, instead of by answers.
+
+        Args:
+            actions: Action ids by timestep and seat, all of them legal.
+
+        Returns:
+            The record without metrics, the same as that of the answers.
+        """
+        env, game, nothing = self.env, self.game, [None] * self.game.n_agents
+        env.reset(seed=self.seed)
+        self._log_start()
+        for chosen in actions:
+            texts = [game.action_texts(env.arrays[0], 0, seat)[action] for seat, action in enumerate(chosen)]
+            step = {"actions": list(chosen), "action_texts": texts, "messages": [], "errors": []}
+            self._step(step | {"tokens": list(nothing)}, {})
+        self._over = True
+        return self._record()
+
+    def _log_start(self) -> None:
+        self._logger = self.facts["logger"]
+        if self._logger is not None:
+            self._logger.begin(self.env)
+
+    def _step(self, step: dict[str, Any], ordered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Take a step, complete its entry in the record and add it; returns observations and infos."""
+        env, logger = self.env, self._logger
+        observations, rewards, _, _, infos = env.step(dict(zip(env.agents, step["actions"], strict=True)))
+        self._success = self.game.is_success(env.arrays[1], 0)
+        step |= {"events": env.events(), "rewards": list(rewards.values()), **ordered}
+        step |= logger.step(env) if logger is not None else {}
+        self.steps.append(step)
+        return observations, infos
 
     def _receive(self, message: Answer) -> tuple[list[Message], dict[str, list[str]]]:
         """Return the message from outside the team for the next step, and the record's field for its orders."""

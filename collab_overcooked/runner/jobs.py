@@ -22,7 +22,7 @@ from collab_overcooked.policies.registry import (
     outside_modules,
     weight_files,
 )
-from collab_overcooked.runner.episode import EpisodeLogger, Limits, play_episode
+from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode, play_episode
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching
@@ -98,24 +98,30 @@ class EpisodeJob(Job):
         """Task and episode number."""
         return ((self.task, self.episode),)
 
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the episode."""
-        record = self.record(cached_env(self.env_id, self.env_kwargs), cached_team(self.team, make))
+    def run(
+        self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None
+    ) -> list[dict[str, Any]]:
+        """Play the episode, or take these actions by timestep and seat, which its policies have decided already."""
+        env = cached_env(self.env_id, self.env_kwargs)
+        if actions is None:
+            record = self.record(env, cached_team(self.team, make))
+        else:
+            record = episode(env, self.team, self.seed, **self._options()).take(actions)
         return [record | {"metrics": game_metrics(self.env_id).measure(record)}]
 
     def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
         """Play the episode, or its first ``ends_after`` steps, and return its record without metrics."""
-        return play_episode(
-            env,
-            team,
-            self.seed,
-            episode=self.episode,
-            task=self.task,
-            level=self.level,
-            limits=self.limits,
-            logger=make_logger(self.env_id),
-            ends_after=ends_after,
-        )
+        return play_episode(env, team, self.seed, ends_after=ends_after, **self._options())
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options of ``runner.episode.episode``."""
+        return {
+            "episode": self.episode,
+            "task": self.task,
+            "level": self.level,
+            "limits": self.limits,
+            "logger": make_logger(self.env_id),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,6 @@ from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, write_partner_pool
 from collab_overcooked.policies.action_history import ActionHistory, append_history
-from collab_overcooked.policies.batched import make_seat
 from collab_overcooked.policies.policy_file import file_digest, read_policy
 from collab_overcooked.policies.random import RandomPolicy
 from collab_overcooked.policies.trained import TrainedPolicy
@@ -245,8 +244,6 @@ def test_a_policy_reads_the_same_history_in_training_in_scores_and_in_a_team(tmp
         assert row[96:] == naive_history(actions[:t], 0, 2, 6, 4)
     assert len(seen) == 8
     assert play_games(ring(), [file, file], 2, 0).returns.shape == (2,)
-    state, _ = env.game.alloc(1)
-    assert make_seat(lambda: TrainedPolicy(file), env.game, state, 0, ("ppo", "random"), [0]) is None  # one at a time
 
 
 def test_history_is_refused_where_actions_are_not_seen():

@@ -247,12 +247,24 @@ def test_dates_are_texts_and_aliases_are_copies(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("1e-3", 0.001), ("3e-4", 3e-4), ("1e6", 1_000_000), ("-2E+3", -2000), ("2.5e-1", 0.25), ("1.e2", 100)]
-    + [("1.6e5", 160_000), ("2.5e6", 2_500_000), (".5e1", 5), ("+1.25E+2", 125), ("1.0", 1.0), ("1.25e1", 12.5)]
-    + [("1e999", float("inf"))],
+    [
+        ("1e-3", 0.001),
+        ("3e-4", 3e-4),
+        ("2.5e-1", 0.25),
+        ("1.25e1", 12.5),
+        ("1.0", 1.0),
+        ("1e999", float("inf")),
+        ("1e6", 1_000_000),
+        ("-2E+3", -2000),
+        ("1.e2", 100),
+        ("1.6e5", 160_000),
+        ("2.5e6", 2_500_000),
+        (".5e1", 5),
+        ("+1.25E+2", 125),
+    ],
 )
 def test_numbers_may_have_exponents_without_point_and_sign(text, value):
-    """YAML 1.1 reads these as texts."""
+    """YAML 1.1 reads these as texts or floats; whole numbers are integers, for example a number of steps."""
     for read in (read_value(text), read_yaml(f"rate: {text}", "x")[0]["rate"]):
         assert read == value and type(read) is type(value)
 

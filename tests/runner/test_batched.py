@@ -1,4 +1,4 @@
-"""Episodes in a batch: every return is that of the episode's record, whatever plays and however many play at once."""
+"""Episodes in a batch: decisions, returns and records are those of single episodes, however many play at once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.baselines.scores import play_games
 from collab_overcooked.evaluation.crossplay import cross_play
+from collab_overcooked.kernels.rng import derive_seeds
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies import trained
 from collab_overcooked.policies.export import export_policy
-from collab_overcooked.policies.policy_file import find_policy, read_policy
+from collab_overcooked.policies.policy_file import Network, PolicyFile, find_policy, read_policy
 from collab_overcooked.policies.registry import make_policy
-from collab_overcooked.runner.batched import play_returns
-from collab_overcooked.runner.episode import play_episode
+from collab_overcooked.runner.batched import EpisodeBatch, batch_jobs, play_batch, play_returns
+from collab_overcooked.runner.episode import Limits, play_episode, policy_seed
+from collab_overcooked.runner.jobs import EpisodeJob
+from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import make_team
 
 SEEDS = [3, 11, 12, 40]
@@ -31,24 +35,65 @@ CASES = [
 ]
 
 
+def jobs_of(env_id, options, specs):
+    def job(seed):
+        names = {"env_id": env_id, "env_kwargs": options, "team": tuple(specs), "task": "some"}
+        return EpisodeJob(**names, seed=seed, limits=Limits(), episode=seed)
+
+    return [job(seed) for seed in SEEDS]
+
+
 def one_by_one(env_id, options, specs):
-    env = registry.make(env_id, **options)
-    records = [play_episode(env, make_team(specs), seed) for seed in SEEDS]
+    return [job.run()[0] for job in jobs_of(env_id, options, specs)]
+
+
+def returns_of(records):
     return [measure(record, ["return"])["return"] for record in records]
 
 
 @pytest.mark.parametrize(("env_id", "options", "specs"), CASES, ids=lambda part: "-".join(map(str, part)))
-def test_returns_are_those_of_records(env_id, options, specs):
+def test_records_and_returns_are_those_of_single_episodes(env_id, options, specs):
     specs = specs[: registry.make(env_id, **options).game.n_agents]
-    batched, single = play_returns(env_id, options, specs, SEEDS), one_by_one(env_id, options, specs)
-    assert any(value is not None for value in batched), "nothing was played in a batch"
-    assert [own if own is not None else value for own, value in zip(batched, single, strict=True)] == single
+    assert None not in play_batch(env_id, options, specs, SEEDS), "an episode was not played in the batch"
+    single = one_by_one(env_id, options, specs)
+    assert play_returns(env_id, options, specs, SEEDS) == returns_of(single)
+    batches = batch_jobs(jobs_of(env_id, options, specs))
+    assert [type(batch) for batch in batches] == [EpisodeBatch]
+    assert list(map(dump_line, batches[0].run())) == list(map(dump_line, single))
 
 
 @pytest.mark.parametrize("specs", [["planner", NETWORK], [NETWORK, "planner"]])
 def test_policies_that_do_not_say_so_are_played_one_by_one(specs):
-    assert play_returns("Overcooked-v0", ROOM, specs, SEEDS) == [None] * len(SEEDS)
-    assert play_returns("KitchenRush-v0", {}, ["random", "random"], SEEDS) == [None] * len(SEEDS)  # turn by turn
+    assert play_batch("Overcooked-v0", ROOM, specs, SEEDS) == [None] * len(SEEDS)
+    jobs = jobs_of("Overcooked-v0", ROOM, specs)
+    assert batch_jobs(jobs) == jobs
+
+
+def test_games_played_turn_by_turn_are_played_one_by_one():
+    assert play_batch("KitchenRush-v0", {}, ["random", "random"], SEEDS) == [None] * len(SEEDS)
+
+
+def test_a_network_that_reads_past_actions(tmp_path):
+    """Steps before the start are zeros, and the seat's actions come first, as in a single episode."""
+    env = collab_overcooked.make("Overcooked-v0", obs="features", layout="cramped_room")
+    rng = np.random.default_rng(0)
+    meta = {"env_id": "Overcooked-v0", "env_kwargs": {"obs": "features"}, "n_actions": 6, "mode": "sample"}
+    meta |= {"observation_shape": list(env.observation_space("agent_0").shape), "history": {"steps": 3, "agents": 2}}
+    weights = rng.normal(size=(6, 96 + 3 * 2 * 6)).astype(np.float32)
+    file = PolicyFile(Network(np.float32(0.05), (("dense", weights, np.zeros(6, np.float32)),), "relu"), meta)
+    file.save(tmp_path / "past.npz")
+    specs = [f"ppo:{tmp_path}/past.npz", "random"]
+    assert None not in play_batch("Overcooked-v0", ROOM, specs, SEEDS)
+    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs))[0]
+    assert batch.run() == one_by_one("Overcooked-v0", ROOM, specs)
+
+
+def test_scores_of_a_training_are_those_of_episodes():
+    game, file = registry.load_game("Overcooked-v0", layout="cramped_room"), read_policy(find_policy("cramped_room"))
+    played = play_games(game, [file, file], games=2, seed=5)
+    env = registry.make("Overcooked-v0", layout="cramped_room")
+    records = [play_episode(env, make_team([NETWORK, NETWORK]), seed) for seed in derive_seeds(5, 2)]
+    assert played.returns.tolist() == returns_of(records)
 
 
 def test_an_answer_outside_the_mask_drops_its_episode_alone():
@@ -67,11 +112,11 @@ def test_an_answer_outside_the_mask_drops_its_episode_alone():
     def make(spec):
         return Stubborn() if spec == "stubborn" else make_policy(spec)
 
-    from collab_overcooked.runner.episode import policy_seed
-
-    found = play_returns("Overcooked-v0", ROOM, ["stubborn", "random"], SEEDS, make)
-    assert [value is None for value in found] == [bool(policy_seed(seed, 0) % 2) for seed in SEEDS]
-    assert 0 < found.count(None) < len(SEEDS)
+    played = play_batch("Overcooked-v0", ROOM, ["stubborn", "random"], SEEDS, make)
+    assert [value is None for value in played] == [bool(policy_seed(seed, 0) % 2) for seed in SEEDS]
+    assert 0 < played.count(None) < len(SEEDS)
+    jobs = jobs_of("Overcooked-v0", ROOM, ["stubborn", "random"])
+    assert batch_jobs(jobs, make)[0].run(make) == [record for job in jobs for record in job.run(make)]
 
 
 def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypatch):
@@ -89,9 +134,8 @@ def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypat
     spec = f"ppo:{tmp_path}/flat.npz"
     with monkeypatch.context() as patch:
         patch.setattr(trained.TrainedPolicy, "logits", rough)
-        assert play_returns("Overcooked-v0", ROOM, [spec, "greedy"], SEEDS) == one_by_one(
-            "Overcooked-v0", ROOM, [spec, "greedy"]
-        )
+        single = one_by_one("Overcooked-v0", ROOM, [spec, "greedy"])
+        assert play_returns("Overcooked-v0", ROOM, [spec, "greedy"], SEEDS) == returns_of(single)
 
 
 def test_a_pool_of_networks_earns_the_same_in_batches(tmp_path):

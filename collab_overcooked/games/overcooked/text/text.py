@@ -95,9 +95,12 @@ REASONS = {
 # ------------------------------------------------------------------------------------------- names of actions
 
 
+PRIMITIVE_TEXTS = tuple(action.name.lower() for action in Action)  # names of enums are slow to look up
+
+
 def primitive_texts() -> list[str]:
     """Return the names of the primitive actions, by id."""
-    return [action.name.lower() for action in Action]
+    return list(PRIMITIVE_TEXTS)
 
 
 def object_name(thing: Array) -> str:
@@ -259,9 +262,12 @@ LABELS = {
 }
 
 
+EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
+
+
 def event_names(bits: int) -> list[str]:
     """Return the original's names of a player's events in a step."""
-    return [event.name.lower() for event in Event if bits >> event & 1]
+    return [name for event, name in EVENT_NAMES if bits >> event & 1]
 
 
 def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[str, Any] | None:

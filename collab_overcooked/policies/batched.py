@@ -31,7 +31,7 @@ ALONE = -1  # instead of an action: this episode has to be played by itself
 
 
 class Views:
-    """What the policies of a batch of episodes read besides the environment's observations.
+    """Observations of a batch of episodes in the encodings of its policies, and past actions.
 
     Args:
         batch: The episodes, at their start.
@@ -106,7 +106,7 @@ class NetworkSeat:
 
     Args:
         policy: The network, after a reset for this seat.
-        views: What policies read.
+        views: Observations of the episodes.
         seat: Index of the agent.
         seeds: Seed of the policy in each episode.
     """
@@ -149,7 +149,7 @@ class PolicySeat:
 
     Args:
         policies: One for each episode, after their resets.
-        views: What policies read.
+        views: Observations of the episodes.
         seat: Index of the agent.
     """
 
@@ -193,7 +193,7 @@ def make_seat(
 
     Args:
         make: Returns a new policy for which ``plays_in_batches`` holds.
-        views: What policies read, at the start of the episodes.
+        views: Observations of the episodes, at their start.
         seat: Index of the agent.
         names: Names of all policies, by seat.
         seeds: Seed of the policy in each episode.

@@ -93,7 +93,7 @@ def _decide(seats: Sequence[Seat], over: Array, masks: Array, timestep: int) -> 
 
 @dataclass(frozen=True)
 class Decided:
-    """What the policies of an episode decided.
+    """Decisions of an episode.
 
     Attributes:
         actions: int64 (T, N).

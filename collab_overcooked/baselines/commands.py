@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from collab_overcooked.baselines.population import read_population_settings, run
 from collab_overcooked.baselines.seeds import train_seeds
 from collab_overcooked.baselines.settings import LEARNERS, TrainingSettings, read_config, settings_from
 from collab_overcooked.baselines.state_augmented import read_round_settings, run_rounds
-from collab_overcooked.baselines.train_logger import write_log
+from collab_overcooked.baselines.train_logger import check_services, send_logs, write_log
 from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
@@ -51,7 +52,7 @@ def train(
         say: Called with how it went.
         services: Services that get the log, see ``train_logger.SERVICES``.
         seeds: Seeds of several trainings, each in a folder of its own below ``out``.
-        workers: Of these trainings, see ``workers.read_workers``.
+        workers: Number of these trainings at a time, see ``workers.read_workers``.
 
     Raises:
         ValueError: For an unknown algorithm, or a setting that is not allowed.
@@ -61,42 +62,63 @@ def train(
     values = read_config(config) if config else Document("command line", {}, {})
     values = values.replace({**overrides, "options": {**values.mapping("options", default={}), **options}})
     folder = out or Path("runs") / f"{algorithm}-{values.get('env', '')}"
-    single = algorithm not in RUNS and algorithm != "bc"
-    for name, value in (("log", services), ("seeds", seeds), ("workers", workers)):
-        if value and not single:
-            raise ValueError(f"{name}: {algorithm} is more or less than one training by PPO; leave --{name} out")
+    check_services(services)
     if workers and not seeds:
         raise ValueError("workers: they are for several trainings; name --seeds, for example --seeds 0 1 2")
+    if seeds and algorithm == "response":
+        raise ValueError("seeds: response writes the best response of one training into the pool; leave --seeds out")
+    run = Run(algorithm, values, resume, command, tuple(services))
     with resumable(folder, "**/*.pt"):
-        if single:
-            _train_single(training_settings(algorithm, values), folder, command, say, services, seeds, workers)
+        if not seeds:
+            run.train(folder, say)
+            return
+        run.check()
+        table = train_seeds(run, seeds, folder, workers, say=say)
+    if table is not None:
+        say(table.markdown().rstrip())
+        say(f"written: {folder}/table.md, table.csv, curves.svg, report.html")
+
+
+@dataclass(frozen=True)
+class Run:
+    """What ``train`` runs, once for each seed; it can be pickled.
+
+    Attributes:
+        algorithm: One of ``ALGORITHMS``.
+        values: Settings.
+        resume: Whether ``--resume`` was given.
+        command: Kept with the result.
+        services: Services that get the log: of a single training by PPO line by line, of others when they have ended.
+    """
+
+    algorithm: str
+    values: Document
+    resume: bool
+    command: str
+    services: tuple[str, ...]
+
+    def __call__(self, seed: int, folder: Path, say: Say) -> None:
+        """Train with a seed."""
+        replace(self, values=self.values.replace({"seed": seed})).train(folder, say, bar=False)
+
+    def check(self) -> None:
+        """Check the settings of a single training before any worker starts."""
+        if self.algorithm not in RUNS and self.algorithm != "bc":
+            training_settings(self.algorithm, self.values)
+
+    def train(self, folder: Path, say: Say, bar: bool = True) -> None:
+        """Train in a folder."""
+        if self.algorithm in RUNS:
+            RUNS[self.algorithm](self.values, folder, self.command, say)
+        elif self.algorithm == "bc":
+            run_cloning(self.values, folder, self.resume, self.command, say)
         else:
-            _train(algorithm, values, folder, resume, command, say)
-
-
-def _train_single(
-    settings: TrainingSettings,
-    folder: Path,
-    command: str,
-    say: Say,
-    services: Sequence[str],
-    seeds: Sequence[int],
-    workers: str | None,
-) -> None:
-    if not seeds:
-        for line in report(train_ppo(settings, folder, command=command, note=say, services=services)):
-            say(line)
-        return
-    table = train_seeds(settings, seeds, folder, workers, command=command, services=services, say=say)
-    say(table.markdown().rstrip())
-    say(f"written: {folder}/table.md, table.csv, curves.svg, report.html")
-
-
-def _train(algorithm: str, values: Document, folder: Path, resume: bool, command: str, say: Say) -> None:
-    if algorithm in RUNS:
-        RUNS[algorithm](values, folder, command, say)
-    else:
-        run_cloning(values, folder, resume, command, say)
+            settings = training_settings(self.algorithm, self.values)
+            names = {"command": self.command, "services": self.services}
+            for line in report(train_ppo(settings, folder, bar=bar, note=say, **names)):
+                say(line)
+            return
+        send_logs(folder, self.services, dict(self.values))
 
 
 def training_settings(algorithm: str, values: Document) -> TrainingSettings:

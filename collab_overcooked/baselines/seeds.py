@@ -7,42 +7,33 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, as_completed
 from pathlib import Path
 
-from collab_overcooked.baselines.curves import aggregate, read_points, table_of_curves, write_report
-from collab_overcooked.baselines.settings import TrainingSettings
-from collab_overcooked.baselines.train_logger import check_services
-from collab_overcooked.baselines.training import train
+from collab_overcooked.baselines.curves import RETURN, aggregate, read_points, table_of_curves, write_report
+from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import OptionError
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.runner.workers import open_pool, read_workers
 
 Say = Callable[[str], None]
+Train = Callable[[int, Path, Say], None]
+"""Trains with a seed in a folder, and says how it went. It must be picklable for several workers."""
 
 
 def train_seeds(
-    settings: TrainingSettings,
-    seeds: Sequence[int],
-    folder: Path,
-    workers: str | None = None,
-    *,
-    command: str = "",
-    services: Sequence[str] = (),
-    say: Say = print,
-) -> ResultTable:
+    train: Train, seeds: Sequence[int], folder: Path, workers: str | None = None, *, say: Say = print
+) -> ResultTable | None:
     """Train once for each seed, in ``seed_N``, then write tables, curves with intervals and a report over all.
 
     Trainings that are there are continued; finished ones are left as they are.
 
     Args:
-        settings: What to train; its own seed does not count.
+        train: See ``Train``.
         seeds: Different seeds.
         folder: Made if it does not exist.
         workers: Trainings at a time, or Ray; see ``workers.read_workers``. With one they run in this process.
-        command: Kept in the policy files.
-        services: See ``TrainLogger``.
         say: Called when a training has ended.
 
     Returns:
-        The table over all seeds.
+        The table over all seeds; None for algorithms whose folders hold no returns by environment steps.
 
     Raises:
         ValueError: For repeated seeds, a folder that holds a training of other settings, or trainings so short that no
@@ -50,10 +41,7 @@ def train_seeds(
     """
     if len(set(seeds)) < len(seeds):
         raise OptionError("seeds", f"seeds must be different, not {list(seeds)}")
-    check_services(services)
-    tasks = [
-        (settings.with_values({"seed": seed}), folder / f"seed_{seed}", command, tuple(services)) for seed in seeds
-    ]
+    tasks = [(train, seed, folder / f"seed_{seed}") for seed in seeds]
     chosen = read_workers(workers)
     if chosen.address is None and min(chosen.count, len(tasks)) == 1:
         for task in tasks:
@@ -70,16 +58,22 @@ def train_seeds(
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-    folders = [task[1] for task in tasks]
+    folders = [path for _, _, path in tasks]
+    if not all(map(_logs_returns, folders)):
+        return None
     if not any(map(read_points, folders)):
         raise ValueError(f"{folder}: trained, but no episode has ended; more --steps extend the trainings")
     write_report(folder, folders)
     return table_of_curves(aggregate(folders))
 
 
-def train_seed(settings: TrainingSettings, folder: Path, command: str, services: Sequence[str]) -> str:
-    """Train with one seed and return how it ended."""
+def _logs_returns(folder: Path) -> bool:
+    """Return whether the log of a training has returns: those of cloning and of a whole population do not."""
+    return (folder / LOG).exists() and any(RETURN in line for line in read_log(folder))
+
+
+def train_seed(train: Train, seed: int, folder: Path) -> str:
+    """Train with one seed and return how it went."""
     notes: list[str] = []
-    outcome = train(settings, folder, command=command, bar=False, note=notes.append, services=services)
-    mean = "no episode has ended" if outcome.mean_return is None else f"return {outcome.mean_return:.1f}"
-    return "; ".join([*notes, f"{folder}: {outcome.steps:,} steps, {mean}"])
+    train(seed, folder, notes.append)
+    return "; ".join([str(folder), *notes])

@@ -58,7 +58,7 @@ class TrainLogger:
         self._columns = columns_of(lines[0]) if lines else []
         self._table.write(csv_text(lines, self._columns))
         self._board = _board(folder / BOARD, lines[-1].get("steps", 0) + 1 if lines else 0)
-        self._run = _wandb_run(folder, settings or {}) if "wandb" in services else None
+        self._run = _wandb_run(folder, _run_name(folder), settings or {}) if "wandb" in services else None
         console = Console(stderr=True)
         self._bar = Progress(
             TextColumn("steps"),
@@ -158,15 +158,37 @@ def check_services(services: Sequence[str]) -> None:
             raise ValueError(f"log {service!r} needs a package that is not installed: pip install {service}") from None
 
 
-def _wandb_run(folder: Path, settings: Mapping[str, Any]) -> Any:
-    """Return a run at Weights & Biases; the same folder continues the same run."""
+def send_logs(folder: Path, services: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Send the logs at and below a folder to services, for algorithms that do not do so while they train.
+
+    Args:
+        folder: Of the run.
+        services: Some of ``SERVICES``.
+        settings: What a service keeps as the configuration of each log.
+    """
+    if "wandb" not in services:
+        return
+    for path in sorted(folder.rglob(LOG)):
+        below = path.parent.relative_to(folder).parts
+        run = _wandb_run(path.parent, "-".join((_run_name(folder), *below)), settings)
+        for number, entry in enumerate(read_log(path.parent)):
+            numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
+            run.log(numbers, step=entry.get("steps", number))
+        run.finish()
+
+
+def _run_name(folder: Path) -> str:
+    return f"{folder.resolve().parent.name}-{folder.name}"
+
+
+def _wandb_run(folder: Path, name: str, settings: Mapping[str, Any]) -> Any:
+    """Return a run at Weights & Biases; the same name continues the same run."""
     import wandb  # type: ignore[import-not-found, unused-ignore]
 
-    identity = f"{folder.resolve().parent.name}-{folder.name}"
     return wandb.init(
         project=os.environ.get("WANDB_PROJECT", PROJECT),
-        name=identity,
-        id="".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in identity),
+        name=name,
+        id="".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name),
         dir=str(folder),
         config=dict(settings),
         resume="allow",

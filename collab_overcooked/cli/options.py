@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from collab_overcooked.cli.app import UsageError, read_numbers
-from collab_overcooked.io.options import NAMES, PAIRS, SEATS, make_options, option, read_names
+from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, make_options, option, read_names
 
 BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 
@@ -115,7 +115,7 @@ def _list_form(option: Any) -> str:
 
 def _belongs(word: str, form: str) -> bool:
     """Return whether an argument can be another value of a list option."""
-    return not word.startswith("-") and (form == NAMES or "=" in word)
+    return not word.startswith("-") and (form in (NAMES, NUMBERS) or "=" in word)
 
 
 def _spell(name: str, values: list[str], form: str, repeats: bool) -> list[str]:
@@ -167,7 +167,7 @@ def expand_options(
 def _parameter(group: str, field: Field[Any], hint: Any) -> inspect.Parameter:
     """Return the typer parameter of a field; tuples become comma-separated text."""
     default, item = field.default, _item_type(hint)
-    metavar = field.metadata["metavar"] or (NAMES if item is not None else None)
+    metavar = field.metadata["metavar"] or {None: None, str: NAMES}.get(item, NUMBERS)
     if item is not None:
         hint = str | None
         default = None if default is None else ",".join(map(str, default))  # type: ignore[arg-type]

@@ -22,7 +22,9 @@ class FurtherOptions:
     method: str | None = option(None, "How population makes partners: fcp or hsp. Default: fcp.")
     seeds: tuple[int, ...] | None = option(None, "Seeds of several trainings, each in OUT/seed_N; curves over them.")
     workers: str | None = option(None, "Trainings at a time with --seeds, or ray[:ADDRESS]. Default: one per core.")
-    log: tuple[str, ...] | None = option(None, "Services beside CSV and TensorBoard: wandb (pip install wandb).")
+    log: tuple[str, ...] | None = option(
+        None, "Services beside CSV and TensorBoard: wandb (pip install wandb), which gets populations at their end."
+    )
 
 
 def train(

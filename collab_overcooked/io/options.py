@@ -11,7 +11,7 @@ from collab_overcooked.io.checks import check_options, near_matches, quote_value
 T = TypeVar("T")
 
 # Metavars of options that take several values, separated by spaces or commas.
-NAMES, PAIRS, SEATS = "NAME...", "NAME=VALUE...", "SEAT=POLICY..."
+NAMES, NUMBERS, PAIRS, SEATS = "NAME...", "NUMBER...", "NAME=VALUE...", "SEAT=POLICY..."
 
 
 @dataclass(frozen=True)

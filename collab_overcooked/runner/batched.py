@@ -183,7 +183,7 @@ class EpisodeBatch:
         ]
 
 
-def batch_jobs(jobs: Sequence[Job], make: MakePolicy | None = None, most: int = ROWS) -> list[EpisodeBatch | Job]:
+def batch_jobs(jobs: Sequence[Job], most: int = ROWS, make: MakePolicy | None = None) -> list[EpisodeBatch | Job]:
     """Return jobs with up to ``most`` episodes of a team in an environment as one, where they can be played at once."""
     batches: list[EpisodeBatch | Job] = []
     together: dict[str, list[EpisodeJob]] = {}

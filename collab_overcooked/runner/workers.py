@@ -10,6 +10,7 @@ import multiprocessing.connection
 import os
 import signal
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -23,6 +24,7 @@ from collab_overcooked.plugins import begin_worker, imported
 from collab_overcooked.runner.teams import MakePolicy
 
 RAY = "ray"
+START_SECONDS = 10.0  # a process imports the package and loads kernels in 3 to 4 s of CPU, in 10 to 15 s on busy cores
 Records = list[dict[str, Any]]
 
 
@@ -45,10 +47,13 @@ class Workers:
     Attributes:
         count: Number of parallel jobs; with Ray the number of its processors.
         address: Address of a Ray cluster, empty for one that Ray finds or starts on this machine; None without Ray.
+        begins_here: Whether the first jobs run in this process, until they have taken as long as processes take to
+            start; only what is left then runs in processes.
     """
 
     count: int
     address: str | None = None
+    begins_here: bool = False
 
 
 def read_workers(value: int | str | None, default: int | None = None) -> Workers:
@@ -56,13 +61,13 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
 
     Args:
         value: Value of the option; None for the default.
-        default: Default number of workers; the number of processor cores if None.
+        default: Default number of workers; if None the number of processor cores, and short runs start no process.
 
     Raises:
         ValueError: If it is neither an integer above 0 nor Ray.
     """
     if value is None:
-        return Workers(_cores() if default is None else default)
+        return Workers(_cores(), begins_here=True) if default is None else Workers(default)
     if isinstance(value, str):
         name, _, address = value.strip().partition(":")
         if name == RAY:
@@ -101,11 +106,14 @@ def run_jobs(
         return
     if workers.address is not None and make is not None:
         raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
-    if not jobs:
-        return
     if make is not None:  # threads compile shared kernels only once
         chains = [[[job]] for job in jobs]
-    pool, count = open_pool(workers, min(workers.count, len(jobs)), make is not None)
+    elif workers.begins_here and len(chains) == 1:  # several games had better compile in parallel
+        yield from _run_here(chains[0])
+    left = sum(len(stage) for chain in chains for stage in chain)
+    if not left:
+        return
+    pool, count = open_pool(workers, min(workers.count, left), make is not None)
     try:
         yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)
     except BrokenProcessPool:
@@ -116,6 +124,15 @@ def run_jobs(
         raise
     finally:  # reached early by Ctrl+C and errors: cancel jobs that have not begun; yielded records are on disk
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _run_here(chain: list[list[Runnable]]) -> Iterator[dict[str, Any]]:
+    """Run and remove jobs of a chain in their order until they have taken ``START_SECONDS``; yields their records."""
+    began = time.monotonic()
+    while chain and time.monotonic() - began < START_SECONDS:
+        yield from chain[0].pop(0).run()
+        if not chain[0]:
+            del chain[0]
 
 
 def _schedule(

@@ -167,6 +167,30 @@ def test_seeds_are_trained_each_in_its_folder_and_summarised(tmp_path):
     assert "it is finished" in run(*words).stderr
 
 
+def test_other_algorithms_take_several_seeds_and_send_their_logs(tmp_path, monkeypatch):
+    """Rounds of state-augmented self-play have returns and thus curves; a population has logs of its members only."""
+    sent = []
+
+    def init(name, **options):
+        return types.SimpleNamespace(log=lambda numbers, step: sent.append((name, step)), finish=lambda: None)
+
+    monkeypatch.setitem(sys.modules, "wandb", types.SimpleNamespace(init=init))
+    little = ["environments=16", "rollout=20", "batch_size=160", "epochs=1", "trunk=[8]", "heads=[8]"]
+    words = ["--config", "coordination_ring", "--steps", 640, "--seeds", 0, 1, "--workers", 1, "--log", "wandb"]
+    rounds = ["seeds=1", "rounds=1", "buffer_games=1"]
+    done = run("train", "sa", *words, "--hyper", *little, *rounds, "--out", tmp_path / "sa")
+    assert done.exit_code == 0 and "| sa | 2 | " in done.stderr, done.output
+    assert {path.name for path in (tmp_path / "sa").iterdir()} >= {"seed_0", "seed_1", "table.md", "curves.svg"}
+    assert {name for name, _ in sent} == {"sa-seed_0", "sa-seed_1"}
+    sent.clear()
+    done = run(
+        "train", "population", *words, "--hyper", *little, "members=1", "scoring_games=2", "--out", tmp_path / "p"
+    )
+    assert done.exit_code == 0 and {path.name for path in (tmp_path / "p").iterdir()} == {"seed_0", "seed_1"}
+    assert {name for name, _ in sent} == {"p-seed_0-member_0", "p-seed_1-member_0"}
+    assert [step for name, step in sent if name == "p-seed_0-member_0"] == [320, 640]
+
+
 @pytest.mark.slow
 def test_seeds_in_processes_come_to_the_same(tmp_path):
     hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in LONGER.items()]
@@ -188,8 +212,8 @@ def test_seeds_in_processes_come_to_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["train", "pbt", "Overcooked-v0", "--seeds", "0", "1"], "seeds: pbt is more or less than one training"),
-        (["train", "bc", "Overcooked-v0", "--log", "wandb"], "log: bc is more or less than one training"),
+        (["train", "response", "--pool", "x.yaml", "--seeds", "0", "1"], "seeds: response writes the best response of"),
+        (["train", "ppo", "Overcooked-v0", "--hyper", "clipp=1", "--seeds", "0", "1"], "clipp"),
         (["train", "ppo", "Overcooked-v0", "--workers", "2"], "workers: they are for several trainings"),
         (["train", "ppo", "Overcooked-v0", "--steps", "9", "--seeds", "1", "1"], "seeds must be different"),
     ],

@@ -98,7 +98,7 @@ def test_networks_with_another_encoding_play_at_once(pool, monkeypatch):
     options = {"layout": "cramped_room", "max_cycles": 150}  # pictures
     pools = [replace(pool, env_kwargs=options), replace(pool, env_kwargs=options | {"obs": "features"})]
     cell, same = (next(plan_cells(one, read_egos(["ppo:cramped_room"]), one.partners, 64, False)) for one in pools)
-    monkeypatch.setattr(partner_scores, "play_episode", None)  # would be used one by one
+    monkeypatch.setattr(batched, "play_episode", None)  # would be used one by one
     assert cell.run()[0]["returns"] == same.run()[0]["returns"]
 
 

@@ -16,6 +16,7 @@ import pytest
 from collab_overcooked.evaluation.crossplay import cross_play
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner import workers
 from collab_overcooked.runner.records import RunFolder
 from collab_overcooked.runner.workers import Workers, _schedule, read_workers, run_jobs
 
@@ -66,6 +67,20 @@ def test_workers_are_read(given: Any, found: Workers) -> None:
 def test_other_workers_are_refused(given: Any) -> None:
     with pytest.raises(ValueError, match="workers must be an integer of at least 1"):
         read_workers(given)
+
+
+@pytest.mark.parametrize(("seconds", "here"), [(1e9, ["a0", "a1", "b0"]), (0.0, [])])
+def test_short_runs_start_no_process(monkeypatch: pytest.MonkeyPatch, seconds: float, here: list[str]) -> None:
+    log, this, ran_here = Log(), threading.get_ident(), []
+
+    def note(name: str) -> Any:
+        return lambda: ran_here.append(name) if threading.get_ident() == this else None
+
+    monkeypatch.setattr(workers, "START_SECONDS", seconds)
+    monkeypatch.setattr(workers, "open_pool", lambda *options: (ThreadPoolExecutor(2), 2))
+    chain = [[log.job(name, note(name)) for name in names] for names in (["a0", "a1"], ["b0"])]
+    records = list(run_jobs([chain], Workers(2, begins_here=True)))
+    assert sorted(record["name"] for record in records) == ["a0", "a1", "b0"] and ran_here == here
 
 
 def test_the_first_job_of_a_stage_ends_before_its_others_and_the_next_stage_begin() -> None:

@@ -62,7 +62,7 @@ def measure_rates(layout: str, size: int, episodes: int, single: int, steps: int
         batched = episodes * steps / (time.perf_counter() - began)
         jobs = [_job(options, team, seed) for seed in seeds[:episodes]]
         began = time.perf_counter()
-        written = [record for batch in batch_jobs(jobs) for record in batch.run()]
+        written = [record for batch in batch_jobs(jobs, [make_team(team)]) for record in batch.run()]
         recorded = episodes * steps / (time.perf_counter() - began)
         for record, value, other in zip(records, together, written, strict=False):
             assert measure(record, ["return"])["return"] == value

@@ -114,8 +114,8 @@ class Run:
             run_cloning(self.values, folder, self.resume, self.command, say)
         else:
             settings = training_settings(self.algorithm, self.values)
-            names = {"command": self.command, "services": self.services}
-            for line in report(train_ppo(settings, folder, bar=bar, note=say, **names)):
+            outcome = train_ppo(settings, folder, command=self.command, bar=bar, note=say, services=self.services)
+            for line in report(outcome):
                 say(line)
             return
         send_logs(folder, self.services, dict(self.values))

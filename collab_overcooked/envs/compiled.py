@@ -339,16 +339,14 @@ class CompiledGame(FullGame):
     def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
         """Return ``step`` and ``reset`` with the arrays of a batch bound to the kernels, so that calls are cheap.
 
-        The result can be neither copied nor pickled, and the arrays must not be replaced. Overridden ``step`` and
-        ``reset`` of a subclass are called as they are.
+        It can be neither copied nor pickled, and the arrays must not be replaced. Overridden methods are called.
         """
         cls = type(self)
         if cls.step is not CompiledGame.step or cls.reset is not CompiledGame.reset:
             return super().bind(state, actions, out)
         advance = [bind(kernel, *arguments) for kernel, arguments in self.step_calls(state, actions, out)]
         show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
-        reset = functools.partial(self._reset, bind_all(*show), state, out)
-        return BoundBatch(bind_all(*advance, *show), reset)
+        return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), state, out))
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
@@ -372,18 +370,12 @@ class CompiledGame(FullGame):
 
     def observe(self, state: Any, out: Any) -> None:
         """Write observations and masks of a state, which may come from a game that differs in its observations only."""
-        out.fresh[:] = True
-        self._show(state, out)
+        self.bind_observe(state, out)()
 
     def bind_observe(self, state: Any, out: Any) -> Callable[[], None]:
         """Return ``observe`` with its arrays bound to the kernels, which must not be replaced."""
-        show = bind_all(*(bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)))
-
-        def observe() -> None:
-            out.fresh[:] = True
-            show()
-
-        return observe
+        show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
+        return bind_all(functools.partial(out.fresh.fill, True), *show)
 
     def _show(self, state: Any, out: Any) -> None:
         for kernel, arguments in self.observe_calls(state, out):

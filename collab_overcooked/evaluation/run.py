@@ -87,8 +87,7 @@ def evaluate(
     elif plan_options:
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     chosen = read_workers(workers, default=None if make is None else 1)
-    for team in plan.teams():
-        make_team(team, make)  # refuses unknown policies before the folder is touched
+    teams = [make_team(team, make) for team in plan.teams()]  # refuses unknown policies before the folder is touched
     with resumable(Path(out), RECORDS), RunFolder(out, {**plan.config(), **(facts or {})}, note) as folder:
         clear_env_cache()
         keys = [key for job in plan.jobs for key in job.keys]
@@ -96,7 +95,7 @@ def evaluate(
         if folder.records:
             note(f"{folder.path}: continuing, {len(folder.records)} of {len(keys)} episodes are there")
         successes = sum(record["success"] for record in folder.records.values())
-        for record in run_jobs([[batch_jobs(pending, make)]], chosen, make, stop):
+        for record in run_jobs([[batch_jobs(pending, teams)]], chosen, make, stop):
             if key_of(record) in folder.records:  # of a job that was stopped half way
                 continue
             folder.append(record)

@@ -20,7 +20,7 @@ from collab_overcooked.policies.batched import ALONE, ROWS, Seat, Views, make_se
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.runner.episode import play_episode, policy_seed
 from collab_overcooked.runner.jobs import EpisodeJob, Job, cached_env, cached_team
-from collab_overcooked.runner.teams import MakePolicy, make_team
+from collab_overcooked.runner.teams import MakePolicy, Team, make_team
 
 Array = np.ndarray
 
@@ -183,16 +183,19 @@ class EpisodeBatch:
         ]
 
 
-def batch_jobs(jobs: Sequence[Job], most: int = ROWS, make: MakePolicy | None = None) -> list[EpisodeBatch | Job]:
-    """Return jobs with up to ``most`` episodes of a team in an environment as one, where they can be played at once."""
+def batch_jobs(jobs: Sequence[Job], teams: Sequence[Team], most: int = ROWS) -> list[EpisodeBatch | Job]:
+    """Return jobs with up to ``most`` episodes of a team in an environment as one, where they can be played at once.
+
+    Args:
+        jobs: Jobs of an evaluation.
+        teams: All teams of the jobs.
+        most: Maximum number of episodes in a batch; an interrupted run loses those of the running one.
+    """
+    policies = {team.specs: team.policies for team in teams}
     batches: list[EpisodeBatch | Job] = []
     together: dict[str, list[EpisodeJob]] = {}
-    batched = {
-        (env_id, team): all(plays_in_batches(policy, env_id) for policy in make_team(team, make).policies)
-        for env_id, team in {(job.env_id, job.team) for job in jobs}
-    }
     for job in jobs:
-        if type(job) is EpisodeJob and batched[job.env_id, job.team]:
+        if type(job) is EpisodeJob and all(plays_in_batches(policy, job.env_id) for policy in policies[job.team]):
             key = json.dumps([job.env_id, job.env_kwargs, job.team], sort_keys=True)
             together.setdefault(key, []).append(job)
         else:

@@ -98,8 +98,8 @@ def run_jobs(
         ValueError: If Ray is asked for with ``make``, or is not installed; and whatever a job raises.
         OSError: If a worker process died.
     """
-    chains = [[list(stage) for stage in chain if stage] for chain in chains]
-    jobs = [job for chain in chains for stage in chain for job in stage]
+    left = [[list(stage) for stage in chain if stage] for chain in chains]
+    jobs = [job for chain in left for stage in chain for job in stage]
     if workers.address is None and (workers.count == 1 or len(jobs) < 2):
         for job in jobs:
             yield from job.run(make)
@@ -107,15 +107,15 @@ def run_jobs(
     if workers.address is not None and make is not None:
         raise ValueError("workers: policies that share a connection run in threads of this process; pass a number")
     if make is not None:  # threads compile shared kernels only once
-        chains = [[[job]] for job in jobs]
-    elif workers.begins_here and len(chains) == 1:  # several games had better compile in parallel
-        yield from _run_here(chains[0])
-    left = sum(len(stage) for chain in chains for stage in chain)
-    if not left:
+        left = [[[job]] for job in jobs]
+    elif workers.begins_here and len(left) == 1:  # several games had better compile in parallel
+        yield from _run_here(left[0])
+    number = sum(len(stage) for chain in left for stage in chain)
+    if not number:
         return
-    pool, count = open_pool(workers, min(workers.count, left), make is not None)
+    pool, count = open_pool(workers, min(workers.count, number), make is not None)
     try:
-        yield from _schedule(chains, lambda job: pool.submit(job.run, make), count)
+        yield from _schedule(left, lambda job: pool.submit(job.run, make), count)
     except BrokenProcessPool:
         raise OSError("a worker process died, possibly out of memory; try again with fewer workers") from None
     except BaseException:

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from collab_overcooked.cli.app import app
-from collab_overcooked.evaluation import partner_scores
 from collab_overcooked.evaluation.partner_pool import (
     Best,
     PartnerPool,
@@ -32,6 +31,7 @@ from collab_overcooked.evaluation.partner_scores import (
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.policy_file import Met, find_policy, read_policy, with_met
 from collab_overcooked.registry import make
+from collab_overcooked.runner import batched
 from collab_overcooked.runner.episode import derive_seed, play_episode
 from collab_overcooked.runner.teams import make_team
 

@@ -57,7 +57,7 @@ def test_records_and_returns_are_those_of_single_episodes(env_id, options, specs
     assert None not in play_batch(env_id, options, specs, SEEDS), "an episode was not played in the batch"
     single = one_by_one(env_id, options, specs)
     assert play_returns(env_id, options, specs, SEEDS) == returns_of(single)
-    batches = batch_jobs(jobs_of(env_id, options, specs))
+    batches = batch_jobs(jobs_of(env_id, options, specs), [make_team(specs)])
     assert [type(batch) for batch in batches] == [EpisodeBatch]
     assert list(map(dump_line, batches[0].run())) == list(map(dump_line, single))
 
@@ -66,7 +66,7 @@ def test_records_and_returns_are_those_of_single_episodes(env_id, options, specs
 def test_policies_that_do_not_say_so_are_played_one_by_one(specs):
     assert play_batch("Overcooked-v0", ROOM, specs, SEEDS) == [None] * len(SEEDS)
     jobs = jobs_of("Overcooked-v0", ROOM, specs)
-    assert batch_jobs(jobs) == jobs
+    assert batch_jobs(jobs, [make_team(specs)]) == jobs
 
 
 def test_games_played_turn_by_turn_are_played_one_by_one():
@@ -84,7 +84,7 @@ def test_a_network_that_reads_past_actions(tmp_path):
     file.save(tmp_path / "past.npz")
     specs = [f"ppo:{tmp_path}/past.npz", "random"]
     assert None not in play_batch("Overcooked-v0", ROOM, specs, SEEDS)
-    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs))[0]
+    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs), [make_team(specs)])[0]
     assert batch.run() == one_by_one("Overcooked-v0", ROOM, specs)
 
 
@@ -115,8 +115,11 @@ def test_an_answer_outside_the_mask_drops_its_episode_alone():
     played = play_batch("Overcooked-v0", ROOM, ["stubborn", "random"], SEEDS, make)
     assert [value is None for value in played] == [bool(policy_seed(seed, 0) % 2) for seed in SEEDS]
     assert 0 < played.count(None) < len(SEEDS)
-    jobs = jobs_of("Overcooked-v0", ROOM, ["stubborn", "random"])
-    assert batch_jobs(jobs, make)[0].run(make) == [record for job in jobs for record in job.run(make)]
+    specs = ["stubborn", "random"]
+    jobs = jobs_of("Overcooked-v0", ROOM, specs)
+    assert batch_jobs(jobs, [make_team(specs, make)])[0].run(make) == [
+        record for job in jobs for record in job.run(make)
+    ]
 
 
 def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypatch):

@@ -153,7 +153,7 @@ class Overcooked(CompiledGame):
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
         """Return the text of every action of a seat, by id."""
-        return list(text.directive_texts(self.compiled)) if self.levels[seat] == MEDIUM else text.primitive_texts()
+        return list(text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.PRIMITIVE_TEXTS)
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
         """Return the number of an action text.

@@ -57,6 +57,7 @@ from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
 Array = np.ndarray
 MENU = "You can:"  # before the directives that are possible
 NAMES = ("Alice", "Bob", "Carol", "Dave")  # of the seats; the paper names the first two
+PRIMITIVE_TEXTS = tuple(action.name.lower() for action in Action)  # names of enums are slow to look up
 TAKEN = {Kind.ONIONS: "onion", Kind.TOMATOES: "tomato", Kind.DISHES: "dish"}
 TITLES = {
     Kind.ONIONS: "onion dispensers",
@@ -93,14 +94,6 @@ REASONS = {
 
 
 # ------------------------------------------------------------------------------------------- names of actions
-
-
-PRIMITIVE_TEXTS = tuple(action.name.lower() for action in Action)  # names of enums are slow to look up
-
-
-def primitive_texts() -> list[str]:
-    """Return the names of the primitive actions, by id."""
-    return list(PRIMITIVE_TEXTS)
 
 
 def object_name(thing: Array) -> str:
@@ -260,8 +253,6 @@ LABELS = {
     Event.SOUP_DELIVERY: "deliver soup",
     Event.SOUP_DROP: "put soup down",
 }
-
-
 EVENT_NAMES = tuple((int(event), event.name.lower()) for event in Event)
 
 

@@ -15,9 +15,14 @@ from collab_overcooked import registry
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import suite_command
 from collab_overcooked.cli.options import MultiValueCommand
-from collab_overcooked.io.options import NAMES, PAIRS, SEATS
+from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS
 
-VALUES = {NAMES: ["1", "2"], SEATS: ["agent_0=mcts:depth=4,width=2", "agent_1=greedy"], PAIRS: ["a=1", "b=[2, 3]"]}
+VALUES = {
+    NAMES: ["one", "two"],
+    NUMBERS: ["1", "2"],
+    SEATS: ["agent_0=mcts:depth=4,width=2", "agent_1=greedy"],
+    PAIRS: ["a=1", "b=[2, 3]"],
+}
 
 
 def list_options(suite: str) -> dict[str, Any]:

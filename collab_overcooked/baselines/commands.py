@@ -81,7 +81,7 @@ def train(
 
 @dataclass(frozen=True)
 class Run:
-    """What ``train`` runs, once for each seed; it can be pickled.
+    """Training by any algorithm, which workers can run with several seeds.
 
     Attributes:
         algorithm: One of ``ALGORITHMS``.

@@ -157,6 +157,13 @@ curves: $(STAMP)
 	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python -m collab_overcooked.baselines.single_file.$$method --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
 	$(BIN)/collab-overcooked plot runs/curves --out runs/curves/curves.svg
 
+# Egos trained to play with partners never met, and their scores beside those of a pool; stopped ones go on, BRIEFLY="--steps 600"
+# tries it. `--stage apart members fill` of the script rebuilds the pool itself.
+POOL ?= coordination_ring
+.PHONY: partner-results
+partner-results: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/partner_results.py $(POOL) $(BRIEFLY)
+
 # Each peer is installed into an environment of its own below .cache/peers, once.
 bench-peers: $(STAMP)
 	$(BIN)/python benchmarks/peers/run.py

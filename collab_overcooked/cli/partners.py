@@ -11,7 +11,8 @@ from typing import Annotated
 import typer
 
 from collab_overcooked.cli.app import ERR, OUT, app, say
-from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.cli.play import beside
 from collab_overcooked.io.options import NAMES, read_names
 
 partners_app = typer.Typer(no_args_is_help=True)
@@ -91,7 +92,6 @@ def play_partner(
         OUT.print(f"{ego} as agent_{cell.line['seat']} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
 
 
-@partners_app.command("score", cls=MultiValueCommand)
 def score_egos(
     pool: PoolOpt,
     ego: EgoOpt,
@@ -100,34 +100,47 @@ def score_egos(
     split: Annotated[str, typer.Option(help="Partners of this split: test or train.")] = "test",
     families: FamiliesOpt = None,
     workers: WorkersOpt = "1",
+    *,
+    llm_options: LlmOptions,
 ) -> None:
-    """Score egos beside partners that they have not met, in every seat; egos that have met one are refused."""
+    """Score egos beside partners that they have not met, in every seat; egos that have met one are refused.
+
+    Language models, as partners or as egos, keep their exchanges in the results folder; --replay plays from such a
+    file.
+    """
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
     from collab_overcooked.evaluation.partner_scores import FILE, read_egos, score
 
     chosen = None if families is None else read_names("families", families)
-    with progress_bar() as progress:
+    read, egos = read_partner_pool(pool), read_egos(ego)
+    specs = [*map(read.spec, read.select(split, chosen)), *(one.spec for one in egos)]
+    with beside(specs, llm_options, out) as make, progress_bar() as progress:
         lines = score(
-            read_partner_pool(pool),
-            read_egos(ego),
+            read,
+            egos,
             out,
             split=split,
             families=chosen,
             episodes=games,
             workers=workers,
+            make=make,
             note=say,
             progress=progress,
         )
     say(f"written: {out / FILE}, {len(lines)} lines of these egos; read them with 'partners table {out}'")
 
 
-@partners_app.command("best", cls=MultiValueCommand)
+partners_app.command("score", cls=MultiValueCommand)(expand_options(score_egos, {"llm_options": LlmOptions}))
+
+
 def find_best(
     pool: PoolOpt,
     ego: EgoOpt,
     out: Annotated[Path, typer.Option(help="Results folder; receives the pool with its best responses, too.")],
     games: GamesOpt = None,
     workers: WorkersOpt = "1",
+    *,
+    llm_options: LlmOptions,
 ) -> None:
     """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool, write_partner_pool
@@ -135,7 +148,8 @@ def find_best(
 
     read = read_partner_pool(pool)
     egos = read_egos(["random", *(name for name in ego if name != "random")])
-    with progress_bar() as progress:
+    specs = [*map(read.spec, read.partners), *(one.spec for one in egos)]
+    with beside(specs, llm_options, out) as make, progress_bar() as progress:
         lines = score(
             read,
             egos,
@@ -145,13 +159,17 @@ def find_best(
             among=False,
             trust=True,
             workers=workers,
+            make=make,
             note=say,
             progress=progress,
         )
     path = out / f"{read.name}.yaml"
-    specs = [replace(partner, policy=read.spec(partner)) for partner in best_responses(read, lines)]
-    write_partner_pool(path, replace(read, partners=tuple(specs)))
+    partners = [replace(partner, policy=read.spec(partner)) for partner in best_responses(read, lines)]
+    write_partner_pool(path, replace(read, partners=tuple(partners)))
     say(f"written: {path}")
+
+
+partners_app.command("best", cls=MultiValueCommand)(expand_options(find_best, {"llm_options": LlmOptions}))
 
 
 @partners_app.command("table", cls=MultiValueCommand)

@@ -239,6 +239,7 @@ def score(
     among: bool = True,
     trust: bool = False,
     workers: int | str | None = 1,
+    make: MakePolicy | None = None,
     note: Callable[[str], None] = lambda message: None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Line]:
@@ -254,6 +255,7 @@ def score(
         among: See ``plan_cells``.
         trust: Also score egos that have met a partner, to find best responses.
         workers: See ``workers.read_workers``.
+        make: Factory of policies outside the registry or with shared resources, such as language models.
         note: Called with what was repaired or continued.
         progress: Called with cells done and cells in all.
 
@@ -279,7 +281,7 @@ def score(
         if done:
             note(f"{out}: continuing, {len(done)} cells are there")
         pending = [cell for cell in cells if key_of(cell.line) not in done]
-        for count, line in enumerate(run_jobs([[pending]], chosen), len(cells) - len(pending) + 1):
+        for count, line in enumerate(run_jobs([[pending]], chosen, make), len(cells) - len(pending) + 1):
             journal.append(line)
             done[key_of(line)] = line
             if progress is not None:

@@ -27,6 +27,7 @@ from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, history_
 
 FORMAT = "collab-overcooked-policy/1"
 SHIPPED = Path(__file__).parent / "weights"
+PARTNERS = "partners"  # folder below it of policies that only partner pools name
 STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
@@ -365,6 +366,11 @@ def builtin_policies() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.npz"))
 
 
+def builtin_partners() -> list[str]:
+    """Return the names of the built-in policies of partner pools, ``partners/NAME``."""
+    return sorted(f"{PARTNERS}/{path.stem}" for path in (SHIPPED / PARTNERS).glob("*.npz"))
+
+
 def is_stand_in(name: str) -> bool:
     """Return whether a built-in policy is a proxy of people."""
     return name.startswith(tuple(f"{kind}_" for kind in STAND_INS))
@@ -376,7 +382,7 @@ def find_policy(text: str) -> Path:
     Raises:
         ValueError: If it is neither a built-in name nor the path of a file.
     """
-    if text in builtin_policies():
+    if text in builtin_policies() or text in builtin_partners():
         return SHIPPED / f"{text}.npz"
     if text.endswith(".npz"):
         return Path(text)

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
+from endpoints import Says, serving
+from typer.testing import CliRunner
 
 from collab_overcooked.cli.app import app
+from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.policies.policy_file import find_policy, read_policy, with_met
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "partners.md"
+EXAMPLES = PAGE.parents[1] / "examples"
+ADDRESS = "http://localhost:11434/v1"
 TINY = {
     "score": ["--games", "1", "--families", "scripted"],
     "best": ["--games", "1"],
@@ -28,6 +35,7 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch,
         file.meta["seed"] = seed  # another file than the pool's
         file.save(folder / "policy.npz")
     commands = re.findall(r"^\$ collab-overcooked (partners .*)$", PAGE.read_text("utf-8"), re.MULTILINE)
+    commands = [command for command in commands if "model" not in command]
     names = [shlex.split(command)[1] for command in commands]
     assert names == ["list", "show", "check", "play", "score", "table", "best"]
     for command in commands:
@@ -37,3 +45,39 @@ def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch,
         assert exit_.value.code == 0, capsys.readouterr()
     assert "| mine | 2 |" in capsys.readouterr().out
     assert Path("runs/table/profile.svg").exists() and Path("runs/best/kitchen_rush.yaml").exists()
+
+
+def section(heading: str) -> list[str]:
+    (part,) = (part for part in PAGE.read_text("utf-8").split("\n## ") if part.startswith(heading))
+    return re.findall(r"^\$ collab-overcooked (.*)$", part, re.MULTILINE)
+
+
+def returns_of(folder: str) -> list[list[float]]:
+    return [json.loads(line)["returns"] for line in Path(folder, "scores.jsonl").read_text("utf-8").splitlines()]
+
+
+@pytest.mark.slow
+def test_a_language_model_is_a_partner_whose_games_can_be_played_again(tmp_path, monkeypatch):
+    """The model's exchanges are enough for the same games when its endpoint is gone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    shutil.copy(EXAMPLES / "partners" / "model.yaml", tmp_path)
+    best, score, again = section("Language models and people")[:3]
+    with serving(lambda asked: Says('{"action": 1}')) as server:
+        for command in (best, score):
+            done = CliRunner().invoke(app, shlex.split(command.replace(ADDRESS, server.url)))
+            assert done.exit_code == 0, done.output
+        assert server.asked
+    assert "--replay" in again and CliRunner().invoke(app, shlex.split(again)).exit_code == 0
+    assert returns_of("runs/replayed") == returns_of("runs/model")
+    assert read_partner_pool("runs/model-best/model.yaml").partner("model").best is not None
+
+
+def test_people_rank_egos_that_take_the_places_of_partners(tmp_path, monkeypatch):
+    pytest.importorskip("uvicorn", reason="needs the extra play")
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXAMPLES / "studies" / "ranked_partners.yaml", tmp_path)
+    done = CliRunner().invoke(app, shlex.split(section("Language models and people")[3]))
+    assert done.exit_code == 0, done.output
+    answers = Path("runs/ranked/journal.jsonl").read_text("utf-8")
+    assert answers.count('"best"') >= 2  # both bots have ranked

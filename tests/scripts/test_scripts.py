@@ -17,6 +17,9 @@ TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     "benchmarks/make_tables.py": ["--check"],
+    "benchmarks/partner_results.py": [
+        *("cuisineworld_level_1", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER"),
+    ],
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
@@ -35,7 +38,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
 TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
-LONG = ("baselines", "train-")  # targets that train for minutes to hours
+LONG = ("baselines", "partner-results", "train-")  # targets that train for minutes to hours
 
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 TARGETS = sorted(

@@ -1,0 +1,263 @@
+"""Train agents to play with partners never met, and partners apart from them, and score all: docs/results/partners.
+
+    python benchmarks/partner_results.py coordination_ring                  # egos and scores
+    python benchmarks/partner_results.py coordination_ring --stage fcp hsp  # some of it
+    python benchmarks/partner_results.py coordination_ring --print          # the commands only
+
+Every stage is a command of the package that goes on where it was stopped, so the same call resumes all of it. The
+stages ``apart`` and ``members`` train further partners and put them into the built-in pool, ``fill`` writes its best
+responses: they change files of the package, are for those who rebuild a pool, and run only if they are named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from collab_overcooked import registry
+from collab_overcooked.baselines.population import POOL, best_of, play_all_seats
+from collab_overcooked.baselines.settings import read_config
+from collab_overcooked.evaluation.partner_pool import (
+    Partner,
+    PartnerPool,
+    make_partner,
+    pool_names,
+    read_partner_pool,
+    write_partner_pool,
+)
+from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses, key_of
+from collab_overcooked.evaluation.partner_table import read_scores
+from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, find_policy, halved, read_policy
+from collab_overcooked.runner.records import write_atomic
+
+POOLS = Path(registry.__file__).parent / "layouts" / "pools"
+CONFIGS = {
+    "small_corridor": "coordination_ring",
+    "kitchen_rush": "kitchen_rush_easy",
+}  # where it is not the pool's name
+PREFERENCES = read_config("hsp_coordination_ring").mapping("grid")
+METHODS = ("sp", "sa", "e3t", "fcp", "hsp")
+HISTORY = 5  # steps whose actions an ego reads
+PUBLIC = ("Overcooked-v0", "CuisineWorld-v0")  # games in which seats see what the others do
+APART = 7  # seed of the partners that no ego may meet
+CHANGING = ("apart", "members", "fill")  # stages that rebuild the pool
+FEW = 10  # games; best responses of fewer are measured anew
+FAMILIES = {"networks": "selfplay,preference,clone", "programs": "scripted,noisy", "search": "search"}
+Words = Sequence[object]
+
+
+@dataclass(frozen=True)
+class Study:
+    """Trainings and scores for one pool.
+
+    Attributes:
+        name: Built-in pool.
+        out: Folder.
+        steps: Environment steps of a training; two thirds of it for a pair with preferences.
+        seeds: Training seeds of each method; the population has as many members.
+        apart: Members that are trained apart, of each family.
+        games: Games per cell beside networks, programs and searching partners.
+    """
+
+    name: str
+    out: Path
+    steps: int
+    seeds: int
+    apart: int
+    games: dict[str, int]
+
+    @property
+    def config(self) -> str:
+        """Name of the configuration of the trainings."""
+        return CONFIGS.get(self.name, self.name)
+
+    @property
+    def pool(self) -> PartnerPool:
+        """The built-in pool as it is now."""
+        return read_partner_pool(self.name)
+
+    @property
+    def has_preferences(self) -> bool:
+        """Whether the game has the events that preferences are about."""
+        return self.pool.env_id == "Overcooked-v0"
+
+    # ---------------------------------------------------------------------------------------- commands
+
+    def train(
+        self, algorithm: str, out: str, steps: int | None = None, hyper: Words = (), more: Words = ()
+    ) -> list[str]:
+        """Return a command of ``train``."""
+        steps, config = steps or self.steps, read_config(self.config)
+        shaping = [f"shaping_steps={steps * 4 // 5}"] if "shaping_steps" in config else []
+        layout = self.pool.env_kwargs.get("layout")
+        options = ["--set", f"layout={layout}"] if layout else []
+        values = [*shaping, *hyper]
+        words = [*options, *(["--hyper", *values] if values else []), "--steps", steps, *more, "--out", self.out / out]
+        return ["train", algorithm, "--config", self.config, *map(str, words)]
+
+    def population(self, out: str, members: int, seed: int = 0) -> list[str]:
+        """Return the command that trains members of several skills."""
+        return self.train("population", out, None, [f"members={members}"], ["--method", "fcp", "--seed", seed])
+
+    def preferring(self, out: str, members: int, chosen: int, seed: int = 0) -> list[str]:
+        """Return the command that trains members with preferences."""
+        grid = json.dumps(dict(PREFERENCES))
+        hyper = ["weights=own", f"members={members}", f"chosen={chosen}", f"grid={grid}"]
+        return self.train("population", out, self.steps * 2 // 3, hyper, ["--method", "hsp", "--seed", seed])
+
+    def ego(self, out: str, *populations: str) -> list[str]:
+        """Return the command that trains egos beside populations, or beside copies of themselves if there are none."""
+        more = [] if not populations else ["--pool", *(self.out / name / POOL for name in populations)]
+        seeds = ["--seeds", *range(self.seeds), "--workers", 1]
+        history = [f"history={HISTORY}"] if self.pool.env_id in PUBLIC else []
+        return self.train("ego" if populations else "e3t", out, None, history, [*more, *seeds])
+
+    def score(self, families: str, folder: str, egos: Sequence[str], games: int) -> list[str]:
+        """Return the command that scores egos beside some families of partners."""
+        out = self.out / folder / families
+        kinds = ["--families", FAMILIES[families]]
+        return [
+            "partners",
+            "score",
+            "--pool",
+            self.name,
+            "--ego",
+            *egos,
+            *kinds,
+            "--games",
+            str(games),
+            "--out",
+            str(out),
+        ]
+
+    def stages(self) -> Iterator[tuple[str, Sequence[list[str] | Callable[[], None]]]]:
+        """Yield all stages in their order: commands, or functions for what has no command."""
+        alone = not self.has_preferences
+        chosen = max(1, self.seeds * 3 // 5)
+        yield "population", [self.population("population", self.seeds)]
+        yield "preferences", [] if alone else [self.preferring("preferences", max(1, self.seeds - 1), chosen)]
+        apart = [self.population("held_out_selfplay", self.apart, APART)]
+        apart += [] if alone else [self.preferring("held_out_preferences", 2 * self.apart, self.apart, APART)]
+        yield "apart", apart
+        yield "members", [self.add_members]
+        yield "e3t", [self.ego("e3t")]
+        yield "sa", [self.train("sa", "sa", None, [f"seeds={self.seeds}"])]
+        yield "fcp", [self.ego("fcp", "population")]
+        yield "hsp", [] if alone else [self.ego("hsp", "population", "preferences")]
+        yield "score", [self.score(kind, "scores", self.egos(), self.games[kind]) for kind in FAMILIES]
+        programs = ["greedy", "planner", "random"]
+        yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
+        yield "fill", [self.fill]
+        table = [str(self.out / FILE), "--out", str(self.out / "table")]
+        yield "table", [["partners", "table", *table]]
+
+    def egos(self) -> list[str]:
+        """Return the egos that are trained so far, as ``--ego`` takes them."""
+        folders = {"sp": "population/member_*", "sa": "sa/member_*"}
+        patterns = {method: f"{folders.get(method, f'{method}/seed_*')}/policy.npz" for method in METHODS}
+        return [f"{method}={self.out}/{text}" for method, text in patterns.items() if any(self.out.glob(text))]
+
+    # ---------------------------------------------------------------------------------------- the pool
+
+    def add_members(self) -> None:
+        """Put the members that were trained apart into the package and its pool.
+
+        They replace the built-in policy of the layout, which a seed of the population may train once more, weight by
+        weight.
+        """
+        partners = [one for one in self.pool.partners if one.family not in ("selfplay", "preference")]
+        for folder in ("held_out_selfplay", "held_out_preferences"):
+            if (self.out / folder / POOL).exists():
+                trained = read_partner_pool(self.out / folder / POOL)
+                partners += [self._ship(trained, one) for one in trained.partners if "untrained" not in one.name]
+        write_partner_pool(POOLS / f"{self.name}.yaml", replace(self.pool, partners=tuple(partners)))
+
+    def _ship(self, trained: PartnerPool, partner: Partner) -> Partner:
+        """Write a partner's file into the package; its first best response is its other half, or itself."""
+        file = halved(read_policy(find_policy(trained.spec(partner).removeprefix("ppo:"))))
+        name = f"{partner.family}_{partner.name.removeprefix('member_')}"
+        path = SHIPPED / PARTNERS / f"{self.name}_{name}.npz"
+        path.parent.mkdir(exist_ok=True)
+        command = f"python benchmarks/partner_results.py {self.name} --steps {self.steps} --stage apart"
+        PolicyFile(file.network, {**file.meta, "command": command}).save(path)
+        best = partner.best and replace(partner.best, by="its other half")
+        if best is None:
+            games = play_all_seats(trained.env.game, file, [file], self.games["networks"], APART)
+            best = best_of(np.concatenate([one.returns for one in games]), "itself")
+        return make_partner(name, f"ppo:{PARTNERS}/{path.stem}", partner.family, best=best)
+
+    def _lines(self) -> list[Line]:
+        """Return all scores, with names of files below the folder; every folder has games of egos among themselves."""
+        lines: dict[tuple[object, ...], Line] = {}
+        for path in sorted(self.out.glob(f"scores*/*/{FILE}")):  # networks first, of which there are the most games
+            for line in read_scores([path]):
+                short = json.loads(json.dumps(line).replace(f"{self.out}/", ""))
+                lines.setdefault(key_of(short), short)
+        return list(lines.values())
+
+    def fill(self) -> None:
+        """Write the best response to each partner into the pool, and all scores as one file of lines with them."""
+        lines = self._lines()
+        pool = replace(self.pool, partners=tuple(map(_without_few_games, self.pool.partners)))
+        partners = tuple(map(_shortened, best_responses(pool, lines)))
+        write_partner_pool(POOLS / f"{self.name}.yaml", replace(pool, partners=partners))
+        best = {one.name: {"best": one.best and one.best.to_dict(), "lower": one.lower} for one in partners}
+        kept = [
+            line | (best[line["partner"]] if line["kind"] == PARTNER else {})
+            for line in lines
+            if line["method"] != "random"
+        ]
+        write_atomic(self.out / FILE, "".join(json.dumps(line) + "\n" for line in kept).encode())
+
+
+def _without_few_games(partner: Partner) -> Partner:
+    return replace(partner, best=None) if partner.best and partner.best.games < FEW else partner
+
+
+def _shortened(partner: Partner) -> Partner:
+    """Return a partner whose best ego is named after its training instead of its file."""
+    best = partner.best
+    by = best and best.by.removeprefix("ppo:").removesuffix("/policy.npz") if best and "/" in best.by else None
+    return partner if best is None or by is None else replace(partner, best=replace(best, by=by))
+
+
+def main() -> None:
+    """Run the stages that were asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pool", choices=pool_names())
+    parser.add_argument("--out", type=Path, help="folder; default: runs/partners/POOL")
+    parser.add_argument("--steps", type=int, help="of each training; default: those of the configuration")
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--apart", type=int, default=2, help="members of each family that are trained apart")
+    parser.add_argument(
+        "--games", type=int, nargs=3, default=[100, 100, 100], help="beside networks, programs, searches"
+    )
+    parser.add_argument("--stage", nargs="+", help="stages; default: all that leave the pool as it is")
+    parser.add_argument("--print", action="store_true", help="print the commands and run nothing")
+    options = parser.parse_args()
+    out = options.out or Path("runs/partners") / options.pool
+    games = dict(zip(FAMILIES, options.games, strict=True))
+    study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, games)
+    study = replace(study, steps=study.steps or read_config(study.config).integer("steps"))
+    stages = dict(study.stages())
+    for name in options.stage or [name for name in stages if name not in CHANGING]:
+        for command in stages[name]:
+            print("$", shlex.join(["collab-overcooked", *command]) if isinstance(command, list) else name, flush=True)
+            if options.print:
+                continue
+            if isinstance(command, list):
+                subprocess.run([sys.executable, "-m", "collab_overcooked", *command], check=True)
+            else:
+                command()
+
+
+if __name__ == "__main__":
+    main()

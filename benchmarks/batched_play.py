@@ -95,8 +95,8 @@ def main() -> None:
     for name, value in (("pool", 20), ("episodes", 100), ("single", 2), ("steps", 400), ("workers", 1)):
         parser.add_argument(f"--{name}", type=int, default=value)
     parser.add_argument("--layout", default="cramped_room")
-    words = parser.parse_args()
-    result = measure_rates(words.layout, words.pool, words.episodes, words.single, words.steps, words.workers)
+    text = parser.parse_args()
+    result = measure_rates(text.layout, text.pool, text.episodes, text.single, text.steps, text.workers)
     print(json.dumps(result, indent=1))
 
 

@@ -28,15 +28,15 @@ DRAWN = """!document.body?.classList.contains('no-frame')
   && document.querySelectorAll('#board use').length > 3 && document.querySelectorAll('.cook').length > 0"""
 
 
-def measure(browser: Chromium, words: tuple[str, ...]) -> tuple[float, float]:
+def measure(browser: Chromium, message: tuple[str, ...]) -> tuple[float, float]:
     """Return the seconds to the link and to the picture."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "collab_overcooked", "play", *words, *TEAM, "--no-open", "--out", folder]
+        command = [sys.executable, "-m", "collab_overcooked", "play", *message, *TEAM, "--no-open", "--out", folder]
         page = browser.page()
         start = time.monotonic()
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
         try:
-            link = next(found[0] for line in process.stderr or () if (found := re.search(r"http://\S+", line)))
+            link = next(result[0] for line in process.stderr or () if (result := re.search(r"http://\S+", line)))
             linked = time.monotonic() - start
             page.call("Page.navigate", url=link)
             while not page.run(DRAWN):
@@ -54,12 +54,12 @@ def measure(browser: Chromium, words: tuple[str, ...]) -> tuple[float, float]:
 def main(runs: int = 3) -> None:
     """Measure and print."""
     browser = Chromium()
-    for words in GAMES:
-        measure(browser, words)
-        measured = [measure(browser, words) for _ in range(runs)]
+    for text in GAMES:
+        measure(browser, text)
+        measured = [measure(browser, text) for _ in range(runs)]
         links, pictures = zip(*measured, strict=True)
         link, picture = statistics.median(links), statistics.median(pictures)
-        print(f"{words[0]}: link after {link:.1f} s, picture after {picture:.1f} s (slowest {max(pictures):.1f} s)")
+        print(f"{text[0]}: link after {link:.1f} s, picture after {picture:.1f} s (slowest {max(pictures):.1f} s)")
     browser.close()
 
 

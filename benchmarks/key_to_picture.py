@@ -89,9 +89,9 @@ def main(presses: int = 60, tick: float = 0.15, delay: int = 0) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:]
+    arguments = sys.argv[1:]
     main(
-        int(given[0]) if given else 60,
-        float(given[1]) if len(given) > 1 else 0.15,
-        int(given[2]) if len(given) > 2 else 0,
+        int(arguments[0]) if arguments else 60,
+        float(arguments[1]) if len(arguments) > 1 else 0.15,
+        int(arguments[2]) if len(arguments) > 2 else 0,
     )

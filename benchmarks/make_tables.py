@@ -102,10 +102,10 @@ def proof_table(data: dict[str, Any]) -> str:
 
 def exact_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of the exact values of room games; empty if none were timed."""
-    found = [result for result in data["results"] if result["kind"] == "exact values"]
+    results = [result for result in data["results"] if result["kind"] == "exact values"]
     heads = ("map of rooms", "preset", "from", "adversary", "states", "joint actions", "milliseconds")
     lines = [f"| {' | '.join(heads)} |", "|---|---|---|---|---:|---:|---:|"]
-    for result in found:
+    for result in results:
         start = "all placements" if result["everywhere"] else "the start"
         adversary = "worst" if result["worst"] else "the preset's"
         lines.append(
@@ -113,7 +113,7 @@ def exact_table(data: dict[str, Any]) -> str:
             f"{result['joint_actions']:,} | {result['median_seconds'] * 1e3:,.1f} |"
         )
     heading = "Exact values of room games: all states that play can reach, expanded by the kernels and solved:"
-    return "\n".join([heading, "", *lines]) if found else ""
+    return "\n".join([heading, "", *lines]) if results else ""
 
 
 def decision_table(data: dict[str, Any]) -> str:
@@ -145,12 +145,12 @@ def peer_table(data: dict[str, Any]) -> str:
     """Return the Markdown table of our Overcooked beside others'."""
     lines = ["| layout | this package | steps/s | peer | steps/s | ratio |", "|---|---|---:|---|---:|---:|"]
     for row in data["ratios"]:
-        ours, theirs = row["ours"], row["theirs"]
-        how = "ParallelEnv" if ours["how"] == "ParallelEnv" else f"batch of {ours['batch']:,}, 1 thread"
-        batch = f", batch of {theirs['batch']:,}" if theirs["batch"] > 1 else ""
+        actual, reference = row["ours"], row["theirs"]
+        how = "ParallelEnv" if actual["how"] == "ParallelEnv" else f"batch of {actual['batch']:,}, 1 thread"
+        batch = f", batch of {reference['batch']:,}" if reference["batch"] > 1 else ""
         lines.append(
-            f"| `{row['layout']}` | {how} | {ours['rate']:,.0f} | {PEER_NAMES[row['peer']]}{batch} | "
-            f"{theirs['rate']:,.0f} | {row['ratio']:,.1f}x |"
+            f"| `{row['layout']}` | {how} | {actual['rate']:,.0f} | {PEER_NAMES[row['peer']]}{batch} | "
+            f"{reference['rate']:,.0f} | {row['ratio']:,.1f}x |"
         )
     return "\n".join(lines)
 
@@ -246,8 +246,8 @@ def main(arguments: list[str]) -> int:
     for name in arguments:
         if not name.startswith("--"):
             new = condense(json.loads(Path(name).read_text()))
-            found = added(json.loads(RESULTS.read_text()), new) if "--add" in arguments else new
-            RESULTS.write_text(json.dumps(found, indent=1) + "\n")
+            result = added(json.loads(RESULTS.read_text()), new) if "--add" in arguments else new
+            RESULTS.write_text(json.dumps(result, indent=1) + "\n")
     data, peers, scores = (json.loads(path.read_text()) for path in (RESULTS, PEERS, SCORES))
     contents = {PAGE: page(data, peers, scores)}
     stale = [path for path, content in contents.items() if rewritten(path.read_text(), content) != path.read_text()]

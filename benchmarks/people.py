@@ -40,9 +40,9 @@ def serve_pairs(pairs: int, steps: int, pipe: Any) -> None:
     busy: list[float] = []
 
     def session() -> Session:
-        own = Session(plan.jobs[:1], settings)
-        own._on_over = lambda record: late.extend(own.driver.late if own.driver else ())
-        return own
+        result = Session(plan.jobs[:1], settings)
+        result._on_over = lambda record: late.extend(result.driver.late if result.driver else ())
+        return result
 
     sessions = [session() for _ in range(pairs)]
 
@@ -96,16 +96,18 @@ async def _bytes_of(socket: Any) -> Any:
 def main(pairs: int = 20, seconds: float = 60) -> None:
     """Measure and print."""
     steps = round(seconds / TICK)
-    ours, theirs = multiprocessing.Pipe()
-    server = multiprocessing.get_context("spawn").Process(target=serve_pairs, args=(pairs, steps, theirs), daemon=True)
+    actual, reference = multiprocessing.Pipe()
+    server = multiprocessing.get_context("spawn").Process(
+        target=serve_pairs, args=(pairs, steps, reference), daemon=True
+    )
     server.start()
-    links = ours.recv()
+    links = actual.recv()
 
     async def all_people() -> Sequence[tuple[list[float], int]]:
         return await asyncio.gather(*map(person, links))
 
     played = asyncio.run(all_people())
-    late, busy, memory = ours.recv()
+    late, busy, memory = actual.recv()
     server.terminate()
     late.sort()
     p50, p95, worst = (1000 * late[int(share * (len(late) - 1))] for share in (0.5, 0.95, 1))
@@ -116,7 +118,7 @@ def main(pairs: int = 20, seconds: float = 60) -> None:
     print(f"late: median {p50:.1f} ms, 95th percentile {p95:.1f} ms, worst {worst:.1f} ms")
     print(f"between frames at a page: mean {statistics.mean(gaps):.1f} ms, worst {max(gaps):.1f} ms")
     print(f"drift from the first frame to the last: {max(drifts):.1f} ms at most")
-    print(f"received by a page: {statistics.mean(own for _, own in played) / 1024:.0f} KiB")
+    print(f"received by a page: {statistics.mean(entry for _, entry in played) / 1024:.0f} KiB")
     print(f"server: {100 * busy / (steps * TICK):.0f} % of a processor while playing, {memory} MiB at most")
 
 

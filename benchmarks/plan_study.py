@@ -50,7 +50,7 @@ ABLATIONS = (
     "cots:fallback=root",
 )
 FIRST = WAYS[0]  # what all others are compared with
-MOST_NAMED = 6  # values of an option that scenes differ in
+MAX_NAMED = 6  # values of an option that scenes differ in
 COSTS = ("looks", "searches", "plans", "calls", "characters", "depth")
 
 
@@ -60,8 +60,8 @@ def studied(game: str) -> Study:
     Raises:
         ValueError: If it offers no sub-plans.
     """
-    found: Study = registry.load_entry(registry.find(game).subplans).study[game]
-    return found
+    result: Study = registry.load_entry(registry.find(game).subplans).study[game]
+    return result
 
 
 def studied_games() -> list[str]:
@@ -92,8 +92,8 @@ class StudyPlan(Evaluation):
         kinds, needed = study.scenes, study.bound if self.spec == BOUND else {}
         jobs = []
         for number in range(self.scenes):
-            name, own = kinds[number % len(kinds)]
-            kwargs = {**own, **self.options, **needed}
+            name, entry = kinds[number % len(kinds)]
+            kwargs = {**entry, **self.options, **needed}
             jobs.append(
                 EpisodeJob(
                     env_id=self.env_id,
@@ -138,7 +138,7 @@ def run_study(
     for game in games:
         if game not in studied_games():
             raise ValueError(near_matches("game with sub-plans", game, studied_games()))
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for game in games or studied_games():
         records = {}
         for way in ways:
@@ -152,10 +152,10 @@ def run_study(
                 limits=Limits(),
             )
             out = folder / game / way.replace(":", "_").replace(",", "_").replace("=", "-")
-            records[way] = evaluate(plan, out, workers=workers, note=lambda words: None)
+            records[way] = evaluate(plan, out, workers=workers, note=lambda text: None)
             progress(f"{game} {way}: {len(records[way])} scenes")
-        found[game] = {"scenes": scenes, "seed": seed, **compare_ways(studied(game), records)}
-    return {"version": __version__, "games": found}
+        results[game] = {"scenes": scenes, "seed": seed, **compare_ways(studied(game), records)}
+    return {"version": __version__, "games": results}
 
 
 # ------------------------------------------------------------------------------------------- comparing
@@ -163,7 +163,7 @@ def run_study(
 
 def varied(study: Study) -> list[str]:
     """Return the options that a study's scenes differ in."""
-    return sorted({name for _, own in study.scenes for name in own if own[name] != study.scenes[0][1].get(name)})
+    return sorted({name for _, entry in study.scenes for name in entry if entry[name] != study.scenes[0][1].get(name)})
 
 
 def variant_title(study: Study, records: Sequence[Mapping[str, Any]]) -> str:
@@ -192,7 +192,9 @@ def compare_ways(study: Study, records: Mapping[str, Sequence[Mapping[str, Any]]
         "better": study.better,
         "heading": study.heading,
         "scale": study.scale,
-        "varied": {name: list(dict.fromkeys(str(own.get(name)) for _, own in study.scenes)) for name in varied(study)},
+        "varied": {
+            name: list(dict.fromkeys(str(entry.get(name)) for _, entry in study.scenes)) for name in varied(study)
+        },
         "ways": with_differences(rows),
     }
 
@@ -219,9 +221,9 @@ def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
 
 
-def verdict(study: Mapping[str, Any], own: Mapping[str, Any]) -> str:
+def verdict(study: Mapping[str, Any], ablation: Mapping[str, Any]) -> str:
     """Say whether a way is better or worse than the first one, as far as the interval tells."""
-    difference = own["difference"]
+    difference = ablation["difference"]
     if difference is None or difference["low"] is None:
         return ""
     if difference["low"] == difference["high"] == 0:
@@ -234,7 +236,7 @@ def verdict(study: Mapping[str, Any], own: Mapping[str, Any]) -> str:
 def title_of(study: Mapping[str, Any]) -> str:
     """Return what was played, on how many scenes of which kinds and with which seed."""
     kinds = [
-        f"{name} {', '.join(values)}" if len(values) <= MOST_NAMED else f"{len(values)} values of {name}"
+        f"{name} {', '.join(values)}" if len(values) <= MAX_NAMED else f"{len(values)} values of {name}"
         for name, values in study["varied"].items()
     ]
     return f"{study['ways'][FIRST]['variant']}: {study['scenes']} scenes, seed {study['seed']}, {'; '.join(kinds)}"
@@ -246,7 +248,7 @@ def study_table(study: Mapping[str, Any]) -> ResultTable:
     Rows that were played with other options than the first one name theirs.
     """
     scale, first = study["scale"], next(iter(study["ways"]))
-    usual = study["ways"][first]["variant"]
+    default = study["ways"][first]["variant"]
     heads = (
         Column("Team"),
         Column(study["heading"], "estimate", 1, scale=scale),
@@ -255,10 +257,10 @@ def study_table(study: Mapping[str, Any]) -> ResultTable:
         *(Column(name, "number", 1) for name in COSTS),
     )
     rows = []
-    for way, own in study["ways"].items():
-        costs = [None if own[name] is None else float(own[name]) for name in COSTS]
-        name = way if own["variant"] == usual else f"{way} ({own['variant']})"
-        rows.append((name, _estimate(own["score"]), _estimate(own["difference"]), verdict(study, own), *costs))
+    for way, entry in study["ways"].items():
+        costs = [None if entry[name] is None else float(entry[name]) for name in COSTS]
+        name = way if entry["variant"] == default else f"{way} ({entry['variant']})"
+        rows.append((name, _estimate(entry["score"]), _estimate(entry["difference"]), verdict(study, entry), *costs))
     return ResultTable(heads, tuple(rows), title_of(study))
 
 
@@ -280,7 +282,7 @@ def join_studies(old: Mapping[str, Any] | None, new: Mapping[str, Any]) -> dict[
     return {**new, "games": games}
 
 
-def main(words: Sequence[str]) -> None:
+def main(text: Sequence[str]) -> None:
     """Play, write the file, print tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the runs; finished episodes in it are kept")
@@ -290,13 +292,13 @@ def main(words: Sequence[str]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of the scenes")
     parser.add_argument("--ablations", action="store_true", help="parts of cots left out or changed instead")
     parser.add_argument("--workers", type=int, default=1, help="processes")
-    given = parser.parse_args(words)
-    ways = given.way or ((FIRST, *ABLATIONS) if given.ablations else WAYS)
+    value = parser.parse_args(text)
+    ways = value.way or ((FIRST, *ABLATIONS) if value.ablations else WAYS)
     try:
-        new = run_study(given.folder, given.game, ways, given.scenes, given.seed, given.workers)
+        new = run_study(value.folder, value.game, ways, value.scenes, value.seed, value.workers)
     except ValueError as error:
         parser.error(str(error))
-    path = given.folder / ("ablations.json" if given.ablations else "results.json")
+    path = value.folder / ("ablations.json" if value.ablations else "results.json")
     old = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     joined = join_studies(old, new)
     path.write_text(json.dumps(joined, indent=1) + "\n", encoding="utf-8")

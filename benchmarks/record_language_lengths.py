@@ -132,9 +132,9 @@ class StandIn:
         parts = {name: re.sub(r" \(\d[^;]*\)$", "", row[k % len(row)]) for k, (name, row) in enumerate(rows)}
         if not proposes:
             return {"steps": [parts]}
-        wanted = re.search(r"Write (\d+) different", prompt)
+        expected = re.search(r"Write (\d+) different", prompt)
         plan = {"reasoning": ANALYSIS, "steps": [parts], "message": SAY}
-        return {"plans": [plan] * (int(wanted[1]) if wanted else 1)}
+        return {"plans": [plan] * (int(expected[1]) if expected else 1)}
 
 
 class Watched:

@@ -60,9 +60,9 @@ def test_plan_search(benchmark, monkeypatch, env_id: str) -> None:
     plans: list[int] = []
     look = cots.Team.update_plan
 
-    def timed(self: cots.Team, *moment: Any) -> None:
+    def timed(self: cots.Team, *state: Any) -> None:
         start = time.perf_counter()
-        look(self, *moment)
+        look(self, *state)
         if self.updates[-1].searched:
             seconds.append(time.perf_counter() - start)
             plans.append(len(self.updates[-1].nodes))

@@ -22,17 +22,17 @@ from collab_overcooked.games.rush.engine.spec import load_scenario, scenarios
 def test_proof(benchmark, name: str, agents: int) -> None:
     tables = compile_scenario(load_scenario(name), RushConfig(agents=agents)).tables
     start = start_of(tables, 0)
-    found = []
+    results = []
 
     def setup() -> tuple:
         return (Solver(tables, 0, [True] * agents),), {}
 
     def prove(solver: Solver) -> None:
-        found.append(solver.solve(*start))
+        results.append(solver.solve(*start))
 
     benchmark.pedantic(prove, setup=setup, rounds=100, warmup_rounds=2)
-    assert all(solution.is_proved and solution == found[0] for solution in found)
-    benchmark.extra_info |= {"kind": "proof", "scenario": name, "agents": agents, "states": found[0].states}
+    assert all(solution.is_proved and solution == results[0] for solution in results)
+    benchmark.extra_info |= {"kind": "proof", "scenario": name, "agents": agents, "states": results[0].states}
 
 
 ROOMS = [  # map, preset, whether from all placements, whether against the worst adversary
@@ -49,6 +49,6 @@ ROOMS = [  # map, preset, whether from all placements, whether against the worst
 def test_exact_values(benchmark, name: str, preset: str, everywhere: bool, worst: bool) -> None:
     goal, config = (Goal.CAPTURE, CaptureConfig) if name == "nine_rooms" else (Goal.ESCAPE, EscapeConfig)
     compiled = compile_rooms(goal, config(map=name, preset=preset))
-    found = benchmark.pedantic(solve, (compiled, None, everywhere, worst), rounds=5, warmup_rounds=1)
+    result = benchmark.pedantic(solve, (compiled, None, everywhere, worst), rounds=5, warmup_rounds=1)
     facts = {"kind": "exact values", "map": name, "preset": preset, "everywhere": everywhere, "worst": worst}
-    benchmark.extra_info |= facts | {"states": len(found.keys), "joint_actions": len(found.actions)}
+    benchmark.extra_info |= facts | {"states": len(result.keys), "joint_actions": len(result.actions)}

@@ -151,9 +151,9 @@ def test_first_step(benchmark, env_id: str, cache: str, tmp_path_factory: pytest
 
 def test_tes(benchmark) -> None:
     rng = np.random.default_rng(0)
-    words = [f"action_{k}" for k in range(12)]
-    histories = [[words[k] for k in rng.integers(12, size=rng.integers(0, 40))] for _ in range(20_000)]
-    references = [[words[k] for k in rng.integers(12, size=15)] for _ in range(6)]
+    texts = [f"action_{k}" for k in range(12)]
+    histories = [[texts[k] for k in rng.integers(12, size=rng.integers(0, 40))] for _ in range(20_000)]
+    references = [[texts[k] for k in rng.integers(12, size=15)] for _ in range(6)]
     encoded = metrics.encode(histories, references)
     benchmark.extra_info |= {"kind": "TES", "pairs": len(histories) * len(references)}
     benchmark(metrics.tes_table, *encoded)

@@ -88,7 +88,7 @@ def theirs(checkout: Path, seed: int) -> NoReturn:
         first.append(now)
         mean, steps = float(metric["returned_episode_returns"]), int(metric["env_step"])
         if mean >= TARGET or steps >= config["TOTAL_TIMESTEPS"] - config["NUM_STEPS"] * config["NUM_ENVS"]:
-            found = {
+            results = {
                 "reached": mean >= TARGET,
                 "steps": steps,
                 "seconds": now - STARTED,
@@ -96,7 +96,7 @@ def theirs(checkout: Path, seed: int) -> NoReturn:
                 "steps_per_second": steps / (now - first[0]),
                 "versions": {name: version(name) for name in ("jaxmarl", "jax", "jaxlib")},
             }
-            print("\n" + json.dumps(found), flush=True)
+            print("\n" + json.dumps(results), flush=True)
             os._exit(0)  # the compiled loop would go on to its end
 
     wandb.log = log
@@ -104,13 +104,13 @@ def theirs(checkout: Path, seed: int) -> NoReturn:
     raise RuntimeError("the script ended without logging its last update")
 
 
-def run(python: str, words: list[str]) -> dict[str, Any]:
+def run(python: str, message: list[str]) -> dict[str, Any]:
     """Run a side in a process of its own and return what it prints last."""
-    done = subprocess.run([python, __file__, *words], capture_output=True, text=True)
+    done = subprocess.run([python, __file__, *message], capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(done.stderr)
-    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return result
 
 
 def main() -> None:
@@ -123,11 +123,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help=f"file of the results; {RESULTS.name} with --jaxmarl")
     parser.add_argument("--side", choices=("ours", "ours_lossless", "theirs"), help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=0, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.side:
-        if given.side == "theirs":
-            theirs(given.jaxmarl, given.seed)
-        print(json.dumps(ours(given.seed, given.side == "ours_lossless", given.steps)))
+    value = parser.parse_args()
+    if value.side:
+        if value.side == "theirs":
+            theirs(value.jaxmarl, value.seed)
+        print(json.dumps(ours(value.seed, value.side == "ours_lossless", value.steps)))
         return
     results: dict[str, Any] = {
         "target": TARGET,
@@ -135,16 +135,16 @@ def main() -> None:
         "machine": {"cores": os.cpu_count(), "system": platform.system(), "python": platform.python_version()},
     }
     for side in ("ours", "ours_lossless"):
-        words = ["--side", side, *(() if given.steps is None else ("--steps", str(given.steps)))]
-        results[side] = [run(sys.executable, [*words, "--seed", str(k)]) for k in range(given.seeds)]
-    if given.jaxmarl:
-        words = ["--side", "theirs", "--jaxmarl", str(given.jaxmarl)]
-        results["jaxmarl"] = [run(given.python, [*words, "--seed", str(k)]) for k in range(given.seeds)]
-    if out := given.out or (RESULTS if given.jaxmarl else None):
+        texts = ["--side", side, *(() if value.steps is None else ("--steps", str(value.steps)))]
+        results[side] = [run(sys.executable, [*texts, "--seed", str(k)]) for k in range(value.seeds)]
+    if value.jaxmarl:
+        texts = ["--side", "theirs", "--jaxmarl", str(value.jaxmarl)]
+        results["jaxmarl"] = [run(value.python, [*texts, "--seed", str(k)]) for k in range(value.seeds)]
+    if out := value.out or (RESULTS if value.jaxmarl else None):
         out.write_text(json.dumps(results, indent=1) + "\n")
     for side in ("ours", "ours_lossless", "jaxmarl"):
-        for found in results.get(side, ()):
-            print(f"{side}: {found['seconds']:.1f} s, {found['steps']:,} steps, reached: {found['reached']}")
+        for result in results.get(side, ()):
+            print(f"{side}: {result['seconds']:.1f} s, {result['steps']:,} steps, reached: {result['reached']}")
 
 
 if __name__ == "__main__":

@@ -71,15 +71,15 @@ class Says:
 
     def events(self) -> bytes:
         """The answer as server-sent events."""
-        whole = json.loads(self.bytes())
-        usage = whole.pop("usage", None)
-        choice = whole["choices"][0]
+        full = json.loads(self.bytes())
+        usage = full.pop("usage", None)
+        choice = full["choices"][0]
         message, finish = choice.pop("message"), choice.pop("finish_reason")
-        whole["object"] = "chat.completion.chunk"
+        full["object"] = "chat.completion.chunk"
         chunks = [
-            whole | {"choices": [choice | {"delta": message, "finish_reason": None}]},
-            whole | {"choices": [choice | {"delta": {}, "finish_reason": finish}]},
-            whole | {"choices": [], "usage": usage},
+            full | {"choices": [choice | {"delta": message, "finish_reason": None}]},
+            full | {"choices": [choice | {"delta": {}, "finish_reason": finish}]},
+            full | {"choices": [], "usage": usage},
         ]
         return b"".join(b"data: " + json.dumps(chunk).encode() + b"\n\n" for chunk in chunks) + b"data: [DONE]\n\n"
 
@@ -156,14 +156,14 @@ def serving(script: Script | list[Says | str]) -> Iterator[Server]:
         function: Script = lambda asked: left.pop(0) if len(left) > 1 else left[0]  # noqa: E731
     else:
         function = script
-    told = Server(function)
+    message = Server(function)
     with _Server(("127.0.0.1", 0), _Handler) as server:
-        server.told = told  # type: ignore[attr-defined]
-        told.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.told = message  # type: ignore[attr-defined]
+        message.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
-            yield told
+            yield message
         finally:
             server.shutdown()
             thread.join()

@@ -58,11 +58,11 @@ class Talker:
             return Decision(
                 plan=f"{requests}; wait(1)", say="Alice, <script>document.title='hurt'</script> & please", tokens=7
             )
-        wanted = self.plans[0][self.done]
-        if wanted not in seen.legal_actions:
+        expected = self.plans[0][self.done]
+        if expected not in seen.legal_actions:
             return "wait(1)"
         self.done += 1
-        return wanted
+        return expected
 
     def reply(self, seen: Any) -> Message | None:
         return Message(1, "On my way", "; ".join(self.plans[1])) if self.seat == 1 else None
@@ -109,8 +109,8 @@ def start() -> Callable[..., tuple[Any, Any]]:
 def see() -> Callable[..., Seen]:
     """Return what a seat sees: see(game, (state, out), seat, timestep)."""
 
-    def look(game: Any, moment: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> Seen:
-        state, out = moment
+    def look(game: Any, snapshot: tuple[Any, Any], seat: int = 0, timestep: int = 0) -> Seen:
+        state, out = snapshot
         return Seen.of(game, state, out, seat, timestep)
 
     return look

@@ -24,8 +24,8 @@ class Moment(NamedTuple):
 
 
 @kernel
-def tally(moment, amounts):
-    counts, weights, flags = moment.counts, moment.weights, moment.flags
+def tally(state, amounts):
+    counts, weights, flags = state.counts, state.weights, state.flags
     for i in range(counts.shape[0]):
         for j in range(counts.shape[1]):
             counts[i, j] += amounts[i]
@@ -34,13 +34,13 @@ def tally(moment, amounts):
 
 
 @kernel
-def reach(moment, amounts):
-    moment.counts[amounts[0], 0] += 1
+def reach(state, amounts):
+    state.counts[amounts[0], 0] += 1
 
 
 def make_moment(size: int) -> tuple[Moment, np.ndarray]:
-    moment = Moment(np.zeros((size, 3), np.int32), np.zeros(size), np.zeros(size, np.bool_))
-    return moment, np.arange(size, dtype=np.int32)
+    state = Moment(np.zeros((size, 3), np.int32), np.zeros(size), np.zeros(size, np.bool_))
+    return state, np.arange(size, dtype=np.int32)
 
 
 def test_bound_calls_read_and_write_the_arrays_they_were_bound_to():
@@ -56,16 +56,16 @@ def test_bound_calls_read_and_write_the_arrays_they_were_bound_to():
 
 
 def test_slices_are_bound_one_by_one():
-    moment, amounts = make_moment(6)
-    bind(tally, Moment(*(array[2:4] for array in moment)), amounts[2:4])()
-    assert moment.counts[:, 0].tolist() == [0, 0, 2, 3, 0, 0]
+    state, amounts = make_moment(6)
+    bind(tally, Moment(*(array[2:4] for array in state)), amounts[2:4])()
+    assert state.counts[:, 0].tolist() == [0, 0, 2, 3, 0, 0]
 
 
 def test_batches_of_all_sizes_share_one_version():
     for size in (1, 2, 7):
-        moment, amounts = make_moment(size)
-        bind(tally, moment, amounts)()
-        bind(tally, Moment(*(array[:1] for array in moment)), amounts[:1])()
+        state, amounts = make_moment(size)
+        bind(tally, state, amounts)()
+        bind(tally, Moment(*(array[:1] for array in state)), amounts[:1])()
     assert count_versions(tally, *make_moment(3)) == is_compiled(tally)
 
 
@@ -147,16 +147,16 @@ def test_a_batch_goes_on_in_a_forked_process():
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_a_call_on_the_first_rows_leaves_the_others(compiled):
-    moment, amounts = make_moment(5)
+    state, amounts = make_moment(5)
     amounts += 1
-    run = RowsKernel(tally if compiled else getattr(tally, "py_func", tally), (moment, amounts), (moment, amounts))
+    run = RowsKernel(tally if compiled else getattr(tally, "py_func", tally), (state, amounts), (state, amounts))
     for rows in (2, 5, 0, 1):
         run(rows)
-    np.testing.assert_array_equal(moment.counts[:, 1], [3, 4, 3, 4, 5])
-    np.testing.assert_array_equal(moment.weights, [1.5, 2, 1.5, 2, 2.5])
+    np.testing.assert_array_equal(state.counts[:, 1], [3, 4, 3, 4, 5])
+    np.testing.assert_array_equal(state.weights, [1.5, 2, 1.5, 2, 2.5])
 
 
 def test_only_batched_arguments_are_cut():
-    moment, amounts = make_moment(3)
-    RowsKernel(reach, (moment, amounts + 2), (moment,))(3)
-    assert moment.counts[:, 0].tolist() == [0, 0, 1]
+    state, amounts = make_moment(3)
+    RowsKernel(reach, (state, amounts + 2), (state,))(3)
+    assert state.counts[:, 0].tolist() == [0, 0, 1]

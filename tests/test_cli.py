@@ -17,8 +17,8 @@ from collab_overcooked.cli import app
 from collab_overcooked.runner.digests import DIGESTS, digests_file
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_report_is_made_again(finished):
 
 
 @pytest.mark.parametrize(
-    ("what", "words"),
+    ("what", "text"),
     [
         ("envs", ["CollabOvercooked-v0"]),
         ("tasks", ["boiled_egg", "level 6, reference time 64"]),
@@ -152,14 +152,14 @@ def test_report_is_made_again(finished):
         ("levels", ["1  baked_bell_pepper, ", "6  "]),
     ],
 )
-def test_list_shows_what_there_is(what, words):
+def test_list_shows_what_there_is(what, text):
     done = run("list", what)
     assert done.exit_code == 0
-    assert all(word in done.stdout for word in words)
+    assert all(word in done.stdout for word in text)
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "text"),
     [
         ("CollabOvercooked-v0", ["Discrete(234)", "gamma: Time limit"]),
         (
@@ -169,10 +169,10 @@ def test_list_shows_what_there_is(what, words):
         ("three_agents", ["1 X 0", "agent_2: Carol", "Level 6"]),
     ],
 )
-def test_describe_tells_about_it(name, words):
+def test_describe_tells_about_it(name, text):
     done = run("describe", name)
     assert done.exit_code == 0
-    assert all(word in done.stdout for word in words), done.stdout
+    assert all(word in done.stdout for word in text), done.stdout
 
 
 def test_describe_a_task_in_a_kitchen_without_references():
@@ -197,7 +197,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
 
 
 @pytest.mark.parametrize(
-    ("words", "named"),
+    ("texts", "named"),
     [
         ([*EVALUATE, "--team", "agent_0=randm", "agent_1=random"], "unknown policy 'randm'; did you mean random"),
         ([*EVALUATE, "--team", "agent_0=random"], "no policy for agent_1"),
@@ -261,7 +261,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         (["list", "tasks", "--colour"], "--colour"),
     ],
 )
-def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
+def test_what_users_get_wrong_is_one_line(finished, tmp_path, texts, named):
     line = (finished[0] / "records.jsonl").read_text().splitlines()[0]
     run_folder = tmp_path / "one"
     run_folder.mkdir()
@@ -273,8 +273,8 @@ def test_what_users_get_wrong_is_one_line(finished, tmp_path, words, named):
     (tmp_path / "file.txt").write_text("here")
     places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}
     for key, name in places.items():
-        words = [word.replace(key, str(tmp_path / name)) if word.startswith(key) else word for word in words]
-    done = run(*words)
+        texts = [word.replace(key, str(tmp_path / name)) if word.startswith(key) else word for word in texts]
+    done = run(*texts)
     assert done.exit_code == 2
     assert len(done.stderr.splitlines()) == 1, done.stderr
     assert done.stderr.startswith("error: ")
@@ -303,14 +303,17 @@ def test_help_loads_no_compiler_and_no_charts():
 def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
     done = run("evaluate", suite, "--help")
     assert done.exit_code == 0
-    shown = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
+    displayed = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
     flags = {
         name: {field.metadata["flag"] or f"--{field.name}" for field in fields(registry.load_suite(name).suite_options)}
         for name in registry.suites()
     }
-    own, others = flags[suite], set().union(*flags.values())
-    assert own | {"--team", "--seed", "--out", "--workers", "--set", "--max-turns", "--base-url", "--budget"} <= shown
-    assert not shown & (others - own)
+    entry, others = flags[suite], set().union(*flags.values())
+    assert (
+        entry | {"--team", "--seed", "--out", "--workers", "--set", "--max-turns", "--base-url", "--budget"}
+        <= displayed
+    )
+    assert not displayed & (others - entry)
 
 
 def test_an_option_of_another_suite_is_refused_with_near_matches():
@@ -345,16 +348,16 @@ def test_check_recognises_every_kind_of_file(tmp_path):
     (tmp_path / "base.yaml").write_text("extends: level_1\n")
     (tmp_path / "words.yaml").write_text("name: few\nwords: {pot: zorb}\n")
     (tmp_path / "own.yaml").write_text("name: own\ngrid: |\n  XXPXX\n  O1 2O\n  X   X\n  XDXSX\n")
-    said = {
+    replies = {
         "mine.layout": "mine: 5 x 4, 2 players",
         "level.yaml": "mine (very simple)",
         "words.yaml": "few: 4 words, one to one",
         "own.yaml": "own: 5 x 4, 2 players",
     }
-    for name, words in said.items():
-        options = ["--par", "none"] if "players" in words else []
+    for name, text in replies.items():
+        options = ["--par", "none"] if "players" in text else []
         done = run("check", tmp_path / name, *options)
-        assert words in done.stdout, done.output
+        assert text in done.stdout, done.output
     assert "no word for" in run("check", tmp_path / "words.yaml").stdout
     assert run("check", tmp_path / "words.yaml").exit_code == 1
     assert run("check", tmp_path / "own.yaml", "--par", "none").exit_code == 0
@@ -363,14 +366,14 @@ def test_check_recognises_every_kind_of_file(tmp_path):
 def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
     assert run("check", "level_12", "--alphas", "1.0").exit_code == 1  # a dish that cannot be made
     assert run("check", "levels", "--alphas", "1.0").exit_code == 0  # which the built-in set holds on purpose
-    found = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
-    assert found["name"] == "level_1" and list(found["times"]) == ["2.0"] and found["ok"]
+    result = json.loads(run("check", "level_1", "--json", "--alphas", "2.0").stdout)
+    assert result["name"] == "level_1" and list(result["times"]) == ["2.0"] and result["ok"]
     assert [one["name"] for one in json.loads(run("check", "level_1", "level_2", "--json").stdout)] == [
         "level_1",
         "level_2",
     ]
     (tmp_path / "odd.yaml").write_text("colour: red\n")
-    for words, message in (
+    for text, message in (
         (["check", "papper"], "unknown file or name 'papper'; did you mean paper"),
         (
             ["check", tmp_path / "odd.yaml"],
@@ -383,12 +386,12 @@ def test_check_says_with_its_exit_code_whether_a_file_holds(tmp_path):
         (["generate", "Overcookd-v0", "--out", "x"], "did you mean Overcooked-v0"),
         (["generate", "Overcooked-v0", "--out", tmp_path / "x", "--pots", "3,1"], "pots must be [least, most]"),
     ):
-        done = run(*words)
-        assert done.exit_code == 2 and message in done.stderr, (words, done.output)
+        done = run(*text)
+        assert done.exit_code == 2 and message in done.stderr, (text, done.output)
 
 
 def test_generate_writes_layouts_as_wished(tmp_path):
-    words = [
+    texts = [
         "generate",
         "Overcooked-v0",
         "--count",
@@ -402,7 +405,7 @@ def test_generate_writes_layouts_as_wished(tmp_path):
         "--seed",
         "4",
     ]
-    done = run(*words, "--out", tmp_path)
+    done = run(*texts, "--out", tmp_path)
     assert done.exit_code == 0 and done.stdout.split() == ["procedural_4_0", "procedural_4_1"], done.output
     files = sorted(tmp_path.glob("*.yaml"))
     assert len(files) == 2 and run("check", *files, "--par", "none").exit_code == 0
@@ -451,6 +454,6 @@ def test_former_names_of_commands_work_and_are_not_listed(finished, tmp_path, fo
     assert name in listed and former not in listed
 
 
-@pytest.mark.parametrize("words", ["compare", "evaluate overcooked", "check levels", "study run", "score"])
-def test_help_of_every_command_lists_import(words):
-    assert "--import" in run(*words.split(), "--help").output
+@pytest.mark.parametrize("text", ["compare", "evaluate overcooked", "check levels", "study run", "score"])
+def test_help_of_every_command_lists_import(text):
+    assert "--import" in run(*text.split(), "--help").output

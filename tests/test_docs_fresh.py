@@ -121,12 +121,12 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
     """Whoever is in the results was measured on every level, with every number of agents, at every pace."""
     from collab_overcooked.games.cuisineworld.suite.suite import published
 
-    ours = facts.cuisineworld_results
-    for team, sizes in json.loads((DOCS / "results" / ours.RESULT_FILE).read_text("utf-8"))["teams"].items():
-        assert sorted(sizes) == sorted(map(str, ours.SIZES)), team
+    actual = facts.cuisineworld_results
+    for team, sizes in json.loads((DOCS / "results" / actual.RESULT_FILE).read_text("utf-8"))["teams"].items():
+        assert sorted(sizes) == sorted(map(str, actual.SIZES)), team
         for paces in sizes.values():
-            assert set(paces) == {*published().levels, *ours.EXTRA_LEVELS}, team
-            assert all(len(counts) == len(ours.PAPER_ALPHAS) for counts in paces.values()), team
+            assert set(paces) == {*published().levels, *actual.EXTRA_LEVELS}, team
+            assert all(len(counts) == len(actual.PAPER_ALPHAS) for counts in paces.values()), team
 
 
 # ------------------------------------------------------------------------------------------- code
@@ -257,20 +257,20 @@ def cooking(level: Any, item: str) -> list[str]:
 
 
 def commands() -> list[Any]:
-    found = []
+    results = []
     for path in PAGES:
         for block in blocks(path):
             if block.language not in ("console", "bash", "sh"):
                 continue
             for line in block.body.split("\n"):
-                words = line.removeprefix("$ ").strip()
-                if words.startswith("collab-overcooked "):
-                    found.append(pytest.param(words, id=f"{page_id(path)}: {words}"))
-    return found
+                text = line.removeprefix("$ ").strip()
+                if text.startswith("collab-overcooked "):
+                    results.append(pytest.param(text, id=f"{page_id(path)}: {text}"))
+    return results
 
 
-@pytest.mark.parametrize("words", commands())
-def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("text", commands())
+def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parser takes every command as it is written; those that only look around are run, too."""
     from typer.main import get_command
     from typer.testing import CliRunner
@@ -281,11 +281,11 @@ def test_commands_on_the_pages_exist(words: str, tmp_path: Path, monkeypatch: py
         shutil.copytree(DOCS / "examples" / folder, tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
     shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")  # where the README's reader stands
     monkeypatch.chdir(tmp_path)
-    line = re.sub(r" --import \S+", "", words)  # which is read before any command
+    line = re.sub(r" --import \S+", "", text)  # which is read before any command
     arguments = shlex.split(line, comments=True)[1:]
     if arguments[0] in READ_ONLY:
         result = CliRunner().invoke(app, arguments)
-        assert result.exit_code == int(words.endswith("check level_12")), result.output  # which lacks a fryer
+        assert result.exit_code == int(text.endswith("check level_12")), result.output  # which lacks a fryer
         return
     command: Any = get_command(app)
     context, rest, name = command.make_context("collab-overcooked", list(arguments)), list(arguments), ""
@@ -302,8 +302,8 @@ def test_the_api_page_reads_without_the_site() -> None:
     assert ":::" not in text and "--8<--" not in (DOCS / "how_to" / "trainers.md").read_text("utf-8")
     for name in ("ParallelEnv", "BatchEnv", "make_vec", "export_policy", "cross_play"):
         assert f"\n### {name}\n" in text
-    for words in ("- `num_threads`: ", "- `max_cycles`: ", "**`BatchEnv.step`**", "- `activation`: ", "*Raises:*"):
-        assert words in text
+    for message in ("- `num_threads`: ", "- `max_cycles`: ", "**`BatchEnv.step`**", "- `activation`: ", "*Raises:*"):
+        assert message in text
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_id)

@@ -93,8 +93,8 @@ def calls() -> set[str]:
 
 @pytest.fixture(scope="module")
 def test_names() -> list[str]:
-    found = (re.findall(r"^\s*def (test_\w+)", p.read_text("utf-8"), re.M) for p in ROOT.glob("tests/**/*.py"))
-    return [name for names in found for name in names]
+    result = (re.findall(r"^\s*def (test_\w+)", p.read_text("utf-8"), re.M) for p in ROOT.glob("tests/**/*.py"))
+    return [name for names in result for name in names]
 
 
 def test_import_contracts_hold():
@@ -206,21 +206,25 @@ def functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """Lines without the docstring."""
     first = function.body[0]
-    told = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
-    return function.end_lineno - function.lineno + 1 - told
+    message = first.end_lineno - first.lineno + 1 if ast.get_docstring(function) else 0
+    return function.end_lineno - function.lineno + 1 - message
 
 
 def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    own = function.args
-    names = [*own.posonlyargs, *own.args, *own.kwonlyargs, *filter(None, (own.vararg, own.kwarg))]
-    return len([each for each in names if each.arg not in ("self", "cls")])
+    result = function.args
+    names = [*result.posonlyargs, *result.args, *result.kwonlyargs, *filter(None, (result.vararg, result.kwarg))]
+    return len([entry for entry in names if entry.arg not in ("self", "cls")])
 
 
 @pytest.mark.parametrize("path", [*MODULES, *TOOLS], ids=relative)
 def test_modules_and_functions_are_small(path):
     assert path.read_text("utf-8").count("\n") <= MOST_LINES
-    assert not [(own.name, length_of(own)) for own in functions(path) if length_of(own) > MOST_STATEMENT_LINES]
-    assert not [(own.name, parameters_of(own)) for own in functions(path) if parameters_of(own) > MOST_PARAMETERS]
+    assert not [(entry.name, length_of(entry)) for entry in functions(path) if length_of(entry) > MOST_STATEMENT_LINES]
+    assert not [
+        (function.name, parameters_of(function))
+        for function in functions(path)
+        if parameters_of(function) > MOST_PARAMETERS
+    ]
 
 
 # ------------------------------------------------------------------------------------------- who imports what

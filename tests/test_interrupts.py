@@ -41,13 +41,13 @@ def hook(command):
     return (Journal if command == "crossplay" else RunFolder), "append"
 
 
-def run(words, out):
-    return CliRunner().invoke(app, [*words, "--out", str(out)])
+def run(text, out):
+    return CliRunner().invoke(app, [*text, "--out", str(out)])
 
 
-def interrupted(words, out, count, monkeypatch):
+def interrupted(text, out, count, monkeypatch):
     """Run a command that gets the signal of Ctrl-C once it has kept some of its work, or before it keeps any."""
-    kind, name = hook(words[0])
+    kind, name = hook(text[0])
     keep, calls = getattr(kind, name), []
 
     def keep_and_stop(self, *arguments):
@@ -59,7 +59,7 @@ def interrupted(words, out, count, monkeypatch):
     try:
         with monkeypatch.context() as patch:
             patch.setattr(kind, name, keep_and_stop)
-            return run(words, out)
+            return run(text, out)
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -84,17 +84,17 @@ def result(command, folder):
 def test_the_same_command_resumes_after_an_interrupt(command, tmp_path, monkeypatch):
     if command == "train" and not importlib.util.find_spec("sb3_contrib"):
         pytest.skip("needs the extra rl")
-    words = COMMANDS[command]
-    whole = run(words, tmp_path / "whole")
-    assert whole.exit_code == 0, whole.output
-    early = interrupted(words, tmp_path / "cut", 0, monkeypatch)
+    text = COMMANDS[command]
+    full = run(text, tmp_path / "whole")
+    assert full.exit_code == 0, full.output
+    early = interrupted(text, tmp_path / "cut", 0, monkeypatch)
     assert early.exit_code == 130
     assert f"stopped; {tmp_path / 'cut'} holds nothing to resume from; the same command starts" in early.stderr
-    cut = interrupted(words, tmp_path / "cut", 3, monkeypatch)
+    cut = interrupted(text, tmp_path / "cut", 3, monkeypatch)
     assert cut.exit_code == 130
     assert cut.stderr.splitlines()[-1] == f"stopped; the same command resumes {tmp_path / 'cut'}"
-    again = run(words, tmp_path / "cut")
+    again = run(text, tmp_path / "cut")
     assert again.exit_code == 0, again.output
-    told = "960 of 1,600 steps are there, continuing" if command == "train" else "continuing, 3 "
-    assert told in " ".join(again.stderr.split())
+    message = "960 of 1,600 steps are there, continuing" if command == "train" else "continuing, 3 "
+    assert message in " ".join(again.stderr.split())
     assert result(command, tmp_path / "cut") == result(command, tmp_path / "whole")

@@ -198,7 +198,7 @@ def test_columns_of_two_games_with_one_name_are_two_versions():
             return ()
 
     cache = _jit.KernelCache(test_columns_of_two_games_with_one_name_are_two_versions)
-    files = [cache._file((types.IntEnumMember(own, types.int64),), Codegen()) for own in (Clock, OtherClock)]
+    files = [cache._file((types.IntEnumMember(entry, types.int64),), Codegen()) for entry in (Clock, OtherClock)]
     assert files[0] != files[1]
 
 

@@ -26,12 +26,12 @@ VALUES = {
 
 
 def list_options(suite: str) -> dict[str, Any]:
-    return {own.opts[0]: own for own in suite_command(suite).params if (own.metavar or "").endswith("...")}
+    return {param.opts[0]: param for param in suite_command(suite).params if (param.metavar or "").endswith("...")}
 
 
-def parse(suite: str, flag: str, *words: str) -> Any:
-    option = list_options(suite)[flag.partition("=")[0]]
-    with suite_command(suite).make_context("x", [flag, *words]) as context:
+def parse(suite: str, switch: str, *text: str) -> Any:
+    option = list_options(suite)[switch.partition("=")[0]]
+    with suite_command(suite).make_context("x", [switch, *text]) as context:
         return context.params[option.name]
 
 
@@ -39,25 +39,25 @@ def parse(suite: str, flag: str, *words: str) -> Any:
 def test_spaces_commas_and_repetition_mean_the_same(suite):
     options = list_options(suite)
     assert {"--team", "--set", "--budget"} <= set(options)
-    for flag, option in options.items():
+    for switch, option in options.items():
         values = VALUES[option.metavar]
-        expected = parse(suite, flag, *values)
-        assert parse(suite, flag, *values, "--no-report") == expected
+        expected = parse(suite, switch, *values)
+        assert parse(suite, switch, *values, "--no-report") == expected
         if option.multiple:
             assert expected == values
-            assert parse(suite, flag, values[0], flag, values[1]) == expected
+            assert parse(suite, switch, values[0], switch, values[1]) == expected
         if option.metavar != PAIRS:  # whose values may hold commas
-            assert parse(suite, flag, ",".join(values)) == expected
-            assert parse(suite, f"{flag}={','.join(values)}") == expected
+            assert parse(suite, switch, ",".join(values)) == expected
+            assert parse(suite, f"{switch}={','.join(values)}") == expected
 
 
 @pytest.mark.parametrize("suite", registry.suites())
 def test_every_suite_option_with_several_values_is_a_list_option(suite):
     """What is read by splitting at commas must say so by its metavar, or spaces would be refused."""
-    flags = {own.opts[0]: own for own in suite_command(suite).params}
-    for flag, option in flags.items():
+    flags = {param.opts[0]: param for param in suite_command(suite).params}
+    for switch, option in flags.items():
         if isinstance(option.default, str) and "," in option.default:
-            assert flag in list_options(suite), flag
+            assert switch in list_options(suite), switch
 
 
 def test_a_second_value_of_another_option_names_the_option():
@@ -78,11 +78,11 @@ def test_positional_arguments_are_not_taken_by_a_list_option_before_them():
     ) -> None:
         seen.append((runs, metrics, pool))
 
-    for words in (
+    for text in (
         ["a", "--metrics", "x", "y", "--pool", "greedy", "mcts:depth=2,width=3,random"],
         ["--metrics", "x,y", "a", "--pool", "greedy,mcts:depth=2,width=3,random"],
     ):
-        assert CliRunner().invoke(alone, words).exit_code == 0
+        assert CliRunner().invoke(alone, text).exit_code == 0
     assert seen == [(["a"], "x,y", ["greedy", "mcts:depth=2,width=3", "random"])] * 2
 
 

@@ -81,7 +81,7 @@ def patterns() -> tuple[Found, ...]:
         for owner, call in _called(tree):
             if call.func.attr in METHODS:  # type: ignore[attr-defined]
                 used.setdefault(owner, set()).add(call.func.attr)  # type: ignore[attr-defined]
-    found = []
+    results = []
     for path, tree in trees.items():
         calls = [call for owner, call in _called(tree) if owner == "re" and call.func.attr in (*METHODS, "compile")]  # type: ignore[attr-defined]
         if not calls:
@@ -102,10 +102,10 @@ def patterns() -> tuple[Found, ...]:
             if method == "compile":
                 methods = tuple(sorted(used.get(targets.get(id(call), ""), ("search",))))
             value = int(value) if isinstance(value, int) else 0
-            found.append(
+            results.append(
                 Found(f"{path.relative_to(ROOT)}:{call.lineno}", _text_of(call.args[0], names), value, methods)
             )
-    return tuple(found)
+    return tuple(results)
 
 
 # ------------------------------------------------------------------------------------------- texts from a pattern
@@ -113,7 +113,7 @@ def patterns() -> tuple[Found, ...]:
 
 def _members(items: Any) -> str:
     """Return a character of a set."""
-    words = {codes.CATEGORY_SPACE: " \n", codes.CATEGORY_DIGIT: "1", codes.CATEGORY_WORD: "a1_"}
+    labels = {codes.CATEGORY_SPACE: " \n", codes.CATEGORY_DIGIT: "1", codes.CATEGORY_WORD: "a1_"}
     negated = any(op is codes.NEGATE for op, _ in items)
     accepted = re.compile("[" + "".join(map(_class_text, items)) + "]") if negated else None
     if accepted is not None:
@@ -123,7 +123,7 @@ def _members(items: Any) -> str:
         return chr(value)
     if op is codes.RANGE:
         return chr(value[0])
-    return words.get(value, "(")[0]
+    return labels.get(value, "(")[0]
 
 
 def _class_text(item: Any) -> str:
@@ -176,13 +176,13 @@ class Pieces:
         """Return every kind of character that a repeated set has, as blanks and line ends can mean different things."""
         if len(body) != 1 or body[0][0] is not codes.IN or body[0][1][0][0] is codes.NEGATE:
             return []
-        found = [_members([item]) for item in body[0][1]]
-        return [*found, *("\n" for item in body[0][1] if item[1] is codes.CATEGORY_SPACE)]
+        results = [_members([item]) for item in body[0][1]]
+        return [*results, *("\n" for item in body[0][1] if item[1] is codes.CATEGORY_SPACE)]
 
 
-def texts(found: Found) -> dict[tuple[str, str, str], Callable[[int], str]]:
+def texts(result: Found) -> dict[tuple[str, str, str], Callable[[int], str]]:
     """Return ways to write a text of some length: a beginning, a unit over and over, an end that matches nothing."""
-    pieces = Pieces(parser.parse(found.pattern, found.flags))
+    pieces = Pieces(parser.parse(result.pattern, result.flags))
     units = {*pieces.units, *filter(None, pieces.begins), *(f"{b}{u}" for b in pieces.begins for u in pieces.units)}
     units |= {" ", "a", "1", "\\", '"', "(", "a("}
     chosen = [
@@ -234,11 +234,11 @@ def grows(method: str, pattern: re.Pattern[str], write: Callable[[int], str]) ->
     return False
 
 
-def too_slow(found: Found) -> list[str]:
+def too_slow(result: Found) -> list[str]:
     """Return the texts over which a pattern takes more than linear time."""
-    pattern, bad = re.compile(found.pattern, found.flags), []
-    for key, write in texts(found).items():
-        for method in found.methods:
+    pattern, bad = re.compile(result.pattern, result.flags), []
+    for key, write in texts(result).items():
+        for method in result.methods:
             if grows(method, pattern, write):
                 bad.append(f"{method} over {key[0]!r} + n * {key[1]!r} + {key[2]!r}")
                 return bad
@@ -275,15 +275,15 @@ def test_patterns_that_take_more_than_linear_time_are_found(pattern):
 
 
 def test_all_patterns_are_found():
-    found = {one.where.partition(":")[0] for one in patterns()}
+    results = {one.where.partition(":")[0] for one in patterns()}
     files = (path for path in ROOT.rglob("*.py") if re.search(r"^import re$", path.read_text("utf-8"), re.MULTILINE))
-    assert {str(path.relative_to(ROOT)) for path in files} <= found
+    assert {str(path.relative_to(ROOT)) for path in files} <= results
     assert all(isinstance(one.pattern, str | bytes) for one in patterns())
 
 
-@pytest.mark.parametrize("found", patterns(), ids=lambda found: found.where)
-def test_the_time_of_a_pattern_grows_no_faster_than_its_text(found):
-    if isinstance(found.pattern, bytes):
-        found = Found(found.where, found.pattern.decode("latin-1"), found.flags, found.methods)
-    bad = too_slow(found)
-    assert not bad, f"{found.where}: {found.pattern!r} takes more than linear time: {bad[0]}"
+@pytest.mark.parametrize("outcome", patterns(), ids=lambda result: result.where)
+def test_the_time_of_a_pattern_grows_no_faster_than_its_text(outcome):
+    if isinstance(outcome.pattern, bytes):
+        outcome = Found(outcome.where, outcome.pattern.decode("latin-1"), outcome.flags, outcome.methods)
+    bad = too_slow(outcome)
+    assert not bad, f"{outcome.where}: {outcome.pattern!r} takes more than linear time: {bad[0]}"

@@ -86,17 +86,17 @@ def site(tmp_path):
     return folder
 
 
-def python(*words, paths=(), folder=None, fails=False):
+def python(*message, paths=(), folder=None, fails=False):
     """Run Python with further folders of installed packages; rules are not compiled."""
     known = {"PYTHONPATH": os.pathsep.join(map(str, (*paths, *filter(None, sys.path)))), "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, *map(str, words)]
+    command = [sys.executable, *map(str, message)]
     done = subprocess.run(command, cwd=folder, env=os.environ | known, capture_output=True, text=True)
     assert (done.returncode != 0) == fails, done.stdout + done.stderr
     return done
 
 
-def command(*words, **options):
-    return python("-m", "collab_overcooked", *words, **options)
+def command(*text, **options):
+    return python("-m", "collab_overcooked", *text, **options)
 
 
 def config_of(run):
@@ -140,8 +140,8 @@ def test_a_metric_that_fails_has_no_value_and_warns(monkeypatch, random_records)
 
 def test_an_installed_package_adds_a_game_a_policy_and_a_metric(site, tmp_path):
     run = tmp_path / "run"
-    words = ["--team", "all=taker:every=2", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", run]
-    done = command("evaluate", "relay", *words, paths=[site])
+    texts = ["--team", "all=taker:every=2", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", run]
+    done = command("evaluate", "relay", *texts, paths=[site])
     assert "Relay-v0" in done.stdout
     assert config_of(run)["plugins"] == {"relay_pack": "1.2"}
     scored = command("score", run, "--metrics", "refusals,steps", "--format", "csv", paths=[site])
@@ -174,7 +174,7 @@ def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
 
 def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
     install(site, "broken_pack", "0.3", BROKEN)
-    words = [
+    texts = [
         "--team",
         "all=taker",
         "--set",
@@ -186,7 +186,7 @@ def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
         "--out",
         tmp_path / "run",
     ]
-    done = command("evaluate", "relay", *words, paths=[site])
+    done = command("evaluate", "relay", *texts, paths=[site])
     assert done.stderr.count("absent_module:") <= 1 and done.stderr.count("Absent-v0") == 1
 
 
@@ -222,8 +222,8 @@ def desk(tmp_path):
 
 def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk):
     imports = ["--import", "relay.py", "--import=own.py"]
-    words = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run"]
-    command("evaluate", "relay", *words, *imports, folder=desk)
+    texts = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run"]
+    command("evaluate", "relay", *texts, *imports, folder=desk)
     named = config_of(desk / "run")["plugins"]
     assert set(named) == {"relay", "own"} and all(digest.startswith("sha256:") for digest in named.values())
     scored = command(*imports, "score", "run", "--metrics", "own_steps", "--format", "csv", folder=desk)
@@ -231,23 +231,23 @@ def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk
     assert "Somebody's own." in command("list", "policies", *imports, folder=desk).stdout
     assert "Relay-v0" in command("list", "envs", "--import", "relay", folder=desk, paths=[desk]).stdout  # a module
     (desk / "own.py").write_text(OWN + "# edited\n", "utf-8")
-    again = command("evaluate", "relay", *words, *imports, folder=desk, fails=True)
+    again = command("evaluate", "relay", *texts, *imports, folder=desk, fails=True)
     assert "plugins" in again.stderr
 
 
 def test_cross_play_names_its_plug_ins(desk):
-    words = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "1", "--out", "pool"]
-    command("crossplay", *words, "--import", "relay.py", "--import", "own.py", folder=desk)
-    found = json.loads((desk / "pool" / "crossplay.json").read_text("utf-8"))
-    assert set(found["plugins"]) == {"relay", "own"}
+    texts = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "1", "--out", "pool"]
+    command("crossplay", *texts, "--import", "relay.py", "--import", "own.py", folder=desk)
+    result = json.loads((desk / "pool" / "crossplay.json").read_text("utf-8"))
+    assert set(result["plugins"]) == {"relay", "own"}
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not find_spec("ray"), reason="the extra 'ray' is not installed")
 def test_import_reaches_ray_workers(desk):
     imports = ["--import", "relay.py", "--import", "own.py"]
-    words = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "2", "--workers", "ray", "--out", "run"]
-    command("evaluate", "relay", *words, *imports, folder=desk)
+    texts = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "2", "--workers", "ray", "--out", "run"]
+    command("evaluate", "relay", *texts, *imports, folder=desk)
     assert len((desk / "run" / "records.jsonl").read_text("utf-8").splitlines()) == 2
     pool = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "ray", "--out", "pool"]
     command("crossplay", *pool, *imports, folder=desk)
@@ -266,7 +266,7 @@ def test_teachers_of_plug_in_games_are_known(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["--import", "absent.py"], "cannot import 'absent.py': no such file"),
         (["--import", "absent_module"], "cannot import 'absent_module': ModuleNotFoundError"),
@@ -277,10 +277,10 @@ def test_teachers_of_plug_in_games_are_known(monkeypatch):
         (["--import", "--team"], "--import needs a module or a .py file, not '--team'"),
     ],
 )
-def test_what_cannot_be_imported_ends_in_one_line(desk, words, message):
+def test_what_cannot_be_imported_ends_in_one_line(desk, text, message):
     (desk / "random.py").write_text("", "utf-8")
     (desk / "broken.py").write_text("1 / 0", "utf-8")
-    done = python("-P", "-m", "collab_overcooked", "list", "envs", *words, folder=desk, fails=True)
+    done = python("-P", "-m", "collab_overcooked", "list", "envs", *text, folder=desk, fails=True)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     assert message in done.stderr
@@ -295,15 +295,15 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     (folder / "__init__.py").write_text("", "utf-8")
     shutil.copy(desk / "relay_pack.py", folder / "policies.py")
     team = ["--team", "agent_0=relay_pack.py:Taker", "agent_1=package.policies:Taker:every=2"]
-    words = [*team, "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run", "--import", "relay.py"]
-    command("evaluate", "relay", *words, folder=desk, paths=[desk])
+    texts = [*team, "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run", "--import", "relay.py"]
+    command("evaluate", "relay", *texts, folder=desk, paths=[desk])
     records = [json.loads(line) for line in (desk / "run" / "records.jsonl").read_text("utf-8").splitlines()]
     assert len(records) == 3 and {tuple(record["team"].values()) for record in records} == {
         ("relay_pack.py:Taker", "package.policies:Taker:every=2")
     }
     assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}
     (desk / "relay_pack.py").write_text(PACK + "# edited\n", "utf-8")
-    assert "plugins" in command("evaluate", "relay", *words, folder=desk, paths=[desk], fails=True).stderr
+    assert "plugins" in command("evaluate", "relay", *texts, folder=desk, paths=[desk], fails=True).stderr
 
 
 @pytest.mark.parametrize(

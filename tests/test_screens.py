@@ -43,16 +43,16 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 @pytest.mark.parametrize(
-    "words", [["report"], ["score"], ["score", "--format", "csv"], ["replay"], ["replay", "--check"]], ids=" ".join
+    "message", [["report"], ["score"], ["score", "--format", "csv"], ["replay"], ["replay", "--check"]], ids=" ".join
 )
-def test_any_screen_will_do(played, words, encoding, tmp_path, monkeypatch):
+def test_any_screen_will_do(played, message, encoding, tmp_path, monkeypatch):
     run, screen = shutil.copytree(played, tmp_path / "run"), Screen(encoding)
     monkeypatch.setattr("sys.stdout", screen)
     with pytest.raises(SystemExit) as end:
-        app([words[0], str(run), *words[1:]])
+        app([message[0], str(run), *message[1:]])
     assert end.value.code == 0
-    assert screen.text().strip() and (encoding != "utf-8" or words[-1] == "--check" or TEXT in screen.text())
-    if words == ["report"]:
+    assert screen.text().strip() and (encoding != "utf-8" or message[-1] == "--check" or TEXT in screen.text())
+    if message == ["report"]:
         assert TEXT in (run / "table.md").read_text("utf-8") and TEXT in (run / "report.html").read_text("utf-8")
 
 

@@ -103,7 +103,7 @@ def test_beliefs_are_drawn_from_knowledge_alone(name):
         for seat in range(game.n_agents):
             other = scramble(game, state, seat, np.random.default_rng(seed))
             changed += any(not np.array_equal(a, b) for a, b in zip(state[:-1], other[:-1], strict=True))
-            one, two = (Simulator(game, moment, seat).fork(3, 5) for moment in (state, other))
+            one, two = (Simulator(game, snapshot, seat).fork(3, 5) for snapshot in (state, other))
             for field, a, b in zip(state._fields, one.state, two.state, strict=True):
                 np.testing.assert_array_equal(a, b, field)
             np.testing.assert_array_equal(one.masks, two.masks)
@@ -121,17 +121,17 @@ def searched(game: Any, state: Any, seat: int) -> list[int]:
     return [TreeSearch(Simulator(game, state, seat), settings, rng).decide() for rng in rngs]
 
 
-@pytest.mark.parametrize("told", [False, True])
-def test_a_search_does_not_read_recipes_that_its_seat_was_not_given(told):
+@pytest.mark.parametrize("message", [False, True])
+def test_a_search_does_not_read_recipes_that_its_seat_was_not_given(message):
     """Whatever the recipes are: it steps its copies alike and decides alike, unless its seat knows them."""
     env_id, options = COOKING
-    game, changed = load_game(env_id, knowledge="full" if told else "asymmetric", **options), 0
+    game, changed = load_game(env_id, knowledge="full" if message else "asymmetric", **options), 0
     other = with_other_recipes(game, np.random.default_rng(1))
     state, out = reach(game, 0, 0)
     game.reset(state, out, np.ones(1, np.bool_), {"state": BOARD})
     for seat, agent in enumerate(game.kitchen.agents):
-        decisions = [searched(each, state, seat) for each in (game, other)]
-        forks = [Simulator(each, state, seat).fork(4, 5) for each in (game, other)]
+        decisions = [searched(item, state, seat) for item in (game, other)]
+        forks = [Simulator(entry, state, seat).fork(4, 5) for entry in (game, other)]
         rng = np.random.default_rng(seat)
         for _ in range(30):
             actions = [[rng.choice(np.flatnonzero(mask)) for mask in row] for row in forks[0].masks]
@@ -139,11 +139,11 @@ def test_a_search_does_not_read_recipes_that_its_seat_was_not_given(told):
                 fork.step(np.array(actions, np.int32))
             arrays = [[*fork.state, *fork.out] for fork in forks]
             same = all(map(np.array_equal, *arrays))
-            if told or agent.knows_recipes:
+            if message or agent.knows_recipes:
                 changed += not same
             else:
                 assert same
-        assert agent.knows_recipes or (decisions[0] == decisions[1]) == (not told)
+        assert agent.knows_recipes or (decisions[0] == decisions[1]) == (not message)
     assert changed
 
 
@@ -177,15 +177,15 @@ def test_prompts_hold_no_more(game):
     for steps in (0, 2, 5):
         state, out = reach(game, 7, steps)
         for seat in np.flatnonzero(out.masks[0].sum(axis=1) > 1).tolist():
-            heard = []
-            for moment in (state, hide(game, state, seat, np.random.default_rng(seat))):
+            received = []
+            for snapshot in (state, hide(game, state, seat, np.random.default_rng(seat))):
                 listener = Listener()
                 policy = policy_maker(Connection(listener))("llm:m?repairs=0,answer=schema")
                 policy.reset(seat, EnvInfo(game.id, game, "", ("llm:m",) * game.n_agents), 0)
-                policy.act(look(game, moment, seat))
-                heard.append(listener.heard)
-            assert heard[0] == heard[1]
-            asked += len(heard[0])
+                policy.act(look(game, snapshot, seat))
+                received.append(listener.heard)
+            assert received[0] == received[1]
+            asked += len(received[0])
     assert asked
 
 
@@ -216,8 +216,8 @@ def usable_counters(game: Any, seat: int) -> list[list[int]]:
     from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Access, Group, Station
 
     tables = game.compiled.tables
-    own = [s for s in tables.groups[Group.COUNTER] if s != NOTHING and tables.access[seat, s] != Access.NONE]
-    return [[int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])] for s in own]
+    results = [s for s in tables.groups[Group.COUNTER] if s != NOTHING and tables.access[seat, s] != Access.NONE]
+    return [[int(tables.stations[s, Station.X]), int(tables.stations[s, Station.Y])] for s in results]
 
 
 # ------------------------------------------------------------------------------------------- plans of others
@@ -228,18 +228,18 @@ ACTIONS = ["wait(1)", "wait(2)", "pickup(egg,ingredient_dispenser)", "place_obj_
 
 def seen_by_the_chef(env: Any, plan: str, say: str = "") -> list[str]:
     """Return what the chef sees while its teammate carries out the beginning of a plan."""
-    run, answer, found = episode(env, ("one", "two"), 1, task="boiled_egg"), None, []
-    while len(found) < 2:
+    run, answer, result = episode(env, ("one", "two"), 1, task="boiled_egg"), None, []
+    while len(result) < 2:
         event = run.send(answer)
         answer = None
         if isinstance(event, Ask) and event.kind == "reply":
             answer = Message(event.seat, say, plan) if say and event.seat == 1 else None
         elif isinstance(event, Ask):
             if event.seat == 0:
-                found.append(bytes_of(event.seen))
+                result.append(bytes_of(event.seen))
             answer = plan if event.seat == 1 else "wait(1)"
     run.close()
-    return found
+    return result
 
 
 @given(st.lists(st.sampled_from(ACTIONS)), st.lists(st.sampled_from(ACTIONS)))

@@ -444,7 +444,7 @@ def test_a_report_reads_like_a_table():
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "found"),
+    ("first", "second", "result"),
     [
         (1, 1, None),
         (float("nan"), float("nan"), None),
@@ -456,8 +456,8 @@ def test_a_report_reads_like_a_table():
         (np.array(["a"]), np.array(["b"]), "x differs"),
     ],
 )
-def test_differences_are_told_in_words(first, second, found):
-    assert difference(first, second, "x") == found
+def test_differences_are_told_in_words(first, second, result):
+    assert difference(first, second, "x") == result
 
 
 def test_every_check_has_a_docstring():

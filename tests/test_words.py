@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).resolve().parent.parent / "collab_overcooked"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "collab_overcooked"
 FILES = sorted(path for path in PACKAGE.rglob("*") if path.suffix in (".py", ".j2"))
 
 BANNED_NAMES = {
@@ -115,25 +116,39 @@ def name_of(path: Path) -> str:
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".py"], ids=name_of)
 def test_names_are_terms_of_the_field(path):
-    found = [
+    results = [
         f"line {line}: {name}; write {better}"
         for line, name in bound_names(ast.parse(path.read_text("utf-8")))
         for banned, better in BANNED_NAMES.items()
         if re.fullmatch(banned, name) and not allowed(path, name)
     ]
-    assert not found
+    assert not results
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "docs/examples", "tests"])
+def test_variables_beside_the_package_are_terms_of_the_field(folder):
+    """Constants, attributes and names of fixtures are not checked, nor homes, of which tests speak as places."""
+    banned = re.compile("|".join(pattern for pattern in BANNED_NAMES if not pattern.startswith("home")))
+    problems = [
+        f"{path.relative_to(ROOT)}, line {node.lineno}: {node.id}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.islower()
+        if banned.fullmatch(node.id)
+    ]
+    assert not problems
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_texts_are_standard_english(path):
-    found = [
+    results = [
         f"line {line}: {match.group()!r}; write {better}"
         for line, text in texts(path)
         for banned, better in BANNED_PHRASES.items()
         for match in re.finditer(banned, text, re.IGNORECASE)
         if not allowed(path, match.group().lower())
     ]
-    assert not found
+    assert not results
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if path.suffix == ".py"], ids=name_of)

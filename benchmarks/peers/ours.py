@@ -64,5 +64,5 @@ def main(layouts: list[str], batches: list[int], seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
-    main(given["layouts"], given["batches"], given["seconds"])
+    options = json.loads(sys.argv[1])
+    main(options["layouts"], options["batches"], options["seconds"])

@@ -52,5 +52,5 @@ def main(layouts: list[str], seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    given = json.loads(sys.argv[1])
-    main(given["layouts"], given["seconds"])
+    options = json.loads(sys.argv[1])
+    main(options["layouts"], options["seconds"])

@@ -69,15 +69,15 @@ def median(rounds: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the versions and each rate's median; programs print their rates in the same order every time."""
     rates = [
         {**same[0], "rate": statistics.median(rate["rate"] for rate in same)}
-        for same in zip(*(each["rates"] for each in rounds), strict=True)
+        for same in zip(*(entry["rates"] for entry in rounds), strict=True)
     ]
     return {"versions": rounds[0]["versions"], "rates": rates}
 
 
 def best(results: dict[str, Any], program: str, layout: str, how: str | None = None) -> dict[str, Any]:
     """Return a program's fastest measurement on a layout."""
-    found = [rate for rate in results[program]["rates"] if rate["layout"] == layout and how in (None, rate["how"])]
-    return max(found, key=lambda rate: rate["rate"])
+    problems = [rate for rate in results[program]["rates"] if rate["layout"] == layout and how in (None, rate["how"])]
+    return max(problems, key=lambda rate: rate["rate"])
 
 
 def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,11 +85,11 @@ def compare(results: dict[str, Any]) -> list[dict[str, Any]]:
     ratios = []
     for layout in LAYOUTS:
         for how in ("batch", "ParallelEnv"):
-            ours = best(results, "ours", layout, how)
+            actual = best(results, "ours", layout, how)
             for program in PEERS if how == "batch" else ("overcooked_ai",):  # one environment against one environment
                 peer = best(results, program, layout)
-                ratios.append({"layout": layout, "ours": ours, "peer": program, "theirs": peer})
-                ratios[-1]["ratio"] = ours["rate"] / peer["rate"]
+                ratios.append({"layout": layout, "ours": actual, "peer": program, "theirs": peer})
+                ratios[-1]["ratio"] = actual["rate"] / peer["rate"]
     return ratios
 
 
@@ -111,12 +111,12 @@ def main() -> None:
     options = parser.parse_args()
     programs = ["ours", *PEERS]
     CACHE.mkdir(parents=True, exist_ok=True)
-    found: dict[str, list[dict[str, Any]]] = {program: [] for program in programs}
+    problems: dict[str, list[dict[str, Any]]] = {program: [] for program in programs}
     for number in range(options.rounds):
         for program in programs:
             print(f"round {number + 1} of {options.rounds}: {program}", flush=True)
-            found[program].append(run(program, options.seconds))
-    results = {program: median(rounds) for program, rounds in found.items()}
+            problems[program].append(run(program, options.seconds))
+    results = {program: median(rounds) for program, rounds in problems.items()}
     text = json.dumps({"machine": machine(), "ratios": compare(results), "programs": results}, indent=1)
     RESULTS.write_text(text + "\n")
     print(f"written: {RESULTS.relative_to(ROOT)}")

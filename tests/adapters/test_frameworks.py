@@ -61,10 +61,10 @@ def environment(name: str) -> Path:
     if not stamp.is_file() or json.loads(stamp.read_text()) != NEEDS[name]:
         subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
         command = [python, "-m", "pip", "install", "--quiet", "--constraint", ROOT / "constraints.txt"]
-        ours = ["--editable", f"{ROOT}[llm]", *(["--editable", DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else [])]
-        made = subprocess.run([*command, *NEEDS[name], *ours], capture_output=True, text=True)
-        if made.returncode:
-            pytest.skip(f"{', '.join(NEEDS[name])} cannot be installed: {made.stderr.strip().splitlines()[-1]}")
+        actual = ["--editable", f"{ROOT}[llm]", *(["--editable", DISTRIBUTIONS[name]] if name in DISTRIBUTIONS else [])]
+        created = subprocess.run([*command, *NEEDS[name], *actual], capture_output=True, text=True)
+        if created.returncode:
+            pytest.skip(f"{', '.join(NEEDS[name])} cannot be installed: {created.stderr.strip().splitlines()[-1]}")
         stamp.write_text(json.dumps(NEEDS[name]))
     return folder
 

@@ -25,8 +25,8 @@ SEEN: Any = SimpleNamespace(names=NAMES)
 BRIEFING = Briefing(0, (0, 1), SEEN, PlanningView({0: SUBPLANS, 1: SUBPLANS}, {}), {}, {}, False)
 READERS = {
     "object": answers.read_object,
-    "choice": lambda text: answers.read_choice(text, [own.text for own in SUBPLANS]),
-    "letter": lambda text: answers.read_letter(text, [own.text for own in SUBPLANS]),
+    "choice": lambda text: answers.read_choice(text, [entry.text for entry in SUBPLANS]),
+    "letter": lambda text: answers.read_letter(text, [item.text for item in SUBPLANS]),
     "fields": lambda text: answers.read_fields(text, ("analysis", "say", "plan"), ("plan",)),
     "say": answers.read_say,
     "plan": answers.read_plan,
@@ -62,12 +62,12 @@ TEXTS = (
 def attempt(name: str, text: str) -> None:
     began = time.process_time()
     try:
-        found = READERS[name](text)
+        result = READERS[name](text)
     except Unreadable as error:
         assert str(error)
     else:
         if name == "object":
-            json.dumps(found).encode()
+            json.dumps(result).encode()
     assert time.process_time() - began < 2, (name, text[:100])
 
 

@@ -82,8 +82,8 @@ def places(donors, tmp_path_factory):
     return {word: str(root / name) for word, name in (names | {"STUDY": "study"}).items()}
 
 
-def run(words, places):
-    filled = [next((word.replace(key, place) for key, place in places.items() if key in word), word) for word in words]
+def run(text, places):
+    filled = [next((word.replace(key, place) for key, place in places.items() if key in word), word) for word in text]
     return CliRunner(env={"OPENAI_API_KEY": "", "COLUMNS": "200"}).invoke(app, filled, catch_exceptions=False)
 
 
@@ -100,10 +100,10 @@ EVERY = 3  # with the other tests; `make test-attacks` runs all
 CASES = [pytest.param(w, id=" ".join(w)[:60], marks=pytest.mark.slow if k % EVERY else ()) for k, w in enumerate(WRONG)]
 
 
-@pytest.mark.parametrize("words", CASES)
-def test_wrong_invocations_are_one_line(words, places, monkeypatch, tmp_path):
+@pytest.mark.parametrize("text", CASES)
+def test_wrong_invocations_are_one_line(text, places, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    is_refused(run([part for word in words for part in (word.split() if "=" in word else [word])], places))
+    is_refused(run([part for word in text for part in (word.split() if "=" in word else [word])], places))
 
 
 @pytest.mark.parametrize(

@@ -43,27 +43,27 @@ def told(folder):
 
 
 def test_a_plan_of_countless_episodes_is_read_without_planning_them(folder, monkeypatch):
-    whole, made, played = (folder / PLAN).read_text(), [], leaderboard._played
+    full, created, played = (folder / PLAN).read_text(), [], leaderboard._played
 
     def counting(evaluation):
-        made.append(len(evaluation.jobs))
+        created.append(len(evaluation.jobs))
         return played(evaluation)
 
     monkeypatch.setattr(leaderboard, "_played", counting)
-    (folder / PLAN).write_text(json.dumps(json.loads(whole) | {"episodes": 3000}))
+    (folder / PLAN).write_text(json.dumps(json.loads(full) | {"episodes": 3000}))
     try:
         told(folder)
     finally:
-        (folder / PLAN).write_text(whole)
-    assert made and max(made) < 100
+        (folder / PLAN).write_text(full)
+    assert created and max(created) < 100
 
 
 def test_mutated_plans_are_read_or_refused(folder, attack_seed):
-    whole = (folder / PLAN).read_text()
+    full = (folder / PLAN).read_text()
     rng, refused = random.Random(f"plan{attack_seed}"), 0
     try:
         for _ in range(MUTATIONS):
-            value = mutate(rng, json.loads(whole), [json.loads(whole)])
+            value = mutate(rng, json.loads(full), [json.loads(full)])
             try:
                 (folder / PLAN).write_text(json.dumps(value))
             except ValueError:
@@ -74,7 +74,7 @@ def test_mutated_plans_are_read_or_refused(folder, attack_seed):
                 assert str(folder) in str(error), error
                 refused += 1
     finally:
-        (folder / PLAN).write_text(whole)
+        (folder / PLAN).write_text(full)
     assert refused
 
 
@@ -83,22 +83,22 @@ def test_mutated_plans_are_read_or_refused(folder, attack_seed):
 )
 def test_records_that_are_not_of_the_plan_are_refused(folder, donors, change):
     path = folder / "own" / "greedy" / "records.jsonl"
-    whole = path.read_text()
+    full = path.read_text()
     try:
-        path.write_text(json.dumps(json.loads(whole) | change) + "\n")
+        path.write_text(json.dumps(json.loads(full) | change) + "\n")
         with pytest.raises(RecordError, match=r"records\.jsonl, line 1: "):
             told(folder)
     finally:
-        path.write_text(whole)
+        path.write_text(full)
 
 
 def test_episodes_cut_short_are_left_out_and_told(folder):
     path = folder / "own" / "greedy" / "records.jsonl"
-    whole = path.read_text()
-    record = json.loads(whole)
+    full = path.read_text()
+    record = json.loads(full)
     record["accounts"]["agent_0"]["exhausted"] = "calls"
     try:
-        path.write_text(whole + json.dumps(record | {"episode": 1}) + "\n")
+        path.write_text(full + json.dumps(record | {"episode": 1}) + "\n")
         assert "greedy, easy, kitchen: 1 of 2 episodes were cut short by their budget and are left out." in told(folder)
     finally:
-        path.write_text(whole)
+        path.write_text(full)

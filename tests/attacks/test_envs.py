@@ -25,8 +25,8 @@ def choose(rng, masks, last):
     """Return actions of all kinds: legal ones, any at all, the last one again, and one and the same for all."""
     n_actions = masks.shape[-1]
     legal = (rng.random(masks.shape) * masks).argmax(-1)
-    anything = rng.integers(0, n_actions, masks.shape[:2])
-    kinds = np.stack([legal, legal, anything, last, np.broadcast_to(rng.integers(0, n_actions), legal.shape)])
+    unchecked = rng.integers(0, n_actions, masks.shape[:2])
+    kinds = np.stack([legal, legal, unchecked, last, np.broadcast_to(rng.integers(0, n_actions), legal.shape)])
     kind = np.arange(len(masks)) % len(kinds)
     return np.where(rng.random(legal.shape) < 0.9, kinds[kind, np.arange(len(masks))], legal)
 

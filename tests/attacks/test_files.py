@@ -49,12 +49,12 @@ def room_map(path: Path) -> None:
 
 
 def study(path: Path) -> None:
-    found = read_study(str(path))
-    study_facts(found)
-    shown = [pages.consent_page(found, {}), pages.waiting_page(found, "x", 1)]
-    shown += [pages.form_page(found, form, "/x", 0, 1, {}, {}) for form in found.forms.values()]
-    shown += [pages.end_page(found, end, {"id": "x"}) for end in found.ends.values()]
-    assert "\x1b" not in "".join(shown) and "\u202e" not in "".join(shown)
+    result = read_study(str(path))
+    study_facts(result)
+    displayed = [pages.consent_page(result, {}), pages.waiting_page(result, "x", 1)]
+    displayed += [pages.form_page(result, form, "/x", 0, 1, {}, {}) for form in result.forms.values()]
+    displayed += [pages.end_page(result, end, {"id": "x"}) for end in result.ends.values()]
+    assert "\x1b" not in "".join(displayed) and "\u202e" not in "".join(displayed)
 
 
 READERS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
@@ -195,8 +195,8 @@ TOO_LARGE = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "place", "value", "words"), TOO_LARGE)
-def test_files_that_ask_for_more_memory_than_pictures_and_tables_may_take(kind, place, value, words, tmp_path):
+@pytest.mark.parametrize(("kind", "place", "value", "text"), TOO_LARGE)
+def test_files_that_ask_for_more_memory_than_pictures_and_tables_may_take(kind, place, value, text, tmp_path):
     document = copy.deepcopy(files_of(kind)[0])
     inner = document
     for key in place[:-1]:
@@ -204,5 +204,5 @@ def test_files_that_ask_for_more_memory_than_pictures_and_tables_may_take(kind, 
     inner[place[-1]] = value
     path = tmp_path / "file.yaml"
     path.write_text(yaml.safe_dump(document), "utf-8")
-    with pytest.raises(LayoutError, match=words):
+    with pytest.raises(LayoutError, match=text):
         READERS[kind][0](path)

@@ -134,8 +134,8 @@ def test_nothing_that_is_read_or_written_holds_the_key(spell, monkeypatch, tmp_p
         endpoint.close()
     out = io.StringIO()
     TextConsole(file=out, soft_wrap=True).print(f"error: {key} {echo}")
-    played, said = donors["collab-overcooked"], {"agent": 0, "say": key, "plan": echo}
-    line = dump_line(played | {"steps": [step | {"messages": [said]} for step in played["steps"]]})
+    played, message = donors["collab-overcooked"], {"agent": 0, "say": key, "plan": echo}
+    line = dump_line(played | {"steps": [step | {"messages": [message]} for step in played["steps"]]})
     written = [reply.text, str(refused.value), out.getvalue(), line.decode(), caplog.text]
     written += [(tmp_path / "store.jsonl").read_text(), json.dumps(read_object(json.dumps(answer(echo))))]
     for text in written:

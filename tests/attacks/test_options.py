@@ -34,14 +34,14 @@ SHELL = ("render_mode", "max_cycles", "mask_in", "text_info")
 CASES = [(env_id, option) for env_id in sorted(SMALL) for option in [*registry.game_options(env_id), *SHELL]]
 
 
-def attempt(act, *given):
+def attempt(act, *value):
     """Do something with a hostile value: it works, or says clearly what is wrong."""
     try:
-        act(*given)
+        act(*value)
     except (ValueError, TypeError) as error:
-        assert str(error).strip(), given
-        assert len(str(error)) < 25_000, given
-        assert "object is not" not in str(error) and "unsupported operand" not in str(error), (given, error)
+        assert str(error).strip(), value
+        assert len(str(error)) < 25_000, value
+        assert "object is not" not in str(error) and "unsupported operand" not in str(error), (value, error)
 
 
 @pytest.mark.parametrize(("env_id", "option"), CASES, ids=lambda part: part)
@@ -61,9 +61,9 @@ def test_options_are_refused_or_compiled(env_id, option, attack_seed):
 
 @pytest.fixture(scope="module", params=sorted(SMALL))
 def env(request):
-    made = collab_overcooked.make(request.param, **SMALL[request.param])
-    made.reset(seed=0)
-    return made
+    created = collab_overcooked.make(request.param, **SMALL[request.param])
+    created.reset(seed=0)
+    return created
 
 
 def test_reset_options_seeds_and_actions(env, attack_seed):

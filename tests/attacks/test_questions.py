@@ -22,8 +22,8 @@ GAME = "CollabCapture-v0"
 @pytest.fixture(scope="module")
 def entries():
     """Heading, scene and item of a set with one question."""
-    whole = read_questions()
-    item = next(item for item in whole.items if item.scene.env_id == GAME and item.kind == "own" and not item.pair)
+    full = read_questions()
+    item = next(item for item in full.items if item.scene.env_id == GAME and item.kind == "own" and not item.pair)
     lines = [json.loads(line) for line in SHIPPED.read_text("utf-8").split("\n") if line]
     scene = next(line for line in lines if line.get("name") == item.scene.name)
     return [lines[0] | {"scenes": 1, "items": 1}, scene, next(line for line in lines if line.get("id") == item.id)]
@@ -39,7 +39,7 @@ def show(path, name):
 
 def test_mutated_sets_are_shown_or_refused(entries, attack_seed, tmp_path):
     rng, path = random.Random(f"questions{attack_seed}"), tmp_path / "questions.jsonl"
-    refused = shown = 0
+    refused = displayed = 0
     for _ in range(MUTATIONS):
         value = mutate(rng, entries, [entries])
         try:
@@ -47,16 +47,16 @@ def test_mutated_sets_are_shown_or_refused(entries, attack_seed, tmp_path):
         except (ValueError, TypeError):  # no list, or numbers of more digits than Python writes
             continue
         try:
-            found = read_questions(path)
+            result = read_questions(path)
         except QuestionError as error:
             assert str(error).startswith(f"{path}"), error
             refused += 1
             continue
-        done = show(path, found.items[0].id)
+        done = show(path, result.items[0].id)
         assert done.exit_code in (0, 2) and "\x1b" not in done.output and "\x00" not in done.output
         assert done.exit_code == 0 or (done.stderr.startswith("error: ") and done.stderr.count("\n") == 1)
-        shown += done.exit_code == 0
-    assert refused and shown
+        displayed += done.exit_code == 0
+    assert refused and displayed
 
 
 @pytest.mark.parametrize("line", ["[" * 100_000, "9" * 6000, "[1]", "null", '{"schema": NaN}', '{"scenes": -1}'])

@@ -57,9 +57,9 @@ def use(path: Path, drawn: bool) -> None:
             assert step_lines(step)
     for record in records:
         with about(record):
-            found = update_at(record, 5) if all_updates(record) else None
-        if found is not None:
-            assert tree_text(found) and draw_tree(found)
+            result = update_at(record, 5) if all_updates(record) else None
+        if result is not None:
+            assert tree_text(result) and draw_tree(result)
     sheet_cards({"a": records, "b": records})
     if drawn:
         report.build_report(records, cards)
@@ -93,7 +93,7 @@ def test_mutated_records_are_used_or_refused(suite, donors, attack_seed, tmp_pat
 def without(document: Any, place: tuple[Any, ...]) -> Any:
     """Return a copy of a document without a key, in all entries of a list where a number stands in the way to it."""
     if isinstance(document, list):
-        return [without(own, place[1:]) for own in document]
+        return [without(entry, place[1:]) for entry in document]
     if not isinstance(document, dict) or place[0] not in document:
         return document
     if len(place) == 1:
@@ -196,10 +196,12 @@ def test_options_of_logs_mean_nothing_to_records(donors, tmp_path):
         score_paths([folder], {"task": "nope"})
 
 
-@pytest.mark.parametrize(("text", "words"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")])
-def test_logs_of_the_original_are_not_read_without_end(text, words, tmp_path, monkeypatch):
-    monkeypatch.setattr(original_logs, "MAX_CHARACTERS", 1000 if "unpacks" in words else 10**6)
+@pytest.mark.parametrize(
+    ("text", "message"), [("[" * 100_000, "nested too deep"), (" " * 1001, "unpacks to more than")]
+)
+def test_logs_of_the_original_are_not_read_without_end(text, message, tmp_path, monkeypatch):
+    monkeypatch.setattr(original_logs, "MAX_CHARACTERS", 1000 if "unpacks" in message else 10**6)
     path = tmp_path / "log.json.gz"
     path.write_bytes(gzip.compress(text.encode()))
-    with pytest.raises(ValueError, match=f"log.json.gz: .*{words}"):
+    with pytest.raises(ValueError, match=f"log.json.gz: .*{message}"):
         score_paths([path], {"task": "boiled_egg"}, lambda _: None)

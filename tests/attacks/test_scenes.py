@@ -97,8 +97,8 @@ def test_no_kernel_runs_before_a_scene_is_checked(game, monkeypatch):
     env = next(moments(game, np.random.default_rng(1), 2))
     scene, (state, _) = to_dict(env.scene()), game.alloc(1)
     checked = game.reset_forms()["state"](scene, "state")
-    for array, own in zip(state, env.arrays[0], strict=True):
-        array[:] = own
+    for array, entry in zip(state, env.arrays[0], strict=True):
+        array[:] = entry
 
     def refuse(*_):
         raise AssertionError("a kernel ran")
@@ -217,14 +217,14 @@ def check_accepted(game, env, rng, steps=12):
 
 
 def test_mutated_scenes_are_refused_or_legal(game, attack_seed):
-    rng, chance = np.random.default_rng(attack_seed), random.Random(attack_seed)
+    rng, draw = np.random.default_rng(attack_seed), random.Random(attack_seed)
     scenes = [to_dict(env.scene()) for env in moments(game, rng, 6)]
     env = ParallelEnv(game)
     env.reset(seed=1)
     accepted = 0
     for k in range(60):
         values = VALUES + PYTHON_VALUES if k % 4 == 0 else VALUES
-        if judge(game, env, mutate(chance, chance.choice(scenes), scenes, values)):
+        if judge(game, env, mutate(draw, draw.choice(scenes), scenes, values)):
             check_accepted(game, env, rng)
             accepted += 1
     assert accepted > 0
@@ -232,13 +232,13 @@ def test_mutated_scenes_are_refused_or_legal(game, attack_seed):
 
 def test_every_key_takes_every_hostile_value(game, attack_seed):
     """Each value of a scene in turn becomes some hostile ones; those that say the same by chance may pass."""
-    rng, chance = np.random.default_rng(attack_seed), random.Random(attack_seed)
+    rng, draw = np.random.default_rng(attack_seed), random.Random(attack_seed)
     env = next(moments(game, rng, 2))
     scene = to_dict(env.scene())
     target = ParallelEnv(game)
     target.reset(seed=1)
     for key in [*scene, "nonsense"]:
-        for value in (*chance.sample((*VALUES, *PYTHON_VALUES), 12), nested(10**4)):
+        for value in (*draw.sample((*VALUES, *PYTHON_VALUES), 12), nested(10**4)):
             judge(game, target, {**scene, key: value})
     for value in (*VALUES, *PYTHON_VALUES, nested(10**4)):
         if value is not None and value != {}:

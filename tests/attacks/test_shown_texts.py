@@ -85,10 +85,10 @@ def hidden(text: str) -> list[str]:
 
 
 def is_harmless(page: str) -> None:
-    found = Markup(page)
-    assert not [name for name in found.names if "evil" in name or name.startswith("on") or name in ("base", "iframe")]
-    assert not [value for value in found.values if "evil" in value or "javascript" in value]
-    assert found.scripts == 3  # episodes, exchanges, the player
+    result = Markup(page)
+    assert not [name for name in result.names if "evil" in name or name.startswith("on") or name in ("base", "iframe")]
+    assert not [value for value in result.values if "evil" in value or "javascript" in value]
+    assert result.scripts == 3  # episodes, exchanges, the player
     assert not hidden(page)
     replays = re.search(r'id="replays">(.*?)</script>', page, re.DOTALL)
     assert replays is not None and not hidden("".join(texts_of(json.loads(replays[1]))))
@@ -98,7 +98,7 @@ def texts_of(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     entries = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [text for own in entries for text in texts_of(own)]
+    return [text for entry in entries for text in texts_of(entry)]
 
 
 def poisoned(value: Any, number: int) -> Any:
@@ -107,7 +107,7 @@ def poisoned(value: Any, number: int) -> Any:
     if isinstance(value, str):
         return payload if number % 2 else value + payload
     if isinstance(value, list):
-        return [poisoned(own, number + i) for i, own in enumerate(value)]
+        return [poisoned(entry, number + i) for i, entry in enumerate(value)]
     if isinstance(value, dict):
         return {k: v if k in ACTED_UPON else poisoned(v, number + i) for i, (k, v) in enumerate(value.items())}
     return value
@@ -147,8 +147,8 @@ def records(request, donors, tmp_path_factory):
 
 
 def is_markup_free(page: str) -> None:
-    found = Markup(page)
-    assert not [name for name in found.names if "evil" in name or name.startswith("on")] and not found.scripts
+    result = Markup(page)
+    assert not [name for name in result.names if "evil" in name or name.startswith("on")] and not result.scripts
     assert not hidden(page)
 
 

@@ -132,12 +132,12 @@ def test_mutated_populations_are_read_or_refused(attack_seed, tmp_path):
     for _ in range(MUTATIONS):
         path.write_bytes(dumped(rng, state))
         try:
-            found = read_state(path, 2)
+            result = read_state(path, 2)
         except ValueError as error:
             assert str(error).startswith(f"{path}: ")
             refused += 1
             continue
-        assert len(found["members"]) == len(found["parents"]) == 2
+        assert len(result["members"]) == len(result["parents"]) == 2
     assert refused
 
 

@@ -40,10 +40,10 @@ def folder(tmp_path_factory):
 
 def used(path):
     """Do what all commands do that read the folder of a study."""
-    found = StudyResults.read(path)
-    found.samples(())
+    result = StudyResults.read(path)
+    result.samples(())
     export(path, path / "out", ExportOptions())
-    for name in list(found.journal.people):
+    for name in list(result.journal.people):
         Journal(path, study_of(path)).forget(name)
 
 
@@ -51,12 +51,12 @@ def used(path):
 def test_mutated_journals_are_used_or_refused(folder, name, attack_seed, tmp_path):
     rng, refused = random.Random(f"{name}{attack_seed}"), 0
     lines = [json.loads(line) for line in (folder / name).read_text().splitlines()] if name != "config.json" else []
-    whole = lines or json.loads((folder / name).read_text())
+    full = lines or json.loads((folder / name).read_text())
     for _ in range(MUTATIONS):
         path = tmp_path / "study"
         shutil.rmtree(path, ignore_errors=True)
         shutil.copytree(folder, path)
-        value = mutate(rng, whole, [whole])
+        value = mutate(rng, full, [full])
         try:
             text = "".join(f"{json.dumps(line)}\n" for line in value) if lines else json.dumps(value)
         except (ValueError, TypeError):
@@ -105,13 +105,13 @@ def test_names_in_a_study_become_no_markup():
     study["forms"]["before"] |= {"title": evil, "text": evil}
     study["forms"]["before"]["items"][0]["ask"] = study["forms"]["before"]["items"][1]["many"][0] = evil
     study["finish"]["done"] |= {"text": evil, "code": evil}
-    found = read_study(study)
-    shown = [
-        pages.consent_page(found, {"PID": evil}),
-        pages.form_page(found, found.forms["before"], "/x", 0, 1, {"age": [evil]}, {"age": evil}),
-        pages.end_page(found, found.ends["done"], {"PID": evil, "STUDY": evil}),
-        pages.message_page(found, evil),
+    result = read_study(study)
+    displayed = [
+        pages.consent_page(result, {"PID": evil}),
+        pages.form_page(result, result.forms["before"], "/x", 0, 1, {"age": [evil]}, {"age": evil}),
+        pages.end_page(result, result.ends["done"], {"PID": evil, "STUDY": evil}),
+        pages.message_page(result, evil),
     ]
-    for page in shown:
+    for page in displayed:
         assert "<script>" not in page and "evil()&lt;/script&gt;" in page
         assert "\x1b" not in page and "\u202e" not in page

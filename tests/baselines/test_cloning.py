@@ -81,7 +81,7 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "text"),
     [
         ({"data": []}, "data is missing"),
         ({"data": "runs/greedy"}, "data must be a list"),
@@ -95,8 +95,8 @@ def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
         ({"options": {"action_level": "primitive"}}, "the game to learn"),
     ],
 )
-def test_what_cannot_be_learned_is_refused(records, values, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_cannot_be_learned_is_refused(records, values, text):
+    with pytest.raises(ValueError, match=text):
         clone_policy(
             settings_from(
                 Cloning, {"env": "CollabOvercooked-v0", "options": KITCHEN, "data": [str(records)], **values}
@@ -251,13 +251,13 @@ def test_frames_of_the_installed_pandas_are_read(tmp_path):
 
 def test_choices_of_people_are_seen_as_the_game_shows_them(old_frame):
     game = registry.load_game("Overcooked-v0", layout="cramped_room", axes="chw")
-    told = []
-    choices = read_choices(game, [str(old_frame)], None, told.append)
+    messages = []
+    choices = read_choices(game, [str(old_frame)], None, messages.append)
     assert choices.actions.tolist() == [0, 4, 5, 2, 3]  # the partner of the last was a program
     assert choices.episodes.tolist() == [0, 0, 0, 0, 1]
-    assert told == [f"{old_frame}: 3 of 4 rows of 2 games are of use"]
-    own = choices.observations[2]  # the first player of the second row: at (1, 2), an onion in hand, a soup cooking
-    assert own[0, 2, 1] == 1 and own[23, 2, 1] == 1 and own[18, 0, 2] == 3 and own[20, 0, 2] == 13
+    assert messages == [f"{old_frame}: 3 of 4 rows of 2 games are of use"]
+    result = choices.observations[2]  # the first player of the second row: at (1, 2), an onion in hand, a soup cooking
+    assert result[0, 2, 1] == 1 and result[23, 2, 1] == 1 and result[18, 0, 2] == 3 and result[20, 0, 2] == 13
     assert choices.observations[4][21, 0, 2] == 1  # the soup of the 2019 form is ready
 
 
@@ -286,15 +286,15 @@ def test_damaged_rows_are_left_out(monkeypatch, state, actions):
     }
     columns = {name: np.array(column, object) for name, column in rows.items()}
     monkeypatch.setattr(human_games, "read_frame", lambda path: columns)
-    told = []
+    messages = []
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
-    assert len(read_choices(game, ["a.pickle"], None, told.append)) == 2
-    assert told == ["a.pickle: 1 of 2 rows of 1 games are of use"]
+    assert len(read_choices(game, ["a.pickle"], None, messages.append)) == 2
+    assert messages == ["a.pickle: 1 of 2 rows of 1 games are of use"]
 
 
 def test_a_game_of_people_can_be_cloned(old_frame):
     settings = Cloning("Overcooked-v0", (str(old_frame),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
-    copy = clone_policy(settings, note=lambda words: None, games=1)
+    copy = clone_policy(settings, note=lambda text: None, games=1)
     assert copy.choices == 5
 
 
@@ -344,18 +344,18 @@ def test_bytes_are_never_taken_for_the_addresses_of_objects(tmp_path):
     address = id(None).to_bytes(8, sys.byteorder)
     an_object = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0)
     fill = (1, (1,), Call(np.dtype, "V8", False, True, state=an_object), False, address)
-    made = np.zeros(0).__reduce__()[0]
+    created = np.zeros(0).__reduce__()[0]
     path = tmp_path / "evil.pickle"
-    for evil, words in (
+    for evil, text in (
         (Call(np.ndarray, (1,), np.dtype("O"), address), "calls what is no function"),
-        (Call(made, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "holds a _reconstruct"),
+        (Call(created, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "holds a _reconstruct"),
         (
-            Call(made, np.ndarray, (0,), b"b", state=fill),
+            Call(created, np.ndarray, (0,), b"b", state=fill),
             "holds a _reconstruct, not a frame",
         ),  # eight bytes, no objects
     ):
         path.write_bytes(pickle.dumps(evil))
-        with pytest.raises(ValueError, match=words):
+        with pytest.raises(ValueError, match=text):
             read_frame(path)
 
 

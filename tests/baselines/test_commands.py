@@ -19,8 +19,8 @@ LITTLE = [
 ]
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +44,14 @@ def test_train_fills_a_folder_and_says_how_it_went(trained):
 
 def test_a_folder_with_a_training_is_not_overwritten(trained):
     folder, _ = trained
-    words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
+    text = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", folder / "cuisine-0")
     before = (folder / "cuisine-0" / "checkpoint.pt").read_bytes()
-    done = run(*words, "--steps", 320)
+    done = run(*text, "--steps", 320)
     assert done.exit_code == 0 and "320 of 320 steps are there, it is finished" in done.stderr
-    assert run(*words, "--steps", 320, "--resume").exit_code == 0  # of older scripts
-    done = run(*words, "--steps", 160)
+    assert run(*text, "--steps", 320, "--resume").exit_code == 0  # of older scripts
+    done = run(*text, "--steps", 160)
     assert done.exit_code == 2 and "steps was 320, now 160; it can only be extended" in done.stderr
-    done = run(*words, "--steps", 320, "--seed", 5)
+    done = run(*text, "--steps", 320, "--seed", 5)
     assert done.exit_code == 2 and "seed was 0, now 5" in done.stderr
     assert (folder / "cuisine-0" / "checkpoint.pt").read_bytes() == before
 
@@ -59,28 +59,28 @@ def test_a_folder_with_a_training_is_not_overwritten(trained):
 def test_a_finished_training_is_extended(trained, tmp_path):
     folder, _ = trained
     shutil.copytree(folder / "cuisine-0", tmp_path / "longer-0")
-    words = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
-    done = run(*words, "--steps", 640)
+    text = ("train", "maskable-ppo", "CuisineWorld-v0", *LITTLE, "--out", tmp_path / "longer-0")
+    done = run(*text, "--steps", 640)
     assert done.exit_code == 0 and "320 of 640 steps are there, continuing" in done.stderr
     steps = [json.loads(line)["steps"] for line in (tmp_path / "longer-0" / "log.jsonl").read_text().splitlines()]
     assert steps[-1] == 640 and steps == sorted(set(steps)) and 320 in steps
-    done = run(*words, "--steps", 640)
+    done = run(*text, "--steps", 640)
     assert "640 of 640 steps are there, it is finished" in done.stderr
 
 
 def test_a_trained_policy_is_evaluated_like_any_other(trained, tmp_path):
     folder, _ = trained
     team = f"all=ppo:{folder}/cuisine-0/policy.npz"
-    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
-    done = run("evaluate", "cuisineworld", "--team", team, *words, "--out", tmp_path / "run")
+    text = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
+    done = run("evaluate", "cuisineworld", "--team", team, *text, "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
 
 
 def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
     folder, _ = trained
     pool = ("--pool", "greedy", f"mine=ppo:{folder}/cuisine-0/policy.npz")
-    words = ("--env", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--episodes", 1)
-    done = run("crossplay", *pool, *words, "--out", tmp_path / "x")
+    text = ("--env", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--episodes", 1)
+    done = run("crossplay", *pool, *text, "--out", tmp_path / "x")
     assert done.exit_code == 0, done.output
     assert "| seat 0, others | greedy | mine |" in done.stdout
     assert {path.name for path in (tmp_path / "x").iterdir()} == {
@@ -94,8 +94,8 @@ def test_crossplay_prints_a_matrix_and_fills_a_folder(trained, tmp_path):
 
 
 def test_cloning_by_command(tmp_path):
-    words = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
-    assert run("evaluate", "cuisineworld", *words, "--out", tmp_path / "greedy").exit_code == 0
+    text = ("--levels", "level_1", "--agents", 2, "--alphas", 2.5, "--episodes", 1, "--workers", 1, "--no-report")
+    assert run("evaluate", "cuisineworld", *text, "--out", tmp_path / "greedy").exit_code == 0
     bc = ("train", "bc", "CuisineWorld-v0", "--set", "level=level_1", "agents=2", "--data", tmp_path / "greedy")
     done = run(*bc, "--hyper", "epochs=2", "--out", tmp_path / "bc")
     assert done.exit_code == 0, done.output
@@ -128,7 +128,7 @@ def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("text", "answer"),
     [
         (("train", "pppo", "CuisineWorld-v0"), "unknown algorithm 'pppo'; did you mean ppo"),
         (("train", "ppo", "--steps", 5), "env is missing"),
@@ -142,9 +142,9 @@ def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
         (("baselines", "nowhere"), "holds no finished training"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(words, answer, tmp_path, monkeypatch):
+def test_what_is_wrong_is_said_in_one_line(text, answer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(*words)
+    done = run(*text)
     assert done.exit_code == 2 and answer in done.stderr and done.stderr.count("\n") == 1
 
 

@@ -22,8 +22,8 @@ LONGER = SMALL | {"environments": 2, "rollout": 50}  # 1,700 steps end an episod
 ROOM = {"layout": "cramped_room", "obs": "features"}
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 def write_returns(folder, rows):
@@ -79,14 +79,14 @@ def test_report_takes_training_folders(trainings):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["--column", "retrun"], "unknown column 'retrun'; did you mean return"),
         (["--out", "curves.pdf"], "out: 'curves.pdf' must end in .svg, .png, .csv"),
     ],
 )
-def test_wrong_columns_and_formats_are_refused(trainings, words, message):
-    done = run("plot", trainings, *words)
+def test_wrong_columns_and_formats_are_refused(trainings, text, message):
+    done = run("plot", trainings, *text)
     assert done.exit_code == 2 and message in " ".join(done.stderr.split())
 
 
@@ -142,10 +142,10 @@ def test_wandb_gets_the_settings_and_every_line(tmp_path, monkeypatch):
 
 def test_a_service_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "wandb", None)
-    words = ["train", "ppo", "Overcooked-v0", "--steps", 40, "--out", tmp_path / "x", "--log"]
-    done = run(*words, "wandb")
+    texts = ["train", "ppo", "Overcooked-v0", "--steps", 40, "--out", tmp_path / "x", "--log"]
+    done = run(*texts, "wandb")
     assert done.exit_code == 2 and "pip install wandb" in done.stderr
-    done = run(*words, "wandv")
+    done = run(*texts, "wandv")
     assert done.exit_code == 2 and "unknown log 'wandv'" in done.stderr
     assert not (tmp_path / "x").exists()
 
@@ -155,16 +155,16 @@ def test_a_service_that_is_not_there_is_named(tmp_path, monkeypatch):
 
 def test_seeds_are_trained_each_in_its_folder_and_summarised(tmp_path):
     hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in LONGER.items()]
-    words = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features"]
-    words += ["--hyper", *hyper, "--steps", 1700, "--seeds", 3, 5, "--workers", 1, "--out", tmp_path / "ppo"]
-    done = run(*words)
+    texts = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features"]
+    texts += ["--hyper", *hyper, "--steps", 1700, "--seeds", 3, 5, "--workers", 1, "--out", tmp_path / "ppo"]
+    done = run(*texts)
     assert done.exit_code == 0, done.stderr
     assert "| ppo | 2 | " in done.stderr
     names = {path.name for path in (tmp_path / "ppo").iterdir()}
     assert names == {"seed_3", "seed_5", "table.md", "table.csv", "curves.svg", "report.html"}
     seeds = [json.loads((tmp_path / "ppo" / f"seed_{k}" / "settings.json").read_text())["seed"] for k in (3, 5)]
     assert seeds == [3, 5]
-    assert "it is finished" in run(*words).stderr
+    assert "it is finished" in run(*texts).stderr
 
 
 def test_other_algorithms_take_several_seeds_and_send_their_logs(tmp_path, monkeypatch):
@@ -194,10 +194,10 @@ def test_other_algorithms_take_several_seeds_and_send_their_logs(tmp_path, monke
 @pytest.mark.slow
 def test_seeds_in_processes_come_to_the_same(tmp_path):
     hyper = [f"{name}={str(value).replace(' ', '')}" for name, value in LONGER.items()]
-    words = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features", "--hyper", *hyper]
+    texts = ["train", "ppo", "Overcooked-v0", "--set", "layout=cramped_room", "obs=features", "--hyper", *hyper]
     for workers in (1, 2):
-        words_of = [*words, "--steps", 1700, "--seeds", 0, 1, "--workers", workers, "--out", tmp_path / str(workers)]
-        assert run(*words_of).exit_code == 0
+        texts_of = [*texts, "--steps", 1700, "--seeds", 0, 1, "--workers", workers, "--out", tmp_path / str(workers)]
+        assert run(*texts_of).exit_code == 0
     for seed in (0, 1):
         first, second = ((tmp_path / str(k) / f"seed_{seed}" / "policy.npz").read_bytes() for k in (1, 2))
         with (
@@ -210,7 +210,7 @@ def test_seeds_in_processes_come_to_the_same(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["train", "response", "--pool", "x.yaml", "--seeds", "0", "1"], "seeds: response writes the best response of"),
         (["train", "ppo", "Overcooked-v0", "--hyper", "clipp=1", "--seeds", "0", "1"], "clipp"),
@@ -218,6 +218,6 @@ def test_seeds_in_processes_come_to_the_same(tmp_path):
         (["train", "ppo", "Overcooked-v0", "--steps", "9", "--seeds", "1", "1"], "seeds must be different"),
     ],
 )
-def test_options_that_do_not_fit_are_refused(tmp_path, words, message):
-    done = run(*words, "--out", tmp_path / "x")
+def test_options_that_do_not_fit_are_refused(tmp_path, text, message):
+    done = run(*text, "--out", tmp_path / "x")
     assert done.exit_code == 2 and message in " ".join(done.stderr.split())

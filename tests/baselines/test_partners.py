@@ -67,9 +67,9 @@ def test_every_row_belongs_to_one_learner_or_partner():
     rows = np.concatenate([*seating.learners, *seating.partners])
     assert sorted(rows.tolist()) == list(range(48))
     assert (seating.learners[0] // 3).tolist() == list(range(16))  # always the same column of the buffer
-    own = SeatAssignment(RING.with_values({"weights": "own"}), 2, [])
-    own.draw(ALL, np.random.default_rng(0))
-    assert own.learners[1].tolist() == list(range(1, 32, 2))  # each learner has a seat of its own
+    result = SeatAssignment(RING.with_values({"weights": "own"}), 2, [])
+    result.draw(ALL, np.random.default_rng(0))
+    assert result.learners[1].tolist() == list(range(1, 32, 2))  # each learner has a seat of its own
 
 
 def test_partners_and_seats_are_drawn_alike_often_and_only_where_an_episode_starts():
@@ -142,9 +142,9 @@ def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(poo
 )
 def test_an_interrupted_training_beside_partners_goes_on_to_the_same_result(pool, values, tmp_path):
     settings = RING.with_values({**values, "pool": [str(pool)]} if "pool" in values else values)
-    whole = Training(settings)
-    while not whole.over:
-        whole.update()
+    full = Training(settings)
+    while not full.over:
+        full.update()
     first = Training(settings)
     first.update()
     first.save(tmp_path / CHECKPOINT)
@@ -153,10 +153,10 @@ def test_an_interrupted_training_beside_partners_goes_on_to_the_same_result(pool
     second.load(tmp_path / CHECKPOINT)
     while not second.over:
         second.update()
-    assert second.updates == whole.updates == 3
-    assert all(torch.equal(a, b) for a, b in zip(weights(whole), weights(second), strict=True))
-    assert np.array_equal(whole.rollouts.past.actions, second.rollouts.past.actions)
-    for one, other in zip(whole.partners, second.partners, strict=True):
+    assert second.updates == full.updates == 3
+    assert all(torch.equal(a, b) for a, b in zip(weights(full), weights(second), strict=True))
+    assert np.array_equal(full.rollouts.past.actions, second.rollouts.past.actions)
+    for one, other in zip(full.partners, second.partners, strict=True):
         for (_, weight, _), (_, same, _) in zip(one.file.network.layers, other.file.network.layers, strict=True):
             assert np.array_equal(weight, same)
 
@@ -264,12 +264,12 @@ def test_event_rewards_equal_a_naive_sum():
         masks = infos["action_mask"]
         weighted = masks * np.array([1, 1, 1, 1, 0.5, 3])  # interact often
         _, rewards, _, _, infos = batch.step((rng.random(masks.shape) * weighted).argmax(-1))
-        found = paid_by.of(batch.out)
+        result = paid_by.of(batch.out)
         for e in range(8):
             for seat, event in enumerate(game.events(batch.out, e)):
                 names = event["events"] if event else []
                 expected = sum(preference.get(name, 0.0) for name in names) + 0.1 * rewards[e, seat]
-                assert found[e, seat] == pytest.approx(expected)
+                assert result[e, seat] == pytest.approx(expected)
                 total += abs(expected)
     assert total > 50
 
@@ -285,7 +285,7 @@ def test_each_learner_is_paid_by_its_own_preference():
         rewards = original(shaping)
         counts.append(rollouts.batch.game.event_counts(rollouts.batch.out)[..., 5].reshape(-1))
         true = rollouts.batch.out.rewards.reshape(-1).copy()
-        paid.append((rewards.copy(), [own.copy() for own in rollouts.seating.learners], true))
+        paid.append((rewards.copy(), [learner.copy() for learner in rollouts.seating.learners], true))
         return rewards
 
     rollouts._rewards = watched

@@ -49,9 +49,9 @@ def same_network(one: PolicyFile, other: PolicyFile) -> bool:
 
 
 def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
-    told = []
-    path = run_pbt(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=told.append)
-    assert len(told) == 3
+    messages = []
+    path = run_pbt(TWO, COOKING, tmp_path, command="collab-overcooked train pbt", say=messages.append)
+    assert len(messages) == 3
     meta = read_policy(path).meta
     assert (meta["algorithm"], meta["steps"], meta["command"]) == ("pbt", 480, "collab-overcooked train pbt")
     history = json.loads((tmp_path / "population.json").read_text())["history"]
@@ -64,7 +64,7 @@ def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
 
 
 def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch):
-    whole = run_pbt(TWO, COOKING, tmp_path / "whole", say=lambda words: None)
+    full = run_pbt(TWO, COOKING, tmp_path / "whole", say=lambda text: None)
     calls = []
 
     def stopped(task: Task):
@@ -75,15 +75,15 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(pbt, "advance", stopped)
-        run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
-    cut = run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda words: None)
-    assert same_network(read_policy(whole), read_policy(cut))
+        run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda phrase: None)
+    cut = run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda message: None)
+    assert same_network(read_policy(full), read_policy(cut))
     assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
     with pytest.raises(ValueError, match="steps was 480, now 320; it can only be extended"):
         run_pbt(TWO, COOKING.with_values({"steps": 320}), tmp_path / "cut")
     with pytest.raises(ValueError, match="resume with the same"):
         run_pbt(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut")
-    run_pbt(TWO, COOKING.with_values({"steps": 640}), tmp_path / "cut", say=lambda words: None)
+    run_pbt(TWO, COOKING.with_values({"steps": 640}), tmp_path / "cut", say=lambda text: None)
     generations = (tmp_path / "cut" / "log.jsonl").read_text().splitlines()
     assert [json.loads(line)["steps"] for line in generations] == [160, 320, 480, 640]
 
@@ -102,27 +102,27 @@ DAMAGES = [
 def test_what_the_reader_of_a_population_refuses_is_not_written(tmp_path, here, monkeypatch, damage, read, written):
     """One schema for both directions: a state that would be refused on resuming ends the run before it is written."""
     short = COOKING.with_values({"steps": 160})
-    run_pbt(TWO, short, tmp_path / "read", say=lambda words: None)
+    run_pbt(TWO, short, tmp_path / "read", say=lambda message: None)
     path = tmp_path / "read" / "population.json"
     state = json.loads(path.read_text())
     damage(state)
     path.write_text(json.dumps(state))
     with pytest.raises(ValueError) as error:
-        run_pbt(TWO, short, tmp_path / "read", say=lambda words: None)
+        run_pbt(TWO, short, tmp_path / "read", say=lambda text: None)
     assert str(path) in str(error.value) and read in str(error.value)
     monkeypatch.setattr(pbt, "next_generation", lambda *args: state)
     with pytest.raises(ValueError) as error:
-        run_pbt(TWO, short, tmp_path / "written", say=lambda words: None)
+        run_pbt(TWO, short, tmp_path / "written", say=lambda phrase: None)
     assert written in str(error.value)
     assert not (tmp_path / "written" / "population.json").exists()
 
 
 def test_the_worst_starts_from_the_best_ones_weights_with_its_own_environments(tmp_path, here):
-    run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda words: None)
+    run_pbt(TWO, COOKING.with_values({"steps": 160}), tmp_path, say=lambda text: None)
     task = Task(tmp_path, 1, 0, 2, COOKING, 160, 2)  # no more steps: what it starts with is what it ends with
     advance(task)
-    made, parent, own = (read_policy(file_of(tmp_path, *place, "npz")) for place in ((1, 2), (0, 1), (1, 1)))
-    assert same_network(made, parent) and not same_network(made, own)
+    created, parent, entry = (read_policy(file_of(tmp_path, *place, "npz")) for place in ((1, 2), (0, 1), (1, 1)))
+    assert same_network(created, parent) and not same_network(created, entry)
 
 
 def test_settings_change_by_the_factors_or_not_at_all():
@@ -151,7 +151,7 @@ def test_selection_pairs_everybody_in_both_seats():
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "text"),
     [
         ({"population": 1}, "population must be an integer of at least 2, not 1"),
         ({"factors": [0.0]}, "factors must be numbers above 0"),
@@ -164,10 +164,10 @@ def test_selection_pairs_everybody_in_both_seats():
         ({"populatoin": 3}, "unknown option 'populatoin'"),
     ],
 )
-def test_bad_values_are_refused(values, words):
+def test_bad_values_are_refused(values, text):
     with pytest.raises(ValueError) as error:
         read_pbt_settings({"env": "CuisineWorld-v0", "steps": 10, **values})
-    assert words in str(error.value)
+    assert text in str(error.value)
 
 
 @pytest.mark.slow
@@ -176,8 +176,8 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     settings = COOKING.with_values({"steps": 160})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
-        one = run_pbt(TWO, settings, here, say=lambda words: None)
-    other = run_pbt(TWO, settings, there, say=lambda words: None)
+        one = run_pbt(TWO, settings, here, say=lambda text: None)
+    other = run_pbt(TWO, settings, there, say=lambda message: None)
     assert same_network(read_policy(one), read_policy(other))
 
 
@@ -187,7 +187,7 @@ def test_members_train_in_processes_of_their_own(tmp_path):
 def test_members_train_on_a_local_ray(tmp_path, on_ray):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pbt, "pool_of", lambda pbt_settings: Here())
-        one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda words: None)
+        one = run_pbt(TWO, COOKING, tmp_path / "here", say=lambda text: None)
     pbt_settings = PbtSettings(population=2, generation_steps=160, selection_games=2, executor="ray")
-    other = on_ray(lambda: run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda words: None))
+    other = on_ray(lambda: run_pbt(pbt_settings, COOKING, tmp_path / "ray", say=lambda message: None))
     assert same_network(read_policy(one), read_policy(other))

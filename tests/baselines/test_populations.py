@@ -94,9 +94,9 @@ def test_a_stopped_population_goes_on_to_the_same_pool(fcp, tmp_path, monkeypatc
         patch.setattr(population_module, "train", stops)
         run_population(TWO, RING, tmp_path, bar=False, say=quiet)
     assert not (tmp_path / "pool.yaml").exists() and (tmp_path / "member_0").exists()
-    told = []
-    run_population(TWO, RING, tmp_path, bar=False, say=told.append)
-    assert sum("left" in line for line in told) == 1  # the second member alone was trained
+    messages = []
+    run_population(TWO, RING, tmp_path, bar=False, say=messages.append)
+    assert sum("left" in line for line in messages) == 1  # the second member alone was trained
     partners = [read_partner_pool(folder / "pool.yaml").partners for folder in (fcp, tmp_path)]
     assert partners[0] == partners[1]  # digests included
     with pytest.raises(ValueError, match=r"gamma was 0\.99, now 0\.5"):
@@ -140,16 +140,16 @@ def test_an_ego_of_the_pool_met_all_its_partners(fcp, tmp_path):
 
 
 def test_responses_fill_the_best_of_the_pool(fcp, tmp_path):
-    own = tmp_path / "pool"
-    own.mkdir()
+    result = tmp_path / "pool"
+    result.mkdir()
     text = (fcp / "pool.yaml").read_text().replace("ppo:member", f"ppo:{fcp}/member")
-    (own / "pool.yaml").write_text(
+    (result / "pool.yaml").write_text(
         text.replace("partners:", "partners:\n- {name: greedy, policy: greedy, family: scripted}")
     )
-    told = []
-    path = train_responses(document(), str(own / "pool.yaml"), tmp_path / "out", bar=False, say=told.append)
+    messages = []
+    path = train_responses(document(), str(result / "pool.yaml"), tmp_path / "out", bar=False, say=messages.append)
     pool = read_partner_pool(path)
-    assert path == own / "pool.yaml" and told[0] == "left out, as they are no policy files: greedy"
+    assert path == result / "pool.yaml" and messages[0] == "left out, as they are no policy files: greedy"
     assert pool.partner("greedy").best is None
     for partner in pool.partners[1:]:
         assert partner.best.games == 200 and "member_" in partner.best.by
@@ -179,7 +179,7 @@ def test_states_of_all_pairs_are_kept_at_equal_distances():
 
 
 def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
-    whole = run_rounds(ROUNDS, RING, tmp_path / "whole", say=quiet)
+    full = run_rounds(ROUNDS, RING, tmp_path / "whole", say=quiet)
     update, updates = Training.update, []
 
     def interrupted(training):
@@ -193,8 +193,8 @@ def test_stopped_rounds_go_on_to_the_same_policies(tmp_path, monkeypatch):
         run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
     assert checkpoint_of(tmp_path / "cut", 1, 1).exists() and not checkpoint_of(tmp_path / "cut", 0, 2).exists()
     cut = run_rounds(ROUNDS, RING, tmp_path / "cut", say=quiet)
-    assert all(same_networks(one, other) for one, other in zip(whole, cut, strict=True))
-    assert not same_networks(whole[0], whole[1])
+    assert all(same_networks(one, other) for one, other in zip(full, cut, strict=True))
+    assert not same_networks(full[0], full[1])
     logs = [(tmp_path / name / "log.jsonl").read_text() for name in ("whole", "cut")]
     lines = [json.loads(line) for line in logs[0].splitlines()]
     assert logs[0] == logs[1] and [line["round"] for line in lines] == [1, 2]
@@ -219,7 +219,7 @@ def test_a_round_starts_from_the_buffer(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("read", "values", "words"),
+    ("read", "values", "text"),
     [
         (read_population_settings, {"method": "fpc"}, "did you mean fcp"),
         (read_population_settings, {"method": "hsp"}, "grid is missing"),
@@ -232,10 +232,10 @@ def test_a_round_starts_from_the_buffer(tmp_path):
         (read_round_settings, {"weights": "own"}, "needs weights='shared'"),
     ],
 )
-def test_bad_settings_are_refused_by_name(read, values, words):
+def test_bad_settings_are_refused_by_name(read, values, text):
     with pytest.raises(ValueError) as error:
         read({**VALUES, **values})
-    assert words in str(error.value)
+    assert text in str(error.value)
 
 
 def test_events_of_a_grid_must_exist():
@@ -247,8 +247,8 @@ def test_events_of_a_grid_must_exist():
 LITTLE = ["--hyper", "environments=16", "rollout=20", "batch_size=160", "epochs=1", "trunk=[8]", "heads=[8]"]
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 def test_the_commands(tmp_path):
@@ -257,19 +257,19 @@ def test_the_commands(tmp_path):
     done = run(*population, "--out", tmp_path / "fcp")
     assert done.exit_code == 0 and "member 1 of 1" in done.stderr, done.output
     pool = ("--pool", tmp_path / "fcp" / "pool.yaml")
-    for words in (
+    for text in (
         ("ego", *pool, "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("e3t", "--config", "ego_coordination_ring", "--steps", 640, *LITTLE),
         ("sa", *config, *LITTLE, "seeds=1", "rounds=1", "buffer_games=1"),
         ("response", *pool, *config, *LITTLE),
     ):
-        done = run("train", *words, "--out", tmp_path / words[0])
+        done = run("train", *text, "--out", tmp_path / text[0])
         assert done.exit_code == 0 and "written: " in done.stderr, done.output
     assert (tmp_path / "ego" / "curves.csv").exists()
 
 
 @pytest.mark.parametrize(
-    ("words", "answer"),
+    ("text", "answer"),
     [
         (("train", "ego", "--config", "ego_coordination_ring"), "pool is missing"),
         (("train", "ego", "--config", "ego_coordination_ring", "--pool", "none.yaml"), "none.yaml"),
@@ -277,7 +277,7 @@ def test_the_commands(tmp_path):
         (("train", "population", "--method", "mep", "--config", "coordination_ring"), "method"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(words, answer, tmp_path, monkeypatch):
+def test_what_is_wrong_is_said_in_one_line(text, answer, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = run(*words)
+    done = run(*text)
     assert done.exit_code == 2 and answer in done.stderr and done.stderr.count("\n") == 1

@@ -40,8 +40,8 @@ def test_a_file_is_short_and_needs_no_other(name):
             assert node.attr in collab_overcooked.__all__
 
 
-def run(name: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
-    monkeypatch.setattr(sys, "argv", [name, *words])
+def run(name: str, monkeypatch: pytest.MonkeyPatch, *text: str) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *text])
     importlib.import_module(f"collab_overcooked.baselines.single_file.{name}").main()
 
 
@@ -83,8 +83,8 @@ def test_a_clone_learns_the_actions_of_its_data(tmp_path, monkeypatch):
     collab_overcooked.evaluate("overcooked", tmp_path / "greedy", ["all=greedy"], layouts="cramped_room", episodes=3)
     export = ["export", "npz", str(tmp_path / "greedy"), "--set", "obs=features", "--out", str(tmp_path / "data")]
     assert CliRunner().invoke(app, export).exit_code == 0
-    words = ["--data", str(tmp_path / "data"), "--steps", "2000", "--evaluations", "2", "--episodes", "4"]
-    run("bc", monkeypatch, *words, "--held-out", "0.34", "--out", str(tmp_path / "bc"))
+    texts = ["--data", str(tmp_path / "data"), "--steps", "2000", "--evaluations", "2", "--episodes", "4"]
+    run("bc", monkeypatch, *texts, "--held-out", "0.34", "--out", str(tmp_path / "bc"))
     first, last = returns(tmp_path / "bc")
     assert int(last["steps"]) == 2000 and float(last["agreement"]) > 0.8 and float(last["loss"]) < float(first["loss"])
     assert (tmp_path / "bc" / "policy.npz").exists() and first["steps"] == "1000"

@@ -48,9 +48,9 @@ def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_pa
 
 def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
     settings = COOKING.with_values({"checkpoint_every": 1})
-    whole = Training(settings)
-    while not whole.over:
-        whole.update()
+    full = Training(settings)
+    while not full.over:
+        full.update()
 
     first = Training(settings)
     first.update()
@@ -63,9 +63,9 @@ def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
     second.load(tmp_path / CHECKPOINT)
     while not second.over:
         second.update()
-    assert second.updates == whole.updates == 5
-    assert all(torch.equal(a, b) for a, b in zip(weights(whole), weights(second), strict=True))
-    assert list(whole.rollouts.returns) == list(second.rollouts.returns)
+    assert second.updates == full.updates == 5
+    assert all(torch.equal(a, b) for a, b in zip(weights(full), weights(second), strict=True))
+    assert list(full.rollouts.returns) == list(second.rollouts.returns)
 
 
 def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch):
@@ -220,7 +220,7 @@ def test_features_are_scaled_to_at_most_one():
 
 
 @pytest.mark.parametrize(
-    ("values", "words"),
+    ("values", "text"),
     [
         ({"learner": "pppo"}, "unknown learner 'pppo'; did you mean ppo"),
         ({"steps": 0}, "steps must be an integer of at least 1, not 0"),
@@ -241,10 +241,10 @@ def test_features_are_scaled_to_at_most_one():
         ({"weights": "own", "kept_policies": 3}, "one policy is kept at a time"),
     ],
 )
-def test_bad_settings_are_refused_by_name(values, words):
+def test_bad_settings_are_refused_by_name(values, text):
     with pytest.raises(ValueError) as error:
         settings_from(TrainingSettings, {"env": "CuisineWorld-v0", "steps": 10, **values})
-    assert words in str(error.value)
+    assert text in str(error.value)
 
 
 def test_configurations_that_are_shipped_are_whole():

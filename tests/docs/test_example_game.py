@@ -88,10 +88,10 @@ def test_kernels_get_working_memory_on_demand(relay):
     assert Roomy().alloc(3)[1].scratch.shape == (3, 20) and relay.Relay().alloc(3)[1].scratch.shape == (3, 0)
 
 
-def follow(env, words):
+def follow(env, message):
     """Play lines of two action texts and return the rewards."""
     paid = []
-    for line in words.strip().splitlines():
+    for line in message.strip().splitlines():
         texts = [text.strip() for text in line.split("|")]
         actions = {agent: env.game.parse(text) for agent, text in zip(env.agents, texts, strict=True)}
         paid.append(env.step(actions)[1]["agent_0"])
@@ -164,11 +164,14 @@ def test_a_language_model_plays_it(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "none")
 
     def script(asked):
-        words = asked["messages"][-1]["content"]
-        texts = re.findall(r"^\d+\. (.*)$", words, re.MULTILINE)
-        order, held = re.search("orders: (red|blue)", words)[1], re.search(r"agent_0: cell \d, holds (\w+)", words)[1]
-        wanted = [f"take {order}", "put", "left" if held == "nothing" else "right"]
-        return json.dumps({"action": 1 + next((texts.index(text) for text in wanted if text in texts), 0)})
+        message = asked["messages"][-1]["content"]
+        texts = re.findall(r"^\d+\. (.*)$", message, re.MULTILINE)
+        order, held = (
+            re.search("orders: (red|blue)", message)[1],
+            re.search(r"agent_0: cell \d, holds (\w+)", message)[1],
+        )
+        expected = [f"take {order}", "put", "left" if held == "nothing" else "right"]
+        return json.dumps({"action": 1 + next((texts.index(text) for text in expected if text in texts), 0)})
 
     with serving(script) as server, connect(server.url) as connection:
         model = from_text("scripted", connection)

@@ -27,7 +27,7 @@ def commands(heading: str) -> list[str]:
 
 
 def run(command: str, *more: str) -> str:
-    tiny = next((words for start, words in TINY.items() if command.startswith(start)), [])
+    tiny = next((text for start, text in TINY.items() if command.startswith(start)), [])
     done = CliRunner().invoke(app, [*shlex.split(command), *tiny, *more])
     assert done.exit_code == 0, f"{command}\n{done.output[-3000:]}"
     return done.output

@@ -137,9 +137,9 @@ def test_max_cycles_overrules_the_limits_of_all_tasks():
         env = collab_overcooked.make(ID, level=[1, 6], max_cycles=longest)
         env.reset(seed=0, options={"task": task} if task else None)
         assert env.scene()["limit"] == longest
-    own = collab_overcooked.make(ID, level=[1, 6], max_cycles=-1)
-    own.reset(seed=0, options={"task": "boiled_egg"})
-    assert own.scene()["limit"] < longest
+    result = collab_overcooked.make(ID, level=[1, 6], max_cycles=-1)
+    result.reset(seed=0, options={"task": "boiled_egg"})
+    assert result.scene()["limit"] < longest
 
 
 def test_a_scene_is_a_state_to_start_from(env):

@@ -50,8 +50,8 @@ def test_concatenated_observations_are_scaled_by_their_bounds_and_ordered_by_sea
     batch = collab_overcooked.make_vec("Overcooked-v0", 2, layout="cramped_room", obs="features", state="concat")
     observations, _ = batch.reset(seed=1)
     box = batch.single_observation_space
-    own = (observations.astype(np.float64) - box.low) / np.maximum(box.high.astype(np.float64) - box.low, 1)
-    np.testing.assert_allclose(batch.states(), own.reshape(2, -1), rtol=1e-6)
+    result = (observations.astype(np.float64) - box.low) / np.maximum(box.high.astype(np.float64) - box.low, 1)
+    np.testing.assert_allclose(batch.states(), result.reshape(2, -1), rtol=1e-6)
 
 
 def test_every_kind_has_the_same_states():

@@ -50,7 +50,7 @@ def named(case):
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs"),
+    ("actual", "reference"),
     [
         ("Fettucine Alfredo", "Zarnorblat Alfrek"),
         ("TAKE_INGREDIENTS, TAKE_SPICES, COOK_MEAL", "TAKE_AYPLIXS, TAKE_PLURNS, JANTROX_POKEM"),
@@ -60,9 +60,9 @@ def named(case):
         ("nothing here is about food0 or NO_ACTION", "nothing here is about yertuk0 or NO_ACTION"),
     ],
 )
-def test_words_are_exchanged_both_ways(ours, theirs):
-    assert ALIEN.exchange(ours) == theirs
-    assert ALIEN.exchange(theirs) == ours
+def test_words_are_exchanged_both_ways(actual, reference):
+    assert ALIEN.exchange(actual) == reference
+    assert ALIEN.exchange(reference) == actual
 
 
 PIECES = st.sampled_from([*ALIEN.table, "and", "x", "agent", "0", "_", " ", "'", "é", "\n"])
@@ -93,8 +93,8 @@ def load_stems():
 
 
 def test_english_endings():
-    words = {"dish": "dishes", "potato": "potatoes", "fry": "fries", "mix": "mixes", "egg": "eggs", "turkey": "turkeys"}
-    assert {stem: inflect(stem, "s") for stem in words} == words
+    texts = {"dish": "dishes", "potato": "potatoes", "fry": "fries", "mix": "mixes", "egg": "eggs", "turkey": "turkeys"}
+    assert {stem: inflect(stem, "s") for stem in texts} == texts
     assert [inflect("fry", "ed"), inflect("bake", "ed"), inflect("boil", "ed")] == ["fried", "baked", "boiled"]
     assert [inflect("bake", "ing"), inflect("fry", "ing")] == ["baking", "frying"]
 
@@ -149,16 +149,16 @@ def printed(env, rng):
 @pytest.mark.parametrize("case", GAMES, ids=named)
 def test_everything_a_game_prints_survives_the_round_trip(case):
     env_id, options = case
-    ours = printed(collab_overcooked.make(env_id, **options), np.random.default_rng(0))
-    theirs = printed(collab_overcooked.make(env_id, **options, lexicon="alien"), np.random.default_rng(0))
+    actual = printed(collab_overcooked.make(env_id, **options), np.random.default_rng(0))
+    reference = printed(collab_overcooked.make(env_id, **options, lexicon="alien"), np.random.default_rng(0))
     seen = 0
-    for text, said in zip(ours, theirs, strict=True):
+    for text, their in zip(actual, reference, strict=True):
         seen += 1
-        if text == said:
+        if text == their:
             continue
-        assert ALIEN.exchange(text) == said
-        assert ALIEN.exchange(said) == text
-        assert not [word for word in split_text(said) if word in split_text(text) and word in ALIEN.table]
+        assert ALIEN.exchange(text) == their
+        assert ALIEN.exchange(their) == text
+        assert not [word for word in split_text(their) if word in split_text(text) and word in ALIEN.table]
     assert seen > 100
 
 
@@ -166,11 +166,13 @@ def test_everything_a_game_prints_survives_the_round_trip(case):
 def test_actions_are_read_in_foreign_words_only(case):
     env_id, options = case
     game = registry.load_game(env_id, **options, lexicon="alien")
-    for action, (ours, theirs) in enumerate(zip(plain(game).action_texts(), game.action_texts(), strict=True)):
-        assert game.parse(theirs) == action
-        if ours != theirs and env_id != "Overcooked-v0":  # its directives are read by verb and object alone
+    for action, (action_text, reference) in enumerate(
+        zip(plain(game).action_texts(), game.action_texts(), strict=True)
+    ):
+        assert game.parse(reference) == action
+        if action_text != reference and env_id != "Overcooked-v0":  # its directives are read by verb and object alone
             with pytest.raises(ActionError):
-                game.parse(ours)
+                game.parse(action_text)
 
 
 def test_a_refusal_names_the_word_that_was_meant():
@@ -247,11 +249,11 @@ def test_unknown_options_still_name_near_matches():
 def test_commands_are_exchanged_too():
     env = collab_overcooked.make("CuisineWorld-v0", level="level_9", agents=2, lexicon="alien")
     env.reset(seed=0)
-    moment = env.command(["goto_agent0_lirun0", "activate_agent1_lirun0"])
-    assert moment.obeyed == (True, False)
-    assert moment.feedback == ("agent1 is not located in lirun0",)
-    moment = env.command(["goto_agent0_pan0"])
-    assert moment.obeyed == (False,) and "pan0 is not in the current game level" in moment.feedback[0]
+    state = env.command(["goto_agent0_lirun0", "activate_agent1_lirun0"])
+    assert state.obeyed == (True, False)
+    assert state.feedback == ("agent1 is not located in lirun0",)
+    state = env.command(["goto_agent0_pan0"])
+    assert state.obeyed == (False,) and "pan0 is not in the current game level" in state.feedback[0]
 
 
 # ------------------------------------------------------------------------------------------- scripted policies, records
@@ -285,20 +287,20 @@ def both(env_id, specs, seed=3, **options):
     ids=lambda value: str(value[0]) if isinstance(value, tuple) else None,
 )
 def test_scripted_policies_play_as_ever(env_id, specs, options):
-    ours, theirs = both(env_id, specs, **options)
-    assert [step["actions"] for step in ours["steps"]] == [step["actions"] for step in theirs["steps"]]
-    assert ours["history"] == theirs["history"]  # records of what happened are plain
-    said = [[ALIEN.exchange(text) for text in step["action_texts"]] for step in theirs["steps"]]
-    assert said == [step["action_texts"] for step in ours["steps"]]
-    assert first_difference(theirs) is None
+    actual, reference = both(env_id, specs, **options)
+    assert [step["actions"] for step in actual["steps"]] == [step["actions"] for step in reference["steps"]]
+    assert actual["history"] == reference["history"]  # records of what happened are plain
+    replies = [[ALIEN.exchange(text) for text in step["action_texts"]] for step in reference["steps"]]
+    assert replies == [step["action_texts"] for step in actual["steps"]]
+    assert first_difference(reference) is None
 
 
 @pytest.mark.parametrize("specs", [("reference", "reference"), ("noisy:0.3", "noisy:0.3")], ids=lambda s: s[0])
 def test_metrics_understand_what_was_said(specs):
-    ours, theirs = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
-    assert any(step["messages"] for step in theirs["steps"])
-    assert score_record(ours) == score_record(theirs)
-    messages = [[step["messages"] for step in record["steps"]] for record in (ours, without_lexicon(theirs))]
+    actual, reference = both("CollabOvercooked-v0", specs, task="baked_pumpkin_slices")
+    assert any(step["messages"] for step in reference["steps"])
+    assert score_record(actual) == score_record(reference)
+    messages = [[step["messages"] for step in record["steps"]] for record in (actual, without_lexicon(reference))]
     assert [[m["plan"] for m in step] for step in messages[0]] == [[m["plan"] for m in step] for step in messages[1]]
-    spoken = [message["plan"] for step in theirs["steps"] for message in step["messages"]]
+    spoken = [message["plan"] for step in reference["steps"] for message in step["messages"]]
     assert not any(re.search("egg|pumpkin|pot0", plan) for plan in spoken)

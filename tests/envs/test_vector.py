@@ -119,14 +119,14 @@ def test_an_ended_environment_waits_for_its_reset(batch):
 
 
 def test_seeds_of_environments_count_up_or_are_given(game):
-    counted, given = BatchEnv(game, E), BatchEnv(game, E)
+    counted, value = BatchEnv(game, E), BatchEnv(game, E)
     counted.reset(40)
-    given.reset(derive_seeds(40, E))
-    assert_same_history(played(counted, 10), played(given, 10))
-    given.reset(list(range(100, 100 + E)), which=np.arange(E) == 2)
+    value.reset(derive_seeds(40, E))
+    assert_same_history(played(counted, 10), played(value, 10))
+    value.reset(list(range(100, 100 + E)), which=np.arange(E) == 2)
     alone = ParallelEnv(game)
     alone.reset(seed=102)
-    assert given.scene(2) == alone.scene()
+    assert value.scene(2) == alone.scene()
 
 
 def test_listed_seeds_give_runs_that_share_no_environment(game):
@@ -224,14 +224,14 @@ def test_resets_are_checked(game, batch):
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
 def test_autoreset_is_that_of_gymnasiums_own_vector_environment(game, mode):
     """Gymnasium's SyncVectorEnv over central controllers is the reference: same episodes, same ends, same infos."""
-    ours = VectorEnv(game, E, autoreset_mode=mode)
-    theirs = SyncVectorEnv([lambda: CentralControlEnv(game) for _ in range(E)], autoreset_mode=mode)
+    actual = VectorEnv(game, E, autoreset_mode=mode)
+    other = SyncVectorEnv([lambda: CentralControlEnv(game) for _ in range(E)], autoreset_mode=mode)
     rng = np.random.default_rng(0)
-    observations, infos = ours.reset(seed=9)
-    reference, reference_infos = theirs.reset(seed=9)
+    observations, infos = actual.reset(seed=9)
+    reference, reference_infos = other.reset(seed=9)
     ends = 0
     for _ in range(80):
-        assert observations in ours.observation_space
+        assert observations in actual.observation_space
         np.testing.assert_array_equal(observations.reshape(reference.shape), reference)
         np.testing.assert_array_equal(
             infos["action_mask"].reshape(reference_infos["action_mask"].shape), reference_infos["action_mask"]
@@ -239,8 +239,8 @@ def test_autoreset_is_that_of_gymnasiums_own_vector_environment(game, mode):
         assert infos["_action_mask"].all()
         masks = infos["action_mask"]
         actions = (rng.random(masks.shape) * masks).argmax(axis=1)
-        observations, rewards, terminated, truncated, infos = ours.step(actions)
-        reference, reference_rewards, *reference_ends, reference_infos = theirs.step(actions.reshape(E, N))
+        observations, rewards, terminated, truncated, infos = actual.step(actions)
+        reference, reference_rewards, *reference_ends, reference_infos = other.step(actions.reshape(E, N))
         np.testing.assert_allclose(rewards.reshape(E, N).mean(axis=1), reference_rewards)
         for flags, reference_flags in zip((terminated, truncated), reference_ends, strict=True):
             assert flags.dtype == np.bool_
@@ -261,8 +261,8 @@ def test_autoreset_is_that_of_gymnasiums_own_vector_environment(game, mode):
             assert not infos["_final_obs"][going].any()
             assert all(observation is None for observation in infos["final_obs"][going])
     assert ends > 10
-    ours.close()
-    theirs.close()
+    actual.close()
+    other.close()
 
 
 def test_disabled_autoreset_waits_for_a_mask(game):

@@ -84,7 +84,9 @@ def test_trained_policies_play_what_they_were_trained_on() -> None:
         assert [
             entry.setting for entry in comparison_plan.entries if entry.team == (name, name) and not entry.paired
         ] == [layout]
-        assert any(own.reason == f"trained on layout {layout}" for own in comparison_plan.skipped if own.policy == name)
+        assert any(
+            item.reason == f"trained on layout {layout}" for item in comparison_plan.skipped if item.policy == name
+        )
 
 
 def test_policies_that_need_nothing_are_those_that_are_compared() -> None:
@@ -184,10 +186,10 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
 
 
 def test_published_lines_have_their_place() -> None:
-    own = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
+    entry = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})
     benchmark = Benchmark("Game", "points", (Setting("x", {}), Setting("y", {})), Setting("x", {}))
-    board = boards.Leaderboard("game", "Game", benchmark, (own,), (reference,), None, (), (), ())
+    board = boards.Leaderboard("game", "Game", benchmark, (entry,), (reference,), None, (), (), ())
     table = board.ranking()
     assert [row[0] for row in table.rows] == ["b, published", "a"]
     assert table.marks == {0: "published", 1: "rl"}
@@ -241,11 +243,11 @@ def test_the_page_loads_nothing_and_escapes(comparison: boards.Comparison) -> No
         r"(?:src|href)=\"(?!#|data:)[^\"]+\"|url\((?!#)|@import|https?://(?!www\.w3\.org)", without_names
     )
     assert "default-src 'none'" in text and len(text) < 10_000_000
-    for words in ("Collab-Overcooked", "Cross-play", "Milliseconds a decision", "Not played, and why", 'class="rl"'):
-        assert words in text
-    shown = json.loads(re.search(r'id="replays">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
-    assert any(step["messages"] for replay in shown for step in replay["steps"])
-    assert any(" with " in replay["title"] for replay in shown)
+    for message in ("Collab-Overcooked", "Cross-play", "Milliseconds a decision", "Not played, and why", 'class="rl"'):
+        assert message in text
+    displayed = json.loads(re.search(r'id="replays">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    assert any(step["messages"] for replay in displayed for step in replay["steps"])
+    assert any(" with " in replay["title"] for replay in displayed)
     assert page.page(comparison) == text
 
 
@@ -253,10 +255,10 @@ def test_all_forms_have_the_numbers(comparison: boards.Comparison) -> None:
     text, values = page.markdown(comparison), json.loads(page.json_text(comparison))
     assert "## Rush" in text and "| selfish | search |" in text and "Not played" in text
     rush = next(game for game in values["games"] if game["game"] == "rush")
-    selfish = next(own for own in rush["policies"] if own["policy"] == "selfish")
+    selfish = next(policy for policy in rush["policies"] if policy["policy"] == "selfish")
     assert selfish["scores"]["easy, kitchen"]["value"] == 5.0 and selfish["milliseconds"] > 0
     assert rush["crossplay"]["pool"].keys() == {"random", "greedy", "selfish"}
-    assert any(own["policy"] == "noisy:0.1" for own in rush["absent"])
+    assert any(entry["policy"] == "noisy:0.1" for entry in rush["absent"])
 
 
 def test_long_episodes_are_cut() -> None:
@@ -269,21 +271,21 @@ def test_long_episodes_are_cut() -> None:
     record = play_episode(env, make_team(["random", "random"]), seed=0, task="boiled_egg", level=1)
     (data,) = report.replays([record], 1, steps=3)
     assert len(data["steps"]) == 3 and len(data["shown"]) == 4 and "3 of which are shown" in data["outcome"]
-    (whole,) = report.replays([record], 1)
-    assert len(whole["steps"]) == record["timesteps"] and "shown" not in whole["outcome"]
+    (full,) = report.replays([record], 1)
+    assert len(full["steps"]) == record["timesteps"] and "shown" not in full["outcome"]
 
 
 # ------------------------------------------------------------------------------------------- command line
 
 
-def run(*words: object) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in words])
+def run(*text: object) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in text])
 
 
 def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
     out = tmp_path / "compared"
-    words = ("--games", "rush", "--episodes", 1, "--no-crossplay", "--workers", 1)
-    done = run("compare", "--policies", "greedy", "selfish", *words, "--out", out)
+    text = ("--games", "rush", "--episodes", 1, "--no-crossplay", "--workers", 1)
+    done = run("compare", "--policies", "greedy", "selfish", *text, "--out", out)
     assert done.exit_code == 0, done.output
     assert "selfish" in done.stdout and f"Open {out}/report.html" in done.stderr.replace("\n", "")
     first = (out / "report.json").read_text()
@@ -293,12 +295,12 @@ def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
     assert again.exit_code == 0, again.output
     assert (out / "report.json").read_text() == first
     assert json.loads(first)["games"][0]["crossplay"] is None
-    more = run("compare", "--policies", "greedy", "random", *words, "--out", out)
+    more = run("compare", "--policies", "greedy", "random", *text, "--out", out)
     assert "random" in more.stdout and "selfish" not in more.stdout
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (("--policies", "gready"), "unknown policy 'gready'"),
         (("--policies", "greedy", "--games", "rush", "--rate", "3"), "option --rate is for teams with llm policies"),
@@ -312,8 +314,8 @@ def test_the_command_compares_and_writes_again(tmp_path: Path) -> None:
         (("--replay", "x", "--report-only", "absent"), "option --replay has no effect with --report-only"),
     ],
 )
-def test_the_command_refuses_in_one_line(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
-    folder = () if "--report-only" in words else ("--out", tmp_path / "never")
-    done = run("compare", *words, *folder)
+def test_the_command_refuses_in_one_line(tmp_path: Path, text: tuple[str, ...], message: str) -> None:
+    folder = () if "--report-only" in text else ("--out", tmp_path / "never")
+    done = run("compare", *text, *folder)
     assert done.exit_code == 2 and message in done.output
     assert not (tmp_path / "never").exists()

@@ -61,9 +61,9 @@ def test_any_policies_play_and_the_same_seed_gives_the_same(played):
 
 def test_a_folder_holds_numbers_tables_and_a_heat_map(played, tmp_path):
     played.write(tmp_path)
-    found = json.loads((tmp_path / "crossplay.json").read_text())
-    assert found["pool"] == {"greedy": "greedy", "luck": "random"} and found["episodes"] == 2
-    assert len(found["matrix"]) == 2 and len(found["matrix"][0][0]) == 3
+    result = json.loads((tmp_path / "crossplay.json").read_text())
+    assert result["pool"] == {"greedy": "greedy", "luck": "random"} and result["episodes"] == 2
+    assert len(result["matrix"]) == 2 and len(result["matrix"][0][0]) == 3
     assert (tmp_path / "crossplay.png").read_bytes().startswith(b"\x89PNG")
     text = (tmp_path / "crossplay.md").read_text()
     assert "| seat 0, others | greedy | luck |" in text and "best response" in text
@@ -89,7 +89,7 @@ ROOMS = {"options": {"max_cycles": 5}, "seed": 1}
 
 def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path):
     pool = ["greedy", "random"]
-    whole = cross_play("CollabCapture-v0", pool, episodes=2, **ROOMS)
+    full = cross_play("CollabCapture-v0", pool, episodes=2, **ROOMS)
 
     def interrupt(done, total):
         if done == 3:
@@ -109,10 +109,10 @@ def test_an_interrupted_cross_play_is_continued_to_the_same_result(tmp_path):
         progress=lambda done, total: played.append(done),
         **ROOMS,
     )
-    assert np.array_equal(again.returns, whole.returns)
+    assert np.array_equal(again.returns, full.returns)
     assert played == [4, 5, 6, 7, 8] and "dropped an unfinished last line" in notes[0] and "3 episodes" in notes[1]
     more = cross_play("CollabCapture-v0", pool, episodes=3, out=tmp_path, **ROOMS)
-    assert np.array_equal(more.returns[..., :2], whole.returns)
+    assert np.array_equal(more.returns[..., :2], full.returns)
 
 
 def test_another_cross_play_is_not_overwritten(tmp_path):

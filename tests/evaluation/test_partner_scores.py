@@ -104,14 +104,14 @@ def test_networks_with_another_encoding_play_at_once(pool, monkeypatch):
 
 def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_path, monkeypatch):
     egos, out = read_egos([f"sp={files}/*.npz"]), tmp_path / "out"
-    whole = score(pool, egos, tmp_path / "whole")
+    full = score(pool, egos, tmp_path / "whole")
     first = (tmp_path / "whole" / FILE).read_bytes().splitlines(keepends=True)
     score(pool, egos[:1], out, families=["clone"], among=False)
     assert (out / FILE).read_bytes().splitlines(keepends=True) == first[:2]
     with (out / FILE).open("ab") as file:
         file.write(first[2][:40])  # as it was written when the process was killed
     notes: list[str] = []
-    assert score(pool, egos, out, note=notes.append) == whole
+    assert score(pool, egos, out, note=notes.append) == full
     assert "continuing, 2 cells" in " ".join(notes)
     assert sorted((out / FILE).read_bytes().splitlines(keepends=True)) == sorted(first)
     with pytest.raises(ValueError, match="holds a run with another configuration: episodes was 2, now 3"):
@@ -135,14 +135,14 @@ def test_best_responses_come_from_the_highest_mean(pool):
     known = (replace(pool.partners[0], best=Best(9, 9, 9, "old", 1)), *pool.partners[1:])
     lines = [line("clone", "random", [1, 3]), line("clone", "greedy", [8, 8]), line("greedy", "random", [50])]
     lines += [line("greedy", "greedy", [4, 6]), line("greedy", "greedy", [8]), line("greedy", "mcts", [5, 5])]
-    found = best_responses(replace(pool, partners=known), lines)
-    assert (found[0].best, found[0].lower) == (known[0].best, 2)  # what is known already is better
-    assert (found[1].best.value, found[1].best.by, found[1].best.games, found[1].lower) == (6, "greedy", 3, 50)
-    assert found[1].best.low <= 6 <= found[1].best.high and found[2].best is None
+    result = best_responses(replace(pool, partners=known), lines)
+    assert (result[0].best, result[0].lower) == (known[0].best, 2)  # what is known already is better
+    assert (result[1].best.value, result[1].best.by, result[1].best.games, result[1].lower) == (6, "greedy", 3, 50)
+    assert result[1].best.low <= 6 <= result[1].best.high and result[2].best is None
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["sp=none-*.npz"], "no file fits 'none-"),
         (["sp=none.npz"], r"none\.npz: cannot be read"),
@@ -151,9 +151,9 @@ def test_best_responses_come_from_the_highest_mean(pool):
         ([], "name at least one"),
     ],
 )
-def test_wrong_egos_get_one_line(words, message):
+def test_wrong_egos_get_one_line(text, message):
     with pytest.raises(ValueError, match=message):
-        read_egos(words)
+        read_egos(text)
 
 
 def test_commands(pool, tmp_path, monkeypatch, capsys):

@@ -82,9 +82,9 @@ def test_partners_that_say_nothing_are_left_out_by_name():
 
 def test_files_are_merged_by_concatenation(tmp_path):
     lines = two_methods()
-    whole = write(tmp_path / "whole", lines)
+    full = write(tmp_path / "whole", lines)
     halves = [write(tmp_path / "one", lines[:7]), write(tmp_path / "two", lines[5:]) / FILE]
-    assert Scores(read_scores(halves), 20).markdown() == Scores(read_scores([whole]), 20).markdown()
+    assert Scores(read_scores(halves), 20).markdown() == Scores(read_scores([full]), 20).markdown()
 
 
 @pytest.mark.parametrize(

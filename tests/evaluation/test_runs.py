@@ -110,8 +110,8 @@ def test_records_name_what_was_played(random_records):
 def test_records_replay_to_the_same(random_records):
     for record in random_records:
         assert first_difference(record) is None
-        moments = list(replay(record))
-        assert [moment.timestep for moment in moments] == list(range(record["timesteps"] + 1))
+        states = list(replay(record))
+        assert [state.timestep for state in states] == list(range(record["timesteps"] + 1))
 
 
 def change_event(record):
@@ -134,7 +134,7 @@ def go_on(record):
 
 
 @pytest.mark.parametrize(
-    ("tamper", "words"),
+    ("tamper", "text"),
     [
         (change_event, "events"),
         (change_action, r"steps\[\d+\]\."),
@@ -151,10 +151,10 @@ def go_on(record):
         (lambda record: record["metrics"].update(success=10**400), r"metrics\.success: recorded 1000"),
     ],
 )
-def test_a_tampered_record_is_found_out(random_records, tamper, words):
+def test_a_tampered_record_is_found_out(random_records, tamper, text):
     record = copy.deepcopy(random_records[0])
     tamper(record)
-    with pytest.raises(AssertionError, match=words):
+    with pytest.raises(AssertionError, match=text):
         assert first_difference(record) is None, first_difference(record)
 
 
@@ -172,7 +172,7 @@ def test_wrong_levels_are_refused(text):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "text"),
     [
         ({"suite": "overcoked"}, "unknown suite"),
         ({"tasks": ["boiled_eg"]}, "did you mean boiled_egg"),
@@ -186,9 +186,9 @@ def test_wrong_levels_are_refused(text):
         ({"options": {"gamma": 2}}, "'gamma' is set by --gamma"),
     ],
 )
-def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, words):
+def test_wrong_plans_are_refused_before_anything_is_played(two_randoms, change, text):
     arguments = {"suite": "collab-overcooked", "team": two_randoms} | change
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=text):
         plan_evaluation(arguments.pop("suite"), arguments.pop("team"), **arguments)
 
 
@@ -210,11 +210,11 @@ def test_policies_of_ones_own_play_in_threads(tmp_path, two_randoms, talker):
 
 def test_an_error_stops_the_other_threads(tmp_path, two_randoms, scripted):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=4)
-    made, stopped = [], []
+    created, stopped = [], []
 
     def make(spec):
-        made.append(spec)
-        return scripted([3.5] if len(made) > 6 else [])  # the team that is looked at, those of two episodes, others
+        created.append(spec)
+        return scripted([3.5] if len(created) > 6 else [])  # the team that is looked at, those of two episodes, others
 
     with pytest.raises(ValueError, match="a policy answered"):
         evaluate(plan, tmp_path, workers=2, make=make, stop=lambda: stopped.append(True))
@@ -234,9 +234,9 @@ def test_the_papers_vocabularies_come_out_of_the_kitchen_file(golden):
 
     facts = json.loads((golden.parent / "spec" / "collab_overcooked" / "tasks.json").read_text())
     recipes = [recipe["output"] for kind, table in facts["synthesis"].items() if kind != "none" for recipe in table]
-    theirs = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
-    assert task_references({}).vocabularies == theirs
-    assert [len(theirs[seat]) for seat in (0, 1)] == [332, 538]
+    reference = kitchen_vocabularies(facts["raw_ingredients"] + recipes)
+    assert task_references({}).vocabularies == reference
+    assert [len(reference[seat]) for seat in (0, 1)] == [332, 538]
 
 
 def test_reports_refuse_actions_that_a_game_does_not_have(random_records):

@@ -38,14 +38,14 @@ def run(tmp_path_factory):
     return folder
 
 
-def export(*words) -> str:
-    done = CliRunner().invoke(app, ["export", *map(str, words)], catch_exceptions=True)
+def export(*text) -> str:
+    done = CliRunner().invoke(app, ["export", *map(str, text)], catch_exceptions=True)
     assert done.exit_code == 0, (done.output, done.exception)
     return done.output
 
 
-def refused(*words) -> str:
-    command = [sys.executable, "-m", "collab_overcooked", "export", *map(str, words)]
+def refused(*message) -> str:
+    command = [sys.executable, "-m", "collab_overcooked", "export", *map(str, message)]
     done = subprocess.run(
         command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     )
@@ -82,7 +82,7 @@ def test_npz_has_the_arrays_of_a_vault(run, tmp_path):
     assert shapes["actions"] == shapes["rewards"] == shapes["terminals"] == shapes["truncations"] == (1, 30, 2)
     assert np.flatnonzero(arrays["truncations"][0, :, 0]).tolist() == [14, 29] and not arrays["terminals"].any()
     episodes = json.loads((tmp_path / "data" / "dataset.json").read_text())["episodes"]
-    assert [(each["steps"], each["team"]["agent_0"]) for each in episodes] == [(15, "greedy")] * 2
+    assert [(entry["steps"], entry["team"]["agent_0"]) for entry in episodes] == [(15, "greedy")] * 2
 
 
 def test_one_seat_is_alone_and_has_no_global_state(run, tmp_path):
@@ -156,9 +156,9 @@ def test_chats_of_a_model_are_its_exchanges(tmp_path):
             "schema": "collab-overcooked-exchange/1",
             "key": str(k),
             "request": {"model": "m", "turns": turns},
-            "reply": each,
+            "reply": entry,
         }
-        for k, each in enumerate((reply, {**reply, "finish": "length"}))
+        for k, entry in enumerate((reply, {**reply, "finish": "length"}))
     ]
     (tmp_path / "exchanges.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     messages = [{"role": "system", "content": "Rules."}, {"role": "user", "content": "State."}]

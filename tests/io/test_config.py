@@ -72,10 +72,10 @@ def test_an_option_is_given_once():
 @pytest.mark.parametrize("env_id", registry.registered())
 def test_games_say_what_each_option_means(env_id):
     config = registry.game_class(env_id).config_class
-    assert all(each.metadata["meaning"] for each in fields(config))
+    assert all(field.metadata["meaning"] for field in fields(config))
     assert registry.load_game(env_id).kwargs.keys() - {"lexicon"} == set(config.names())
-    for each in fields(config):
-        name = each.name
-        if "least" in each.metadata:
+    for entry in fields(config):
+        name = entry.name
+        if "least" in entry.metadata:
             with pytest.raises(ValueError, match=f"{name} must be an integer"):
                 registry.load_game(env_id, **{name: 10**12})

@@ -12,8 +12,8 @@ from collab_overcooked.io import pickled_frames
 from collab_overcooked.io.pickled_frames import read_columns
 
 
-def text(words: str) -> bytes:
-    data = words.encode()
+def text(message: str) -> bytes:
+    data = message.encode()
     return b"X" + struct.pack("<I", len(data)) + data
 
 
@@ -142,16 +142,16 @@ HOSTILE = {
 
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_everything_else_is_refused_and_nothing_is_run(read, kind):
-    data, words = HOSTILE[kind]
-    with pytest.raises(ValueError, match=words):
+    data, message = HOSTILE[kind]
+    with pytest.raises(ValueError, match=message):
         read(data)
 
 
 def test_every_beginning_of_a_frame_is_refused(read):
-    whole = frame(objects([text("x"), text("y")], 2, 1), LABELS)
-    for length in range(len(whole)):
+    full = frame(objects([text("x"), text("y")], 2, 1), LABELS)
+    for length in range(len(full)):
         with pytest.raises(ValueError):
-            read(whole[:length])
+            read(full[:length])
 
 
 def test_files_that_are_too_large_are_not_read(read, monkeypatch):

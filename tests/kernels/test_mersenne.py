@@ -14,8 +14,8 @@ from collab_overcooked.kernels.mersenne import STREAM, choose, draw_word, seed_s
 
 def stream_of(seed):
     stream = np.zeros(STREAM, np.uint32)
-    words = np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32).view(np.int32)
-    seed_stream(stream, words[0], words[1])
+    text = np.array([seed & 0xFFFFFFFF, seed >> 32], np.uint32).view(np.int32)
+    seed_stream(stream, text[0], text[1])
     return stream
 
 

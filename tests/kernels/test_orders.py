@@ -18,8 +18,8 @@ OPEN, USED, DONE = range(3)  # columns of the counters in these tests
 def a_queue(*rows, slots=5):
     queue = np.zeros((slots, 2), np.int32)
     queue[:, orders.Queue.ORDER] = NOTHING
-    for own, row in zip(queue, rows, strict=False):
-        own[:] = row
+    for entry, row in zip(queue, rows, strict=False):
+        entry[:] = row
     return queue, np.array([len(rows), 0, 0], np.int32)
 
 

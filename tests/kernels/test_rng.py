@@ -83,8 +83,8 @@ def test_neighbouring_seeds_share_no_stream():
 
 
 def test_seed_states_keep_64_bits():
-    words = seed_states([2**64 - 1, 5, 2**33])
-    assert words.dtype == np.int32 and words.tolist() == [[-1, -1, 0], [5, 0, 0], [0, 2, 0]]
+    text = seed_states([2**64 - 1, 5, 2**33])
+    assert text.dtype == np.int32 and text.tolist() == [[-1, -1, 0], [5, 0, 0], [0, 2, 0]]
     assert seed_states([2**64 + 5]).tolist() == seed_states([5]).tolist()
 
 
@@ -98,11 +98,11 @@ def test_same_numbers_without_the_compiler():
         "rng = seed_states([2**40 + 9])[0]\n"
         "print(*[int(draw(rng)) for _ in range(5)], *[int(draw_below(rng, 30)) for _ in range(20)])"
     )
-    said = []
+    replies = []
     for off in ("0", "1"):
         env = dict(os.environ, NUMBA_DISABLE_JIT=off)
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", code], env=env, capture_output=True, text=True, check=True
         )
-        said.append(done.stdout.split())
-    assert said[0] == said[1] and len(said[0]) == 25
+        replies.append(done.stdout.split())
+    assert replies[0] == replies[1] and len(replies[0]) == 25

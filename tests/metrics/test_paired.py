@@ -22,9 +22,9 @@ def test_the_sign_test_is_the_exact_binomial_one(higher: int, lower: int, p: flo
 def test_pairing_finds_what_means_cannot() -> None:
     """One team is always one better, while episodes differ much more."""
     easy, hard = [(float(k + 1), float(k)) for k in range(0, 40, 4)], [(101.0, 100.0)] * 3
-    found = paired_difference([easy, hard])
-    assert found is not None and (found.mean.value, found.mean.low, found.mean.high) == (1.0, 1.0, 1.0)
-    assert (found.higher, found.equal, found.lower) == (13, 0, 0) and found.p == 2 / 2**13
+    result = paired_difference([easy, hard])
+    assert result is not None and (result.mean.value, result.mean.low, result.mean.high) == (1.0, 1.0, 1.0)
+    assert (result.higher, result.equal, result.lower) == (13, 0, 0) and result.p == 2 / 2**13
     assert paired_difference([]) is None
 
 
@@ -61,9 +61,9 @@ def test_only_episodes_of_the_same_task_number_and_seed_are_compared() -> None:
 
 def test_a_sheet_shows_several_runs(tmp_path: Path) -> None:
     run = CliRunner().invoke
-    words = ["--domain", "kitchen", "--scenario", "easy", "--no-report", "--workers", "1"]
+    texts = ["--domain", "kitchen", "--scenario", "easy", "--no-report", "--workers", "1"]
     for team in ("greedy", "random"):
-        done = run(app, ["evaluate", "rush", "--team", f"all={team}", *words, "--out", str(tmp_path / team)])
+        done = run(app, ["evaluate", "rush", "--team", f"all={team}", *texts, "--out", str(tmp_path / team)])
         assert done.exit_code == 0, done.output
     folders = [str(tmp_path / "greedy"), str(tmp_path / "random")]
     done = run(app, ["summarize", *folders, "--format", "json"])

@@ -27,11 +27,11 @@ RECORDS = (
 )
 
 
-@pytest.mark.parametrize("own", RECORDS, ids=lambda own: own["env_id"])
-def test_every_number_in_a_record_is_described(own: dict[str, Any]) -> None:
-    known = metrics_of(own["env_id"])
-    assert set(game_metrics(own["env_id"]).measure(own)) <= set(known)
-    assert set(measure(own, list(known))) == set(known)
+@pytest.mark.parametrize("result", RECORDS, ids=lambda record: record["env_id"])
+def test_every_number_in_a_record_is_described(result: dict[str, Any]) -> None:
+    known = metrics_of(result["env_id"])
+    assert set(game_metrics(result["env_id"]).measure(result)) <= set(known)
+    assert set(measure(result, list(known))) == set(known)
 
 
 def test_collab_overcooked_describes_its_numbers(random_records: list[dict[str, Any]]) -> None:
@@ -42,13 +42,13 @@ def test_collab_overcooked_describes_its_numbers(random_records: list[dict[str, 
 def test_every_game_has_metrics_and_no_name_means_two_things() -> None:
     general = {metric.name for metric in ANY_GAME.metrics}
     for game in registry.GAMES:
-        own = [metric.name for metric in game_metrics(game.id).metrics]
-        assert own and len(set(own)) == len(own) and not general & set(own)
+        parts = [metric.name for metric in game_metrics(game.id).metrics]
+        assert parts and len(set(parts)) == len(parts) and not general & set(parts)
 
 
 def test_metrics_of_every_game_come_from_the_record_alone() -> None:
-    own = RECORDS[1] | {"decisions": {"agent_0": [3, 0.006], "agent_1": [1, 0.002]}}
-    assert measure(own, [metric.name for metric in ANY_GAME.metrics]) == {
+    result = RECORDS[1] | {"decisions": {"agent_0": [3, 0.006], "agent_1": [1, 0.002]}}
+    assert measure(result, [metric.name for metric in ANY_GAME.metrics]) == {
         "success": 1.0,
         "steps": 1,
         "return": 2.0,

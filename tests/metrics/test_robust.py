@@ -69,10 +69,10 @@ def games_of(seeds, partners, count, seed_noise, partner_noise, game_noise):
 
 
 def width(games):
-    found = robust.nested_intervals(games, MEAN, 400)["mean"]
-    assert found.low <= found.value <= found.high
-    assert found.value == pytest.approx(robust.cell_means(games).mean())
-    return found.high - found.low
+    result = robust.nested_intervals(games, MEAN, 400)["mean"]
+    assert result.low <= result.value <= result.high
+    assert result.value == pytest.approx(robust.cell_means(games).mean())
+    return result.high - result.low
 
 
 def test_intervals_hold_the_spread_of_seeds_partners_and_games():
@@ -104,7 +104,7 @@ def test_intervals_are_the_same_each_time_and_partners_reach_the_statistic():
 def test_improvement_intervals():
     better, worse = games_of(4, 5, 6, 0.1, 1, 0.1), games_of(4, 5, 6, 0.1, 1, 0.1)
     better = [[cell + 100 for cell in row] for row in better]
-    found = robust.improvement_interval(better, worse, 50)
-    assert (found.low, found.value, found.high) == (1, 1, 1)
+    result = robust.improvement_interval(better, worse, 50)
+    assert (result.low, result.value, result.high) == (1, 1, 1)
     same = robust.improvement_interval(worse, worse, 50)
     assert same.low <= 0.5 == same.value <= same.high

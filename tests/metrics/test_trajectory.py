@@ -17,10 +17,10 @@ references = st.lists(reference, min_size=1, max_size=3)
 
 
 def test_listing_4_of_the_paper() -> None:
-    wanted = list("abcde")
+    expected = list("abcde")
     played = list("abcex")  # "d" is missing: the prefix stops after 3, the common subsequence goes on to "e"
-    assert tes(played, [wanted]).value == pytest.approx(0.6, abs=1e-12)
-    assert rouge_l(played, [wanted]) == pytest.approx(0.8, abs=1e-12)
+    assert tes(played, [expected]).value == pytest.approx(0.6, abs=1e-12)
+    assert rouge_l(played, [expected]) == pytest.approx(0.8, abs=1e-12)
 
 
 def test_parts_by_hand() -> None:

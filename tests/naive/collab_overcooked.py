@@ -72,15 +72,15 @@ class NaiveKitchen:
     # ------------------------------------------------------------------------------------ places
 
     def connected(self, start: Cell) -> set[Cell]:
-        found, queue = {start}, deque([start])
+        result, queue = {start}, deque([start])
         while queue:
             x, y = queue.popleft()
             for dx, dy in STEPS.values():
                 beside = (x + dx, y + dy)
-                if beside in self.floor and beside not in found:
-                    found.add(beside)
+                if beside in self.floor and beside not in result:
+                    result.add(beside)
                     queue.append(beside)
-        return found
+        return result
 
     def may_use(self, i: int, cell: Cell) -> bool:
         """Whether an agent can get to a tile and nobody reserved it for others."""
@@ -349,8 +349,8 @@ class NaiveKitchen:
         if not held:
             return "DELIVER_EMPTY_HANDED"
         if self.original:
-            words = (*self.kitchen.serving, "apple", "carrot", "onion", "potato", "tofu")
-            return "OK" if any(word in held["item"] for word in words) else "DELIVER_NOT_FINISHED"
+            message = (*self.kitchen.serving, "apple", "carrot", "onion", "potato", "tofu")
+            return "OK" if any(word in held["item"] for word in message) else "DELIVER_NOT_FINISHED"
         if held["item"] not in self.kitchen.serving or held["plated"] != self.needs_dish(held["item"]):
             return "DELIVER_NOT_FINISHED"
         return "OK" if self.in_reach(i, "serving") else "DELIVER_UNREACHABLE"
@@ -480,13 +480,13 @@ class NaiveKitchen:
 
     def load(self, scene: dict[str, Any]) -> None:
         """Start from a scene, agents idle."""
-        for agent, given in zip(self.agents, scene["agents"], strict=True):
-            agent |= {"cell": tuple(given["position"]), "facing": given["facing"], "held": given["holding"]}
+        for agent, value in zip(self.agents, scene["agents"], strict=True):
+            agent |= {"cell": tuple(value["position"]), "facing": value["facing"], "held": value["holding"]}
         for counter in scene["counters"]:
             self.counters[tuple(counter["position"])] = {"item": counter["item"], "plated": counter["plated"]}
         for name, utensil in scene["utensils"].items():
-            shown = {key: utensil[key] for key in ("product", "timer", "time")}
-            self.utensils[name] |= shown | {"contents": list(utensil["contents"])}
+            printed = {key: utensil[key] for key in ("product", "timer", "time")}
+            self.utensils[name] |= printed | {"contents": list(utensil["contents"])}
 
     def scene(self) -> dict[str, Any]:
         return {
@@ -509,8 +509,12 @@ class NaiveKitchen:
 
     def utensil_scene(self, name: str) -> dict[str, Any]:
         utensil = self.utensils[name]
-        shown = {key: utensil[key] for key in ("product", "timer", "time")}
-        return {"position": list(utensil["cell"]), "status": self.status(name), "contents": utensil["contents"]} | shown
+        displayed = {key: utensil[key] for key in ("product", "timer", "time")}
+        return {
+            "position": list(utensil["cell"]),
+            "status": self.status(name),
+            "contents": utensil["contents"],
+        } | displayed
 
 
 def read_call(text: str) -> tuple[str, list[str]]:

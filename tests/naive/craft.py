@@ -28,8 +28,8 @@ class NaiveCraft:
         self._place("chest", "chest", values["chest"], "")
         self._place("furnace", "furnace", values["furnace"], "")
         for role, key in (("block", "blocks"), ("mob", "mobs")):
-            for kind, own in values[key].items():
-                self._place(kind, role, own["at"], own.get("gives", kind))
+            for kind, value in values[key].items():
+                self._place(kind, role, value["at"], value.get("gives", kind))
         self.at = [tuple(start) for start in values["starts"][: options["agents"]]]
         self.bags = [Counter() for _ in self.at]
         self.away: dict[str, int] = {}
@@ -143,7 +143,7 @@ class NaiveCraft:
         halves = int(2 * self.options["items_per_fuel"])
         fuel = furnace["fuel"][1] if furnace["fuel"] else 0
         raw = furnace["input"]
-        product = next((dish for dish, own in self.values["dishes"].items() if raw and own == raw[0]), None)
+        product = next((dish for dish, dishe in self.values["dishes"].items() if raw and dishe == raw[0]), None)
         if not raw or furnace["half"] + halves * fuel < 2 or not self.fits(furnace["output"], product):
             furnace["cooked"] = 0
             return
@@ -173,13 +173,13 @@ class NaiveCraft:
             "furnaces": {
                 name: {
                     **{
-                        slot: None if own[slot] is None else {"item": own[slot][0], "count": own[slot][1]}
+                        slot: None if entry[slot] is None else {"item": entry[slot][0], "count": entry[slot][1]}
                         for slot in ("fuel", "input", "output")
                     },
-                    "heat": own["half"],
-                    "progress": own["cooked"],
+                    "heat": entry["half"],
+                    "progress": entry["cooked"],
                 }
-                for name, own in self.furnaces.items()
+                for name, entry in self.furnaces.items()
             },
             "chest": dict(+self.chest),
             "served": dict(+self.served),

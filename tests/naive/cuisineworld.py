@@ -78,8 +78,8 @@ class NaiveWorld:
         rest, served = [], []
         stock = {name: list(tool["content"]) for name, tool in self.tools.items() if tool["tool"].role == "table"}
         for remaining, name in (order for order in self.orders if order[0] != 0):
-            wanted = Counter(self.dishes[name])
-            table = next((t for t, content in stock.items() if not wanted - Counter(content)), None)
+            expected = Counter(self.dishes[name])
+            table = next((t for t, content in stock.items() if not expected - Counter(content)), None)
             if table is None:
                 rest.append([remaining, name])
                 continue
@@ -114,13 +114,13 @@ class NaiveWorld:
     def problems_of_get(self, me, agent, tool, place, item, tired) -> list[str]:
         if not tool["ready"]:
             return [f"{me} is not allowed to pick up from {place} at this point"]
-        found = list(tired)
+        result = list(tired)
         if agent["item"]:
-            found.append(f"{me} is holding objects, therefore cannot get objects from the tool")
+            result.append(f"{me} is holding objects, therefore cannot get objects from the tool")
         if tool["busy"]:
-            found.append(f"{place} is occupied, therefore {me} cannot get objects from the tool")
-        if found:
-            return found
+            result.append(f"{place} is occupied, therefore {me} cannot get objects from the tool")
+        if result:
+            return result
         if tool["tool"].role == "storage":
             return [] if item in self.base else [f"{me} can only pickup base ingredients from the storage"]
         return [] if tool["content"] else [f"{place} is empty, you cannot get anything from there"]
@@ -134,26 +134,26 @@ class NaiveWorld:
             if not any(r.tool == tool["kind"] and grown <= set(r.ingredients) for r in self.recipes):
                 return [f"putting {held} into {place} will result in waste"]
         full = role == "cook" and len(tool["content"]) >= tool["tool"].capacity
-        found = list(tired)
+        outcome = list(tired)
         if not held:
-            found.append(f"{me} is not holding objects, therefore cannot put objects into the tool")
+            outcome.append(f"{me} is not holding objects, therefore cannot put objects into the tool")
         if tool["busy"]:
-            found.append(f"{place} is occupied, therefore cannot put objects into it")
-        if full and (found or held not in tool["content"]):
-            found.append(f"{place} reaches maximum capacity")
-        return found
+            outcome.append(f"{place} is occupied, therefore cannot put objects into it")
+        if full and (outcome or held not in tool["content"]):
+            outcome.append(f"{place} reaches maximum capacity")
+        return outcome
 
     def problems_of_activate(self, me, agent, tool, place, item, tired) -> list[str]:
-        found = list(tired)
+        results = list(tired)
         if agent["item"]:
-            found.append(f"{me} is holding objects, therefore cannot activate tools")
+            results.append(f"{me} is holding objects, therefore cannot activate tools")
         if tool["busy"]:
-            found.append(f"{place} is occupied, therefore cannot be activated")
+            results.append(f"{place} is occupied, therefore cannot be activated")
         if not tool["content"]:
-            found.append(f"{place} is empty, therefore cannot be activated")
-        if not found and self.matching(tool, tool["content"]) is None:
-            found.append(f"activating {place} will result in waste")
-        return found
+            results.append(f"{place} is empty, therefore cannot be activated")
+        if not results and self.matching(tool, tool["content"]) is None:
+            results.append(f"activating {place} will result in waste")
+        return results
 
     def carry_out(self, i: int, verb: str, place: str, item: str | None) -> None:
         agent, tool = self.agents[i], self.tools[place]
@@ -198,17 +198,17 @@ class NaiveWorld:
     def step(self, commands: list[str]) -> dict[str, Any]:
         read = [self.read(command) for command in commands]
         problem = next((problem for problem, _ in read if problem is not None), None)
-        said = [what for _, what in read if what]
-        if problem is None and len({what[0] for what in said}) < len(said):
+        replies = [what for _, what in read if what]
+        if problem is None and len({what[0] for what in replies}) < len(replies):
             problem = "agent ids cannot be the same"
         feedback: list[str] = []
         if problem is not None:
             ok = [False] * len(commands)
             feedback = [problem] if problem else []
         else:
-            if all(verb == "noop" for _, verb, _, _ in said):
+            if all(verb == "noop" for _, verb, _, _ in replies):
                 feedback.append("None of the agents performed any actions which is not normal.")
-            ok = [self.try_one(*what, feedback) for what in said]
+            ok = [self.try_one(*what, feedback) for what in replies]
         self.refused += ok.count(False)
         for thing in [*self.agents, *self.tools.values()]:
             thing["busy"] = max(0, thing["busy"] - 1)

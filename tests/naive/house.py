@@ -44,14 +44,14 @@ class NaiveHouse:
         self.steps, self.most = scene["steps"], scene["most_steps"]
         self.agents = [
             {
-                "cell": tuple(own["at"]),
-                "hands": own["hands"],
+                "cell": tuple(item["at"]),
+                "hands": item["hands"],
                 "plan": None,
                 "left": 0,
                 "spoke": False,
-                "room": own["room"],
+                "room": item["room"],
             }
-            for own in scene["agents"]
+            for item in scene["agents"]
         ]
         self.known = scene["known"]
         self.ways: dict[int, dict[tuple[int, int], int]] = {}
@@ -65,13 +65,13 @@ class NaiveHouse:
     def way(self, cell: tuple[int, int], p: int) -> int:
         if p not in self.ways:
             start = tuple(self.places[p]["at"])
-            found, queue = {start: 0}, [start]
+            outcome, queue = {start: 0}, [start]
             for x, y in queue:
                 for beside in ((x, y - 1), (x, y + 1), (x + 1, y), (x - 1, y)):
-                    if beside in self.floor and beside not in found:
-                        found[beside] = found[x, y] + 1
+                    if beside in self.floor and beside not in outcome:
+                        outcome[beside] = outcome[x, y] + 1
                         queue.append(beside)
-            self.ways[p] = found
+            self.ways[p] = outcome
         return self.ways[p][cell]
 
     def near(self, i: int, p: int, reach: str) -> bool:
@@ -87,20 +87,20 @@ class NaiveHouse:
         return next((o for o in self.agents[i]["hands"] if o is not None and self.things[o]["role"] == "target"), None)
 
     def inside(self, box: int) -> list[int]:
-        return [o for o, own in enumerate(self.things) if own["rel"] == "inside" and own["parent"] == box]
+        return [o for o, part in enumerate(self.things) if part["rel"] == "inside" and part["parent"] == box]
 
     # ------------------------------------------------------------------------------------ what may be chosen
 
     def read(self, text: str) -> tuple[str, int]:
         """Return verb and number of an action's text."""
-        labels = [own["name"] for own in self.places]
+        labels = [entry["name"] for entry in self.places]
         number = re.search(r"(\d+)$", text)
-        for words, verb in (("go to ", "go"), ("check ", "check"), ("open ", "open"), ("close ", "close"),
+        for message, verb in (("go to ", "go"), ("check ", "check"), ("open ", "open"), ("close ", "close"),
                             ("put down at ", "put at"), ("walk to ", "walk")):  # fmt: skip
-            if text.startswith(words) and text.removeprefix(words) in labels:
-                return verb, labels.index(text.removeprefix(words))
-        for words, verb in (("walk to ", "walk thing"), ("take ", "take"), ("fetch ", "fetch")):
-            if text.startswith(words):
+            if text.startswith(message) and text.removeprefix(message) in labels:
+                return verb, labels.index(text.removeprefix(message))
+        for message, verb in (("walk to ", "walk thing"), ("take ", "take"), ("fetch ", "fetch")):
+            if text.startswith(message):
                 return verb, int(number[1])
         if text.startswith("say"):
             return "say", int(number[1]) if number else 1
@@ -242,12 +242,12 @@ class NaiveHouse:
 
     def pass_time(self) -> None:
         """Let ticks pass until somebody is through with a movement, or one."""
-        ticks = min([self.limit - self.tick, *(own["left"] for own in self.agents)]) if self.events else 1
+        ticks = min([self.limit - self.tick, *(single["left"] for single in self.agents)]) if self.events else 1
         ticks = max(ticks, 1)
         self.tick += ticks
         for agent in self.agents:
             agent["left"] -= ticks
-        ready = [i for i, own in enumerate(self.agents) if own["left"] == 0 and own["plan"] is not None]
+        ready = [i for i, result in enumerate(self.agents) if result["left"] == 0 and result["plan"] is not None]
         for i in ready:
             self.why[i] = self.carry_out(i, ready)
         for i in ready:
@@ -321,8 +321,8 @@ class NaiveHouse:
         return ""
 
     def there(self, goal: dict[str, Any]) -> int:
-        own = [thing for thing in self.things if thing["name"] == goal["name"]]
-        count = sum(t["rel"] == "delivered" or (t["rel"], t["parent"]) == ("at", self.bed) for t in own)
+        results = [thing for thing in self.things if thing["name"] == goal["name"]]
+        count = sum(t["rel"] == "delivered" or (t["rel"], t["parent"]) == ("at", self.bed) for t in results)
         return min(count, goal["need"])
 
     def score(self) -> None:

@@ -37,9 +37,13 @@ class NaiveKitchen:
         self.timestep = self.served = self.score = 0
 
     def load(self, scene: dict[str, Any]) -> None:
-        for player, shown in zip(self.players, scene["players"], strict=True):
-            player |= {"cell": tuple(shown["position"]), "facing": shown["facing"], "held": thing(shown["holding"])}
-        self.lying = {tuple(shown["position"]): thing(shown) for shown in scene["objects"]}
+        for player, printed in zip(self.players, scene["players"], strict=True):
+            player |= {
+                "cell": tuple(printed["position"]),
+                "facing": printed["facing"],
+                "held": thing(printed["holding"]),
+            }
+        self.lying = {tuple(displayed["position"]): thing(displayed) for displayed in scene["objects"]}
         self.gates = {tuple(gate["position"]): gate["counter"] if gate["open"] else None for gate in scene["gates"]}
 
     # ------------------------------------------------------------------------------------ soups
@@ -55,13 +59,13 @@ class NaiveKitchen:
 
     def best(self, ingredients: list[str]) -> int:
         """The most that these ingredients can become worth by adding none or more."""
-        found = [0]
+        results = [0]
         for extra in range(4 - len(ingredients)):
             for added in itertools.combinations_with_replacement(("onion", "tomato"), extra):
-                whole = [*ingredients, *added]
-                if whole:
-                    found.append(self.worth(whole))
-        return max(found)
+                full = [*ingredients, *added]
+                if full:
+                    results.append(self.worth(full))
+        return max(results)
 
     def stage(self, cell: Cell) -> str:
         pot = self.lying.get(cell)
@@ -266,10 +270,10 @@ def recipe(ingredients: list[str]) -> tuple[int, int]:
     return ingredients.count("onion"), ingredients.count("tomato")
 
 
-def thing(shown: dict[str, Any] | None) -> Any:
-    if shown is None:
+def thing(displayed: dict[str, Any] | None) -> Any:
+    if displayed is None:
         return None
-    return {key: shown[key] for key in ("item", "ingredients", "tick") if key in shown}
+    return {key: displayed[key] for key in ("item", "ingredients", "tick") if key in displayed}
 
 
 def ahead(player: dict[str, Any]) -> Cell:

@@ -37,7 +37,7 @@ class Picture:
         self.channels.append(channel)
 
     def draw_symbol(self, symbol: str) -> None:
-        self.draw(*(((x, y), 1) for y, row in enumerate(self.grid) for x, found in enumerate(row) if found == symbol))
+        self.draw(*(((x, y), 1) for y, row in enumerate(self.grid) for x, letter in enumerate(row) if letter == symbol))
 
     def draw_players(self) -> None:
         for player in self.order:
@@ -149,11 +149,11 @@ def block(grid: tuple[str, ...], scene: dict[str, Any], player: dict[str, Any], 
     lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
 
     def cells(symbol: str) -> list[Cell]:
-        return [(i, j) for j, row in enumerate(grid) for i, found in enumerate(row) if found == symbol]
+        return [(i, j) for j, row in enumerate(grid) for i, letter in enumerate(row) if letter == symbol]
 
     def way(targets: list[Cell]) -> list[int]:
-        found = closest(faced, targets)
-        return [found[0][0] - x, found[0][1] - y] if found else [0, 0]
+        outcome = closest(faced, targets)
+        return [outcome[0][0] - x, outcome[0][1] - y] if outcome else [0, 0]
 
     def on_counters(item: str | None) -> list[Cell]:
         return [cell for cell in cells("X") if (lying.get(cell) or {"item": None})["item"] == item] if counters else []

@@ -34,10 +34,10 @@ def answers(rules: str, state: str, question: str, choices: Sequence[str]) -> li
 
 
 def find(pattern: str, text: str) -> re.Match[str]:
-    found = re.search(pattern, text, re.MULTILINE)
-    if found is None:
+    result = re.search(pattern, text, re.MULTILINE)
+    if result is None:
         raise Unclear(f"{pattern!r} is nowhere in {text!r}")
-    return found
+    return result
 
 
 def spread(starts: Sequence[Any], nexts: Callable[[Any], Iterator[Any]]) -> dict[Any, int]:
@@ -51,10 +51,10 @@ def spread(starts: Sequence[Any], nexts: Callable[[Any], Iterator[Any]]) -> dict
     return steps
 
 
-def nearest(own: int, theirs: int, choices: list[str], other: str) -> list[int]:
+def nearest(mine: int, reference: int, choices: list[str], other: str) -> list[int]:
     """Return which choice says who is nearer."""
-    wanted = "you" if own < theirs else other if theirs < own else "neither"
-    return [i for i, choice in enumerate(choices) if choice == wanted or choice.startswith(f"{wanted}:")]
+    expected = "you" if mine < reference else other if reference < mine else "neither"
+    return [i for i, choice in enumerate(choices) if choice == expected or choice.startswith(f"{expected}:")]
 
 
 # ------------------------------------------------------------------------------------------- rooms
@@ -94,12 +94,12 @@ class Map:
     def actions(self, room: str, doors: tuple[bool, ...], generators: Sequence[str] = ()) -> dict[str, str]:
         """Return the texts of all that can be done in a room, and where one is afterwards."""
         title = "room " if room.isdigit() else ""
-        found = {f"go to {title}{near}": near for near in self.open_ways(room, doors)}
+        results = {f"go to {title}{near}": near for near in self.open_ways(room, doors)}
         if any(button == room for _, button in self.doors):
-            found["press the button"] = room
+            results["press the button"] = room
         if room in generators:
-            found["fix the generator"] = room
-        return found | {"stay" if self.is_capture else "wait": room}
+            results["fix the generator"] = room
+        return results | {"stay" if self.is_capture else "wait": room}
 
     # --------------------------------------------------------------------------------- capture
 
@@ -154,7 +154,7 @@ class Map:
         for room, fixes in repairs.items():
             if fixes < self.needed:
                 workers = sum(
-                    own == room and text == "fix the generator" for own, text in zip(rooms, joint, strict=True)
+                    entry == room and text == "fix the generator" for entry, text in zip(rooms, joint, strict=True)
                 )
                 repairs[room] = min(self.needed, fixes + workers) if workers else 0
         new = [
@@ -178,7 +178,7 @@ class Map:
         if self.is_capture:
             return list(itertools.product(*(self.actions(room, state[3]) for room in state[:2])))
         rooms = [room for room, _ in state[4]]
-        return list(itertools.product(*(self.actions(own, (), rooms) if own else ["wait"] for own in state[:2])))
+        return list(itertools.product(*(self.actions(item, (), rooms) if item else ["wait"] for item in state[:2])))
 
 
 @cache
@@ -220,8 +220,8 @@ class Solved:
         turns = np.zeros(count)
         while True:
             later = np.append(np.where(success > 1e-12, turns, 0.0), (0.0, 0.0))
-            own = np.where(fitting, 1 + self._mean(later), np.inf)
-            new = np.where(success > 1e-12, np.minimum.reduceat(own, starts), 0.0)
+            result = np.where(fitting, 1 + self._mean(later), np.inf)
+            new = np.where(success > 1e-12, np.minimum.reduceat(result, starts), 0.0)
             if np.abs(new - turns).max() < 1e-9:
                 break
             turns = new
@@ -330,22 +330,24 @@ class RoomReader:
         right = [i for i, choice in enumerate(choices) if any(joint[seat] == choice for joint in best)]
         partners = {joint[1 - seat] for joint in best}
         for i, choice in enumerate(choices):
-            own = {joint: value for joint, value in table.items() if joint[seat] == choice}
-            if not own:
+            results = {joint: value for joint, value in table.items() if joint[seat] == choice}
+            if not results:
                 raise Unclear(f"{choice!r} cannot be done")
             if i in right:
-                if any(joint not in best for joint in own if joint[1 - seat] in partners):
+                if any(joint not in best for joint in results if joint[1 - seat] in partners):
                     raise Unclear(f"{choice!r} depends on which of its best actions the partner takes")
                 continue
-            success = max(value for value, _ in own.values())
-            turns = min(turns for value, turns in own.values() if value > success - 1e-6)
+            success = max(value for value, _ in results.values())
+            turns = min(turns for value, turns in results.values() if value > success - 1e-6)
             if likely - success < gaps[0] and (likely < 1 - 1e-6 or turns - fewest < gaps[1]):
                 raise Unclear(f"{choice!r} is hardly worse: {success}, {turns} against {likely}, {fewest}")
         return right
 
     def _supposed(self, question: str, joint: Sequence[str], choices: list[str]) -> list[int]:
         if "Where does the thief go" in question:
-            new = [self.rooms.actions(own, self.doors)[text] for own, text in zip(self.players, joint, strict=True)]
+            new = [
+                self.rooms.actions(player, self.doors)[text] for player, text in zip(self.players, joint, strict=True)
+            ]
             goes = self.rooms.thief_goes(self.adversary, new, self.doors)
             return [i for i, choice in enumerate(choices) if choice.split()[-1] == goes]
         assert "Whom does the killer go for in the turn after it" in question
@@ -420,15 +422,15 @@ class KitchenReader:
         return (int(x), int(y)), facing, held
 
     def _pot(self, name: str) -> int:
-        words = find(rf"^Pot {name} at .*?: (.+)\.$", self.text)[1]
-        if words == "soup, ready":
+        phrase = find(rf"^Pot {name} at .*?: (.+)\.$", self.text)[1]
+        if phrase == "soup, ready":
             return COOKING
-        left = re.fullmatch(r"soup, cooking, ready after (\d+) more steps?", words)
-        return COOKING + int(left[1]) if left else int(find(r"^(\d+) of \d+ onions, not cooking$", words)[1])
+        left = re.fullmatch(r"soup, cooking, ready after (\d+) more steps?", phrase)
+        return COOKING + int(left[1]) if left else int(find(r"^(\d+) of \d+ onions, not cooking$", phrase)[1])
 
     def _gate(self, name: str) -> int:
-        words = find(rf"^Gate {name} at .*?: (.+)\.$", self.text)[1]
-        return CLOSED if words == "closed" else int(find(r"^open; it closes after (\d+) more steps in", words)[1])
+        gate = find(rf"^Gate {name} at .*?: (.+)\.$", self.text)[1]
+        return CLOSED if gate == "closed" else int(find(r"^open; it closes after (\d+) more steps in", gate)[1])
 
     # --------------------------------------------------------------------------------- questions
 
@@ -472,8 +474,8 @@ class KitchenReader:
         name = find(r"(?:face|which) (?:the )?(?:\w+ )*?([opcdg]\d+) (?:and use it|can be used)", question)[1]
         steps = [self._steps(seat, name) for seat in (self.me, 1 - self.me)]
         if "Who can get to a cell" in question:
-            words = ("neither of you", f"{other} alone", "you alone", "both of you")
-            return [choices.index(words[2 * (steps[0] < FAR) + (steps[1] < FAR)])]
+            message = ("neither of you", f"{other} alone", "you alone", "both of you")
+            return [choices.index(message[2 * (steps[0] < FAR) + (steps[1] < FAR)])]
         if "Who needs fewer steps" in question:
             return nearest(*steps, choices, other)
         who = find(r"How many steps (do you|does \w+) need at least", question)[1]
@@ -673,7 +675,7 @@ class Search:
 
     def times(self, root: Any, limit: int) -> dict[Any, int]:
         """Return the fewest steps to the goal by tag, of all ways that take no more than a limit."""
-        found: dict[Any, int] = {}
+        results: dict[Any, int] = {}
         layer, seen = [root], {root}
         for count in range(1, limit + 1):
             later = []
@@ -681,13 +683,13 @@ class Search:
                 for joint in itertools.product(self.actions(state[0]), self.actions(state[1])):
                     after, reached = self.step(state, joint)
                     if reached:
-                        found.setdefault(after[5], count)
+                        results.setdefault(after[5], count)
                     elif after not in seen:
                         seen.add(after)
                         if self.bound(after) <= limit - count:
                             later.append(after)
             layer = later
-        return found
+        return results
 
 
 SEARCHED: dict[Any, tuple[int, dict[Any, int]]] = {}

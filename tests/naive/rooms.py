@@ -83,13 +83,13 @@ class NaiveRooms:
         return [r for r in self.map[room] if doors.get(f"{room}-{r}", True) and doors.get(f"{r}-{room}", True)]
 
     def far(self, start: str, goal: str, doors: dict[str, bool] | None = None) -> int:
-        found, queue = {start: 0}, [start]
+        result, queue = {start: 0}, [start]
         for room in queue:
             for r in self.ways(room, doors):
-                if r not in found:
-                    found[r] = found[room] + 1
+                if r not in result:
+                    result[r] = result[room] + 1
                     queue.append(r)
-        return found.get(goal, FAR)
+        return result.get(goal, FAR)
 
     def menu(self, seat: int) -> list[Action]:
         stay: list[Action] = [("stay", "")]
@@ -109,8 +109,8 @@ class NaiveRooms:
 
         def score(r: str) -> int:
             if self.adversary == "coded":
-                return min(abs(numbers[r] - numbers[own]) for own in rooms)
-            return min(self.far(own, r, self.start_doors) for own in rooms)
+                return min(abs(numbers[r] - numbers[entry]) for entry in rooms)
+            return min(self.far(item, r, self.start_doors) for item in rooms)
 
         if self.adversary == "closest":
             ways = [self.at, *ways]  # it may stay
@@ -247,11 +247,11 @@ class NaiveRooms:
 
     def after(self, joint: Sequence[Action], worst: bool = False) -> list[NaiveRooms]:
         """All that can follow; with `worst` the adversary may take any way, and has to take one."""
-        by_chance = self.escape and self.adversary == "coded" and self.target is None
-        ways: Sequence[str | None] = (self.ways(self.at) or [self.at]) if worst or by_chance else [None]
-        found = []
+        by_draw = self.escape and self.adversary == "coded" and self.target is None
+        ways: Sequence[str | None] = (self.ways(self.at) or [self.at]) if worst or by_draw else [None]
+        results = []
         for way in ways:
             other = self.copied()
             other.play(joint, way)
-            found.append(other)
-        return found
+            results.append(other)
+        return results

@@ -10,7 +10,7 @@ from itertools import combinations
 def is_subsequence(short: Sequence[str], long: Sequence[str]) -> bool:
     """Try every choice of positions."""
     return any(
-        all(long[place] == wanted for place, wanted in zip(places, short, strict=True))
+        all(long[place] == expected for place, expected in zip(places, short, strict=True))
         for places in combinations(range(len(long)), len(short))
     )
 

@@ -111,7 +111,7 @@ def test_missing_directory_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("proposal", "ours", "theirs", "kind"),
+    ("proposal", "actual", "reference", "kind"),
     [
         ("please cook(pot0)", "F_NOT_FUNCTION", "OP_EMPTY", "C1 words around a call"),
         ("wait(-1)", "F_WAIT_NUMBER", "ok", "C6 malformed wait accepted"),
@@ -119,17 +119,17 @@ def test_missing_directory_is_refused(tmp_path: Path) -> None:
         ("check_recipe()", "F_NOT_FUNCTION", "RECIPE_ALREADY", "C10 check_recipe"),
     ],
 )
-def test_verdicts_that_differ_on_purpose_are_named(proposal: str, ours: str, theirs: str, kind: str) -> None:
-    assert _verdict_deviation(proposal, ours, theirs) == kind
+def test_verdicts_that_differ_on_purpose_are_named(proposal: str, actual: str, reference: str, kind: str) -> None:
+    assert _verdict_deviation(proposal, actual, reference) == kind
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("OP_EMPTY", "ok"), ("OK", "OP_EMPTY"), ("PUT_FULL", "PUT_DISH")])
-def test_verdicts_that_differ_without_reason_are_mismatches(ours: str, theirs: str) -> None:
+@pytest.mark.parametrize(("actual", "reference"), [("OP_EMPTY", "ok"), ("OK", "OP_EMPTY"), ("PUT_FULL", "PUT_DISH")])
+def test_verdicts_that_differ_without_reason_are_mismatches(actual: str, reference: str) -> None:
     with pytest.raises(Mismatch):
-        _verdict_deviation("cook(pot0)", ours, theirs)
+        _verdict_deviation("cook(pot0)", actual, reference)
 
 
-@pytest.mark.parametrize("ours", ["PUT_FULL", "DELIVER_NOT_FINISHED", "FILL_UNREACHABLE", "PLACE_NO_COUNTER"])
-def test_what_the_original_accepts_has_to_be_accepted(ours: str) -> None:
+@pytest.mark.parametrize("actual", ["PUT_FULL", "DELIVER_NOT_FINISHED", "FILL_UNREACHABLE", "PLACE_NO_COUNTER"])
+def test_what_the_original_accepts_has_to_be_accepted(actual: str) -> None:
     with pytest.raises(Mismatch):
-        _verdict_deviation("deliver_soup()", ours, "ok")
+        _verdict_deviation("deliver_soup()", actual, "ok")

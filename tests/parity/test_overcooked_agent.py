@@ -16,9 +16,9 @@ from parity.report import Recording, read_recording
 
 @pytest.fixture(scope="module")
 def recording(golden: Path) -> Recording:
-    found = read_recording(golden / "llm_co" / "golden_agent.jsonl.gz")
-    assert found is not None
-    return found
+    result = read_recording(golden / "llm_co" / "golden_agent.jsonl.gz")
+    assert result is not None
+    return result
 
 
 @pytest.mark.slow

@@ -17,8 +17,8 @@ FILES = {PLAIN: (100, {}), GATED: (20, {G1: 4})}
 
 @pytest.fixture
 def recordings(golden: Path):
-    found = scan(golden / "llm_co")
-    return {recording.path.name: (recording, known) for recording, known in found if recording.path.name in FILES}
+    result = scan(golden / "llm_co")
+    return {recording.path.name: (recording, known) for recording, known in result if recording.path.name in FILES}
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -45,9 +45,9 @@ def test_tampered_encoding_is_found(recordings, name: str, key: str) -> None:
 def test_showing_what_the_original_hides_is_found(recordings) -> None:
     recording, known = recordings[GATED]
     (state,) = [state for state in recording.episodes if state["layout"] == "door_rect_room" and state["t"] == 50]
-    shown = copy.deepcopy(state)
-    for picture in shown["lossless_with_gates"]:
+    displayed = copy.deepcopy(state)
+    for picture in displayed["lossless_with_gates"]:
         picture.append([16, 3, 0, 1])  # the onion in the pot, while somebody holds soup
-    report = known.replay(Recording(recording.path, [shown]))
+    report = known.replay(Recording(recording.path, [displayed]))
     assert report.mismatches == 1
     assert "(3, 0, 16, 1)" in report.first

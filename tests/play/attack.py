@@ -21,14 +21,14 @@ PATHS = ("", "s", "h", "page", "study", "..", "%00", "%2e%2e", "socket", "sessio
 PAUSE = 50  # messages after which an attacker lets others have the loop
 
 
-def junk(draw: random.Random, turn: int, words: Sequence[str]) -> str | bytes:
+def junk(draw: random.Random, turn: int, phrase: Sequence[str]) -> str | bytes:
     """Return a message that may be right, wrong in a field, or no message at all; nobody leaves."""
     if draw.random() < 0.03:
         return draw.randbytes(draw.randrange(5000))
     if draw.random() < 0.02:
         return "[" * draw.randrange(6000)
     kind = draw.choice([*(name for name in FIELDS if name != "leave"), "x", None])
-    right = {"turn": turn, "plan": draw.choice(words), "say": "hello", "last": True, "key": draw.choice(KEYS)}
+    right = {"turn": turn, "plan": draw.choice(phrase), "say": "hello", "last": True, "key": draw.choice(KEYS)}
     right |= {"down": draw.random() < 0.5, "on": False, "how": draw.choice(REMATCHES)}
     message = {"type": kind, **{name: right[name] for name in FIELDS.get(kind or "", ())}}
     while draw.random() < 0.3:
@@ -44,14 +44,14 @@ async def attack(link: str, draw: random.Random, count: int) -> int:
 
     refused = sent = turn = 0
     while sent < count:
-        words = ["wait", "north; south", "request('wait')", "fly", ""]
+        texts = ["wait", "north; south", "request('wait')", "fly", ""]
         try:
             async with connect(link, max_size=None) as socket:
                 await socket.recv()  # kernels are loaded
                 for _ in range(draw.randrange(1, 2000)):
                     if sent >= count:
                         break
-                    await socket.send(junk(draw, turn, words))
+                    await socket.send(junk(draw, turn, texts))
                     sent += 1
                     if sent % PAUSE:
                         continue
@@ -62,7 +62,7 @@ async def attack(link: str, draw: random.Random, count: int) -> int:
                             break
                         refused += message["type"] == "refused"
                         if message["type"] == "ask":
-                            turn, words = message["turn"], [*words[:5], *message.get("actions", ())]
+                            turn, texts = message["turn"], [*texts[:5], *message.get("actions", ())]
                 await socket.send("no message")  # whose refusal comes, however busy the machine is
                 while json.loads(await socket.recv())["type"] != "refused":
                     pass

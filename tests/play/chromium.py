@@ -39,8 +39,8 @@ def find() -> str | None:
 
 def axe() -> Path | None:
     """Return the script of axe-core that `make` installs; None where it is not installed."""
-    found = importlib.util.find_spec("axe_playwright_python")
-    path = Path(found.origin).with_name("axe.min.js") if found and found.origin else None
+    result = importlib.util.find_spec("axe_playwright_python")
+    path = Path(result.origin).with_name("axe.min.js") if result and result.origin else None
     return path if path is not None and path.exists() else None
 
 
@@ -126,8 +126,10 @@ class Page:
         if self.run("typeof axe") == "undefined":
             self.call("Runtime.evaluate", expression=path.read_text("utf-8"))
         options = {"runOnly": {"type": "tag", "values": AUDITED}, "resultTypes": ["violations"]}
-        found = self.run(f"axe.run(document, {json.dumps(options)}).then(found => found.violations)")
-        return [f"{own['id']}: {own['help']}: {[node['html'][:200] for node in own['nodes']]}" for own in found]
+        result = self.run(f"axe.run(document, {json.dumps(options)}).then(found => found.violations)")
+        return [
+            f"{entry['id']}: {entry['help']}: {[node['html'][:200] for node in entry['nodes']]}" for entry in result
+        ]
 
     def close(self) -> None:
         self._connection.__exit__(None, None, None)
@@ -135,18 +137,18 @@ class Page:
     def problems(self) -> list[str]:
         """Errors of the console and exceptions, and what was loaded from elsewhere."""
         self.run("1")
-        found = []
+        results = []
         for event in self.events:
             params = event.get("params", {})
             if event["method"] == "Runtime.exceptionThrown":
-                found.append(json.dumps(params["exceptionDetails"])[:300])
+                results.append(json.dumps(params["exceptionDetails"])[:300])
             elif event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
-                found.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
+                results.append(f"{params['entry']['text']} {params['entry'].get('url', '')}")
             elif event["method"] == "Network.requestWillBeSent":
                 url = params["request"]["url"]
                 if not re.match(r"(http://127\.0\.0\.1:|data:|about:)", url):
-                    found.append(f"loads {url}")
-        return found
+                    results.append(f"loads {url}")
+        return results
 
 
 class Chromium:

@@ -16,9 +16,9 @@ from collab_overcooked.play.settings import PlaySettings
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[chromium.Chromium]:
-    own = chromium.Chromium()
-    yield own
-    own.close()
+    result = chromium.Chromium()
+    yield result
+    result.close()
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def make_session(tmp_path: Any) -> Any:
 
     def make(team: Sequence[str], *, how: dict[str, Any] | None = None, rounds: Any = None, **what: Any) -> Session:
         keys = ("voice", "make", "practice", "on_over", "now")
-        own = {key: what.pop(key) for key in keys if key in what}
+        results = {key: what.pop(key) for key in keys if key in what}
         what = what or dict(KITCHEN)
         folders.append(PlayFolder(tmp_path / f"run{len(folders)}", what["suite"], note=lambda text: None))
-        return Session(rounds or jobs(team, **what), PlaySettings(**QUICK | (how or {})), folder=folders[-1], **own)
+        return Session(rounds or jobs(team, **what), PlaySettings(**QUICK | (how or {})), folder=folders[-1], **results)
 
     yield make
     for folder in folders:

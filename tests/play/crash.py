@@ -45,8 +45,8 @@ def study(folder: Path) -> None:
     from collab_overcooked.study.rehearsal import rehearse
 
     print("begun", flush=True)
-    found = rehearse(read_study(STUDY), BOTS, folder, lambda text: None)
-    print(*found.errors, dict(found.ends), sep="\n")
+    result = rehearse(read_study(STUDY), BOTS, folder, lambda text: None)
+    print(*result.errors, dict(result.ends), sep="\n")
 
 
 if __name__ == "__main__":

@@ -36,20 +36,20 @@ STEP = "Number(document.body?.dataset.step ?? -1)"
 
 
 @contextlib.contextmanager
-def hosted(out: Path, *words: str) -> Iterator[list[str]]:
+def hosted(out: Path, *message: str) -> Iterator[list[str]]:
     """The command as users run it; yields the links that it prints, seats first, the host's last."""
-    command = [sys.executable, "-m", "collab_overcooked", "play", *words, "--no-open", "--out", str(out)]
+    command = [sys.executable, "-m", "collab_overcooked", "play", *message, "--no-open", "--out", str(out)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
     assert process.stderr is not None
     links: list[str] = []
-    told: list[str] = []
+    messages: list[str] = []
     try:
         for line in process.stderr:
-            told.append(line)
+            messages.append(line)
             links += re.findall(r"http://\S+", line)
             if "Ctrl+C" in line:
                 break
-        assert links, "".join(told)
+        assert links, "".join(messages)
         yield links
     finally:
         process.terminate()
@@ -68,9 +68,9 @@ def records(out: Path, count: int = 1) -> list[dict]:
     end = time.monotonic() + 120
     while not (out / "records.jsonl").exists() and time.monotonic() < end:
         time.sleep(0.1)
-    found = read_records(out)
-    assert len(found) == count and not any(map(first_difference, found))
-    return found
+    result = read_records(out)
+    assert len(result) == count and not any(map(first_difference, result))
+    return result
 
 
 def look(page: chromium.Page, name: str, least: float = 23.5) -> None:
@@ -84,5 +84,5 @@ def look(page: chromium.Page, name: str, least: float = 23.5) -> None:
         if SHOTS:
             page.shot(Path(SHOTS) / f"{name}-{width}.png")
         if chromium.axe() is not None:
-            assert (found := page.audit()) == [], f"{name} at {width}: {found}"
+            assert (result := page.audit()) == [], f"{name} at {width}: {result}"
     page.size(*SIZES[0])

@@ -52,8 +52,8 @@ def test_pages_of_a_game_in_turns(browser, tmp_path) -> None:
 
 
 def test_pages_of_a_game_in_real_time(browser, tmp_path) -> None:
-    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "300", "--tick", "0.1", "--seed", "1"]
-    with hosted(tmp_path, *words, "--team", "agent_0=person", "agent_1=greedy") as links:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "300", "--tick", "0.1", "--seed", "1"]
+    with hosted(tmp_path, *texts, "--team", "agent_0=person", "agent_1=greedy") as links:
         page, host = opened(browser, links[0]), browser.page()
         page.wait(START, 60)
         look(page, "start")

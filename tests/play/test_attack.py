@@ -21,8 +21,8 @@ MOST_MEMORY = 100  # MiB
 
 def memory() -> float:
     """Return the memory of this process in MiB; 0 where the system does not tell."""
-    told = Path("/proc/self/statm")
-    return int(told.read_text().split()[1]) * 4096 / 2**20 if told.exists() else 0.0
+    message = Path("/proc/self/statm")
+    return int(message.read_text().split()[1]) * 4096 / 2**20 if message.exists() else 0.0
 
 
 @pytest.mark.parametrize("messages", [500, pytest.param(20_000, marks=pytest.mark.slow)])

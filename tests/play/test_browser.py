@@ -19,8 +19,8 @@ pytestmark = BROWSER
 
 
 def test_real_time_by_keys(browser, tmp_path) -> None:
-    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *words, "agent_1=greedy") as links:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *texts, "agent_1=greedy") as links:
         page = opened(browser, links[0])
         page.wait(START, 60)
         page.run(READY)
@@ -36,8 +36,8 @@ def test_real_time_by_keys(browser, tmp_path) -> None:
 
 
 def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(browser, tmp_path) -> None:
-    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *words, "agent_1=random") as links:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *texts, "agent_1=random") as links:
         page = opened(browser, links[0])
         page.wait(START, 60)
         page.run("document.getElementById('key-details').open = true")
@@ -60,8 +60,8 @@ def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(browser, tm
 
 
 def test_touch_on_a_small_screen(browser, tmp_path) -> None:
-    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *words, "agent_1=greedy") as links:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
+    with hosted(tmp_path, *texts, "agent_1=greedy") as links:
         page = browser.page()
         page.size(360, 640, touch=True)
         page.open(links[0])
@@ -136,7 +136,7 @@ def test_every_control_has_a_name_and_the_host_page_works(browser, tmp_path) -> 
 
 
 def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
-    words = [
+    texts = [
         "craft",
         "--paces",
         "1",
@@ -149,7 +149,7 @@ def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
         "--team",
         "all=greedy",
     ]
-    with hosted(tmp_path, *words, "--voice") as links:
+    with hosted(tmp_path, *texts, "--voice") as links:
         page = opened(browser, links[0])
         page.wait(TURN, 60)
         dish = page.run("[...document.querySelectorAll('#actions button')].at(0).dataset.action")

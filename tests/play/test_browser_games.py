@@ -32,8 +32,8 @@ def tap(page: chromium.Page, key: str, steps: int = 2) -> None:
     page.wait(f"{STEP} >= {before + steps}")
 
 
-def answer(page: chromium.Page, plan: str, words: str = "") -> None:
-    fields = {"plan": plan, "say": words}
+def answer(page: chromium.Page, plan: str, message: str = "") -> None:
+    fields = {"plan": plan, "say": message}
     page.run("".join(f"document.getElementById('{name}').value = {json.dumps(text)};" for name, text in fields.items()))
     page.run("document.getElementById('send').click()")
 
@@ -50,12 +50,12 @@ def received(page: chromium.Page) -> str:
 
 
 def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
-    words = ["overcooked", "--layouts", "cramped_room", "--horizon", "170", "--tick", "0.1", "--team", "all=person"]
-    with hosted(tmp_path, *words) as links:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "170", "--tick", "0.1", "--team", "all=person"]
+    with hosted(tmp_path, *texts) as links:
         page, idle = opened(browser, links[0]), opened(browser, links[1])
-        for own in (page, idle):
-            own.wait(START, 60)
-            own.run(READY)
+        for entry in (page, idle):
+            entry.wait(START, 60)
+            entry.run(READY)
         page.wait(f"{PLAYING} && {STEP} >= 1")
         for key in ["ArrowUp", *ONION * 3, "e", *DISH]:
             tap(page, key)
@@ -73,8 +73,8 @@ def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
 def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, tmp_path) -> None:
     plan = plan_evaluation("collab-overcooked", ["all=greedy"], tasks=["boiled_egg"], seed=1)
     (played,) = plan.jobs[0].run()
-    words = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
-    with hosted(tmp_path, *words) as links:
+    texts = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
+    with hosted(tmp_path, *texts) as links:
         pages = [opened(browser, link) for link in links[:2]]
         end = time.monotonic() + 200
         talk = cycle(("please help me with the next one", "yes", "what now?"))
@@ -104,8 +104,8 @@ def split_name(text: str) -> set[str]:
 def recipe_of(record: dict[str, Any]) -> tuple[list[str], set[str]]:
     """Return the lines of the chef's recipe, and its words that the helper's own texts do not have."""
     chef, texts = None, []
-    for moment in replay(record):
-        state, game = moment.env.clone_state().state, moment.env.game
+    for snapshot in replay(record):
+        state, game = snapshot.env.clone_state().state, snapshot.env.game
         helper = game.seen(state, 0, 1)
         assert helper.recipe is None
         texts += [helper.text, helper.rules, *helper.vocabulary, *helper.orders]
@@ -117,11 +117,11 @@ def recipe_of(record: dict[str, Any]) -> tuple[list[str], set[str]]:
 def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tmp_path, monkeypatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    words = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1", "--names", "blind", "--team"]
-    words += ["agent_0=person", "agent_1=llm:scripted"]
+    texts = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1", "--names", "blind", "--team"]
+    texts += ["agent_0=person", "agent_1=llm:scripted"]
     with (
         serving(lambda asked: "goto_agent1_storage0") as server,
-        hosted(tmp_path, *words, "--base-url", server.url) as links,
+        hosted(tmp_path, *texts, "--base-url", server.url) as links,
     ):
         page = opened(browser, links[0])
         chosen = []
@@ -137,13 +137,13 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tm
     assert [step["action_texts"][0] for step in record["steps"]] == chosen
     asked = [question["messages"][-1]["content"] for question in server.asked]
     assert len(asked) == 4
-    for own, question in zip(chosen, asked, strict=True):
-        assert own in question or "_agent0_".join(own.split(" ", 1)) in question, (own, question)
+    for entry, question in zip(chosen, asked, strict=True):
+        assert entry in question or "_agent0_".join(entry.split(" ", 1)) in question, (entry, question)
 
 
 def test_two_people_play_rush(browser, tmp_path) -> None:
-    words = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
-    with hosted(tmp_path, *words) as links:
+    texts = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
+    with hosted(tmp_path, *texts) as links:
         pages = [opened(browser, link) for link in links[:-1]]
         end = time.monotonic() + 200
         while not pages[0].run(OVER):

@@ -23,39 +23,39 @@ HALF = (b"", b"GET /page/play.css HT", b"POST /x HTTP/1.1\r\nHost: localhost\r\n
 
 
 @contextlib.contextmanager
-def serving(session=None, found=None, **limits) -> Iterator[int]:
+def serving(session=None, result=None, **limits) -> Iterator[int]:
     """Serve pages under limits, which ``found`` is given; yields the port."""
     limits = connections.ConnectionLimits(**{"most": 500, "request_within": NEVER, "close_within": NEVER, **limits})
-    if found is not None:
-        found.append(limits)
+    if result is not None:
+        result.append(limits)
     host, ready = Host(lambda text: None), threading.Event()
     port: list[int] = []
     app = server.make_app(host, started=lambda: session and host.add(session))
-    own, listening = server.make_server(
+    entry, listening = server.make_server(
         app,
         "127.0.0.1",
         0,
         lambda number: (port.append(number), ready.set()),
         limits,
     )
-    thread = threading.Thread(target=own.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread = threading.Thread(target=entry.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     assert ready.wait(PATIENCE)
     yield port[0]
-    own.should_exit = True
+    entry.should_exit = True
     thread.join(PATIENCE)
 
 
 def half_open(port: int, data: bytes) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    made.sendall(data)
-    return made
+    created = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    created.sendall(data)
+    return created
 
 
-def is_closed(made: socket.socket) -> bool:
+def is_closed(created: socket.socket) -> bool:
     """Wait until the server has closed a connection."""
-    with made, contextlib.suppress(ConnectionResetError):
-        while made.recv(4096):
+    with created, contextlib.suppress(ConnectionResetError):
+        while created.recv(4096):
             pass
     return True
 
@@ -63,19 +63,19 @@ def is_closed(made: socket.socket) -> bool:
 @pytest.mark.parametrize("data", HALF)
 def test_connections_without_a_whole_request_are_closed(data: bytes) -> None:
     with serving(request_within=0.2) as port:
-        made = [half_open(port, data) for _ in range(60)]
-        assert all(map(is_closed, made))
+        items = [half_open(port, data) for _ in range(60)]
+        assert all(map(is_closed, items))
 
 
 def test_a_byte_now_and_then_gains_no_time() -> None:
     """Each connection sends on until it is cut; if every byte gained time, this would go on for ever."""
     with serving(request_within=0.2) as port:
-        made = half_open(port, b"GET / HTTP/1.1\r\nX: ")
-        made.settimeout(0.02)
+        created = half_open(port, b"GET / HTTP/1.1\r\nX: ")
+        created.settimeout(0.02)
         for _ in range(int(PATIENCE / 0.02)):
             try:
-                made.sendall(b"x")
-                if not made.recv(1):
+                created.sendall(b"x")
+                if not created.recv(1):
                     break
             except TimeoutError:
                 continue
@@ -83,39 +83,39 @@ def test_a_byte_now_and_then_gains_no_time() -> None:
                 break
         else:
             pytest.fail("the connection is still open")
-        made.close()
+        created.close()
 
 
 def test_half_open_connections_keep_nobody_out() -> None:
     """The limit on connections is reached many times over; those that wait longest for a request make room."""
     with serving(most=20) as port:
-        made = [half_open(port, HALF[n % 3]) for n in range(100)]
+        items = [half_open(port, HALF[n % 3]) for n in range(100)]
         for _ in range(5):
-            with urlopen(f"http://127.0.0.1:{port}/page/play.css", timeout=PATIENCE) as found:
-                assert found.status == 200
-        assert all(map(is_closed, made[:60]))
-        for own in made:
-            own.close()
+            with urlopen(f"http://127.0.0.1:{port}/page/play.css", timeout=PATIENCE) as result:
+                assert result.status == 200
+        assert all(map(is_closed, items[:60]))
+        for entry in items:
+            entry.close()
 
 
 def test_a_connection_is_kept_between_requests_and_in_time() -> None:
     request = b"GET /page/play.css HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with serving() as port, half_open(port, request[:20]) as made:
-        made.sendall(request[20:])
+    with serving() as port, half_open(port, request[:20]) as created:
+        created.sendall(request[20:])
         for _ in range(3):
-            assert made.recv(12) == b"HTTP/1.1 200"
-            while not made.recv(65536).endswith(b"}\n"):
+            assert created.recv(12) == b"HTTP/1.1 200"
+            while not created.recv(65536).endswith(b"}\n"):
                 pass
-            made.sendall(request)
+            created.sendall(request)
 
 
 def test_a_socket_that_is_open_waits_for_no_request(make_session) -> None:
     connect = pytest.importorskip("websockets.sync.client").connect
-    session, found = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
-    with serving(session, found) as port:
+    session, result = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
+    with serving(session, result) as port:
         link = f"ws://127.0.0.1:{port}/s/{session.people[0].token}/socket"
-        with connect(link, open_timeout=PATIENCE) as own:
-            assert json.loads(own.recv(PATIENCE)) and found[0].waiting == 0
+        with connect(link, open_timeout=PATIENCE) as single:
+            assert json.loads(single.recv(PATIENCE)) and result[0].waiting == 0
 
 
 def test_limits_stay_below_the_files_of_the_process() -> None:
@@ -137,17 +137,17 @@ def test_one_link_holds_a_few_sockets(make_session) -> None:
         link = f"ws://127.0.0.1:{port}/s/{person.token}/socket"
         key = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + "A" * 22
         ask = f"GET /s/{person.token}/socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{key}==\r\n\r\n".encode()
-        made = []
+        items = []
         for _ in range(60):
-            made.append(half_open(port, ask))
-            assert made[-1].recv(12) in (b"HTTP/1.1 101", b"HTTP/1.1 403", b"")
+            items.append(half_open(port, ask))
+            assert items[-1].recv(12) in (b"HTTP/1.1 101", b"HTTP/1.1 403", b"")
             assert person.sockets <= server.MAX_SOCKETS
-        assert all(map(is_closed, made[:-10]))
-        for own in made:
-            own.close()
+        assert all(map(is_closed, items[:-10]))
+        for entry in items:
+            entry.close()
         for _ in range(1000):  # refused as long as the ones before are being closed
-            with contextlib.suppress(Exception), connect(link, open_timeout=PATIENCE) as own:
-                assert json.loads(own.recv(PATIENCE))
+            with contextlib.suppress(Exception), connect(link, open_timeout=PATIENCE) as entry:
+                assert json.loads(entry.recv(PATIENCE))
                 break
             threading.Event().wait(0.05)
         else:

@@ -27,8 +27,8 @@ KILLS = [2, pytest.param(20, marks=pytest.mark.slow)]
 def start(kind: str, folder: Path) -> subprocess.Popen[str]:
     """Start a process and wait for its first words."""
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
-    words = [sys.executable, "-m", "play.crash", kind, str(folder)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths})
+    texts = [sys.executable, "-m", "play.crash", kind, str(folder)]
+    process = subprocess.Popen(texts, stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONPATH": paths})
     assert process.stdout is not None and process.stdout.readline()
     return process
 
@@ -42,12 +42,12 @@ def kill(process: subprocess.Popen[str], after: float) -> str:
 
 @pytest.mark.parametrize("kills", KILLS)
 def test_no_finished_episode_is_lost(tmp_path: Path, attack_seed: int, kills: int) -> None:
-    draw, told, checked = random.Random(attack_seed), 0, 0
+    draw, message, checked = random.Random(attack_seed), 0, 0
     for _ in range(kills):
-        told += 1 + kill(start("session", tmp_path), draw.uniform(0, 0.5)).count("over")
+        message += 1 + kill(start("session", tmp_path), draw.uniform(0, 0.5)).count("over")
         PlayFolder(tmp_path, ESCAPE["suite"], note=lambda text: None).close()  # repairs the last line
         records = read_records(tmp_path)
-        assert len(records) >= told
+        assert len(records) >= message
         assert not any(map(first_difference, records[checked:]))
         checked = len(records)
     assert sorted(record["episode"] for record in records) == list(range(len(records)))
@@ -58,5 +58,5 @@ def test_a_study_goes_on_after_every_crash(tmp_path: Path, attack_seed: int, kil
     draw = random.Random(attack_seed)
     for _ in range(kills):
         kill(start("study", tmp_path), draw.uniform(0, 4 / kills))
-    said, _ = start("study", tmp_path).communicate(timeout=120)
-    assert said.splitlines() == [str({"done": BOTS})]
+    reply, _ = start("study", tmp_path).communicate(timeout=120)
+    assert reply.splitlines() == [str({"done": BOTS})]

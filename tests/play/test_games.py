@@ -13,11 +13,11 @@ STEPS = 12  # of each game; then the person leaves
 
 
 def ids() -> list[str]:
-    return [env_id for own in registry.first_suites().values() for env_id in own]
+    return [env_id for first_suite in registry.first_suites().values() for env_id in first_suite]
 
 
 def session_for(make_session, env_id: str) -> Session:
-    suite = next(name for name, own in registry.first_suites().items() if env_id in own)
+    suite = next(name for name, first_suite in registry.first_suites().items() if env_id in first_suite)
     plan = plan_evaluation(suite, ["all=person"])
     fitting = [job for job in plan.jobs if job.env_id == env_id]
     job = next((job for job in fitting if len(job.team) > 1), fitting[0])
@@ -49,7 +49,7 @@ def test_people_play_every_game(make_session, env_id) -> None:
 
 @pytest.mark.parametrize("env_id", ids())
 def test_what_people_read_is_understood(env_id) -> None:
-    suite = next(name for name, own in registry.first_suites().items() if env_id in own)
+    suite = next(name for name, first_suite in registry.first_suites().items() if env_id in first_suite)
     plan = plan_evaluation(suite, ["all=random"])
     job = next(job for job in plan.jobs if job.env_id == env_id)
     env = registry.make(job.env_id, **job.env_kwargs)

@@ -18,8 +18,8 @@ OTHERS = [language for language in LANGUAGES if language != "en"]
 
 
 def words(language: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(page_file(f"words.{language}.json"))
-    return found
+    result: dict[str, Any] = json.loads(page_file(f"words.{language}.json"))
+    return result
 
 
 def shape(value: Any) -> Any:
@@ -39,7 +39,7 @@ def test_every_language_has_the_words_and_games_of_english(language: str) -> Non
 
 
 def test_every_game_has_a_name_and_a_goal() -> None:
-    ids = {env_id.partition("-v")[0] for own in registry.first_suites().values() for env_id in own}
+    ids = {env_id.partition("-v")[0] for first_suite in registry.first_suites().values() for env_id in first_suite}
     assert words("en")["games"].keys() == ids
 
 

@@ -49,7 +49,9 @@ def test_every_sprite_is_svg_with_a_colour_for_every_shape(name: str) -> None:
     )
     colours |= dict.fromkeys(("first", "second", "third"), "#123456")
     shapes = [
-        each for each in parsed(svg_strokes(sprites.strokes_of(name), colours)).iter() if each.tag not in ("svg", "g")
+        entry
+        for entry in parsed(svg_strokes(sprites.strokes_of(name), colours)).iter()
+        if entry.tag not in ("svg", "g")
     ]
     assert len(shapes) == 2 * len(sprites.strokes_of(name))
     for shape in shapes:
@@ -90,10 +92,10 @@ def test_what_a_seat_may_not_know_changes_no_byte_of_its_frames(name: str) -> No
         state, _ = reach(game, 5, steps)
         for seat in range(game.n_agents):
             sent = []
-            for side, moment in enumerate((state, hide(game, state, seat, np.random.default_rng(steps)))):
+            for side, snapshot in enumerate((state, hide(game, state, seat, np.random.default_rng(steps)))):
                 out = game.alloc(1)[1]
-                game.observe(moment, out)
-                seen = Seen.of(game, moment, out, seat, steps)
+                game.observe(snapshot, out)
+                seen = Seen.of(game, snapshot, out, seat, steps)
                 frame = frame_of(game, seen, settings, outboxes[seat, side])
                 sent.append(json.dumps([frame, question_of(seen, "act", 1, settings)], allow_nan=False))
             assert sent[0] == sent[1], (name, seat, steps)
@@ -116,8 +118,8 @@ def test_no_frame_shows_a_sprite_that_the_page_lacks(name: str) -> None:
 
 def used_sprites(picture: dict[str, Any]) -> set[str]:
     """Names of ten hexadecimal digits anywhere outside of the sprites themselves."""
-    told = json.dumps({key: value for key, value in picture.items() if not key.startswith(SPRITE)})
-    return set(re.findall(r'"([0-9a-f]{10})"', told))
+    message = json.dumps({key: value for key, value in picture.items() if not key.startswith(SPRITE)})
+    return set(re.findall(r'"([0-9a-f]{10})"', message))
 
 
 def test_menus_begin_with_what_is_new_and_useful_and_end_with_waiting() -> None:

@@ -30,7 +30,7 @@ def restless(message):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Path]]:
     """Two folders of each game, played beside greedy and beside random."""
-    found = {}
+    results = {}
     for clock, (what, _, _) in GAMES.items():
         folders = []
         for partner in ("greedy", "random"):
@@ -40,12 +40,12 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Pa
                 play(Session(rounds, PlaySettings(**QUICK), folder=folder), restless)
             folder.close()
             folders.append(folder.path)
-        found[clock] = tuple(folders)
-    return found
+        results[clock] = tuple(folders)
+    return results
 
 
-def run(*words: object) -> str:
-    done = CliRunner().invoke(app, [str(word) for word in words])
+def run(*text: object) -> str:
+    done = CliRunner().invoke(app, [str(word) for word in text])
     assert done.exit_code == 0, done.output
     return str(done.stdout)
 

@@ -28,13 +28,13 @@ def test_a_seat_sees_itself_and_hears_all(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     play(session, talker)
     page, policy = replay_page(session, session.people[1], 0)
-    shown = told(page)
-    assert shown["seats"] == [None, "agent_1, person"] and "script-src 'sha256-" in policy
-    assert {step["actions"][0] for step in shown["steps"]} == {None} and all(
-        step["actions"][1] for step in shown["steps"]
+    displayed = told(page)
+    assert displayed["seats"] == [None, "agent_1, person"] and "script-src 'sha256-" in policy
+    assert {step["actions"][0] for step in displayed["steps"]} == {None} and all(
+        step["actions"][1] for step in displayed["steps"]
     )
-    assert {m["agent"] for step in shown["steps"] for m in step["messages"]} == {0, 1}
-    assert len(shown["shown"]) == len(session.records[0]["steps"]) + 1
+    assert {m["agent"] for step in displayed["steps"] for m in step["messages"]} == {0, 1}
+    assert len(displayed["shown"]) == len(session.records[0]["steps"]) + 1
     assert replay_page(session, session.people[1], 1) is None and replay_page(session, session.people[1], -1) is None
 
 
@@ -43,8 +43,8 @@ def test_the_helper_is_not_shown_the_recipe_afterwards(make_session) -> None:
     play(session)
     page, _ = replay_page(session, session.people[0], 0)
     recipe = session.env.game.seen(session.env.clone_state().state, 0, 0).recipe or ""
-    shown = told(page)
-    assert shown["seats"][0] is None and not any(line in page for line in recipe.splitlines() if len(line) > 12)
+    displayed = told(page)
+    assert displayed["seats"][0] is None and not any(line in page for line in recipe.splitlines() if len(line) > 12)
 
 
 def test_no_replay_where_the_host_or_the_condition_forbids_it(make_session) -> None:
@@ -65,17 +65,17 @@ def test_blind_names_stay_blind(make_session) -> None:
 
 def test_the_page_of_a_replay_has_its_own_policy_and_needs_a_link(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, _):
+    with client(session) as (entry, _):
         token = session.people[0].token
-        with own.websocket_connect(f"/s/{token}/socket") as socket:
+        with entry.websocket_connect(f"/s/{token}/socket") as socket:
             while (message := socket.receive_json())["type"] != "over":
                 answer = first_legal(message)
                 if answer:
                     socket.send_json(answer)
-        found = own.get(f"/s/{token}/{message['replay']}")
-        assert found.status_code == 200 and "frame-ancestors 'none'" in found.headers["Content-Security-Policy"]
-        assert "sha256-" in found.headers["Content-Security-Policy"] and found.headers["Cache-Control"] == "no-store"
-        gif = own.get(f"/s/{token}/{message['replay']}.gif")
+        result = entry.get(f"/s/{token}/{message['replay']}")
+        assert result.status_code == 200 and "frame-ancestors 'none'" in result.headers["Content-Security-Policy"]
+        assert "sha256-" in result.headers["Content-Security-Policy"] and result.headers["Cache-Control"] == "no-store"
+        gif = entry.get(f"/s/{token}/{message['replay']}.gif")
         assert gif.headers["content-type"] == "image/gif" and gif.content.startswith(b"GIF8")
-        assert own.get(f"/s/{token}/replay/1.gif").status_code == 404
-        assert own.get(f"/s/{token}/replay/1").status_code == 404 and own.get("/s/x/replay/0").status_code == 404
+        assert entry.get(f"/s/{token}/replay/1.gif").status_code == 404
+        assert entry.get(f"/s/{token}/replay/1").status_code == 404 and entry.get("/s/x/replay/0").status_code == 404

@@ -67,8 +67,8 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
 
     players = asyncio.run(story())
     (new,) = following
-    told = [[message for message in player.outbox._queue if message] for player in players]
-    links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in told]
+    notices = [[message for message in player.outbox._queue if message] for player in players]
+    links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
     assert links == [f"/s/{new.seats[1].token}", f"/s/{new.seats[0].token}"]
     assert new.jobs[0].seed != session.jobs[0].seed and {p.token for p in new.people}.isdisjoint(
         p.token for p in session.people
@@ -191,6 +191,6 @@ def test_the_host_page_opens_rooms_and_shows_codes() -> None:
         assert bad.status_code == 409 and "Nothing-v0" in bad.json()["error"]
         good = web.post(f"/h/{host.token}/rooms", content=json.dumps({"game": "CollabEscape-v0", "people": 2}))
         assert good.status_code == 200
-        (shown,) = web.get(f"/h/{host.token}/sessions").json()
-        assert len(shown["people"]) == 2 and all("<svg" in p["qr"] or not p["qr"] for p in shown["people"])
+        (displayed,) = web.get(f"/h/{host.token}/sessions").json()
+        assert len(displayed["people"]) == 2 and all("<svg" in p["qr"] or not p["qr"] for p in displayed["people"])
         assert web.post(f"/h/{host.token}/rooms", content="x" * 5000).status_code == 413

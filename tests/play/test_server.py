@@ -32,8 +32,8 @@ def client(session, routes=()) -> Iterator[tuple]:
 
     host = Host(lambda text: None)
     app = server.make_app(host, routes, NAMES, started=lambda: host.add(session))
-    with TestClient(app, base_url="http://localhost") as own:
-        yield own, host
+    with TestClient(app, base_url="http://localhost") as entry:
+        yield entry, host
 
 
 def until(socket, kind):
@@ -44,8 +44,8 @@ def until(socket, kind):
 
 def test_a_game_over_sockets(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
-    with client(session) as (own, _):
-        one, other = (own.websocket_connect(f"/s/{person.token}/socket") for person in session.people)
+    with client(session) as (entry, _):
+        one, other = (entry.websocket_connect(f"/s/{person.token}/socket") for person in session.people)
 
         def play(socket) -> None:
             while (message := socket.receive_json())["type"] != "over":
@@ -59,15 +59,15 @@ def test_a_game_over_sockets(make_session) -> None:
 
 def test_pages_load_nothing_from_elsewhere(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, host):
+    with client(session) as (entry, host):
         for path in (f"/s/{session.people[0].token}", f"/h/{host.token}", *(f"/page/{name}" for name in server.FILES)):
-            found = own.get(path)
-            assert found.status_code == 200 and not re.search(
-                r"(?:src|href)=\"(?:https?:)?//|@import|url\(", found.text
+            result = entry.get(path)
+            assert result.status_code == 200 and not re.search(
+                r"(?:src|href)=\"(?:https?:)?//|@import|url\(", result.text
             )
             for name, value in server.HEADERS.items():
-                assert found.headers[name] == value
-            assert "set-cookie" not in found.headers
+                assert result.headers[name] == value
+            assert "set-cookie" not in result.headers
         assert "'unsafe" not in server.POLICY and "style=" not in server.page_file("play.html")
 
 
@@ -82,27 +82,27 @@ def test_strangers_are_refused(make_session) -> None:
 
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     token = session.people[0].token
-    with client(session) as (own, host):
+    with client(session) as (entry, host):
         for path in ("/s/x", f"/s/{token[:-1]}", f"/h/{token}", f"/h/{token}/sessions", "/page/server.py", "/"):
-            assert own.get(path).status_code == 404, path
-        assert own.get(f"/s/{token}", headers={"host": "evil.example:80"}).status_code == 403
+            assert entry.get(path).status_code == 404, path
+        assert entry.get(f"/s/{token}", headers={"host": "evil.example:80"}).status_code == 403
         act = f"/h/{host.token}/{session.id}/stop"
-        assert own.post(act, headers={"origin": "http://evil.example"}).status_code == 403
-        assert own.get(act).status_code == 405 and own.post(act.replace("stop", "run")).status_code == 404
+        assert entry.post(act, headers={"origin": "http://evil.example"}).status_code == 403
+        assert entry.get(act).status_code == 405 and entry.post(act.replace("stop", "run")).status_code == 404
         for path, headers in (
             ("/s/x/socket", {}),
             (f"/s/{token}/socket", {"origin": "http://evil.example"}),
             (f"/s/{token}/socket", {"origin": "null"}),
             (f"/s/{token}/socket", {"host": "evil.example"}),
         ):
-            with pytest.raises(WebSocketDisconnect), own.websocket_connect(path, headers=headers):
+            with pytest.raises(WebSocketDisconnect), entry.websocket_connect(path, headers=headers):
                 pass
         assert session.state == "waiting"
 
 
 def test_bad_and_many_messages_are_refused_and_the_game_goes_on(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+    with client(session) as (entry, _), entry.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
         question = until(socket, "ask")
         socket.send_text("x" * 5000)
         assert until(socket, "refused")["code"] == "size"
@@ -111,7 +111,7 @@ def test_bad_and_many_messages_are_refused_and_the_game_goes_on(make_session) ->
         for _ in range(100):
             socket.send_json({"type": "blur"})
         assert until(socket, "refused")["code"] == "rate"
-        own.portal.call(session.receive, session.people[0], first_legal(question))
+        entry.portal.call(session.receive, session.people[0], first_legal(question))
         assert until(socket, "frame")["timestep"] == 1
 
 
@@ -120,7 +120,7 @@ def test_a_flood_ends_the_connection(make_session, monkeypatch) -> None:
 
     monkeypatch.setattr(server, "Rate", lambda: Rate(lambda: 0.0))  # no time passes
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+    with client(session) as (entry, _), entry.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
         for _ in range(BURST + server.MAX_REFUSED + 2):
             socket.send_json({"type": "blur"})
         with pytest.raises(WebSocketDisconnect):
@@ -129,27 +129,27 @@ def test_a_flood_ends_the_connection(make_session, monkeypatch) -> None:
 
 
 def test_the_server_itself_reads_no_long_messages() -> None:
-    own, listening = server.make_server(server.make_app(Host()), "127.0.0.1", 0, lambda port: None)
+    entry, listening = server.make_server(server.make_app(Host()), "127.0.0.1", 0, lambda port: None)
     listening.close()
-    assert own.config.ws_max_size <= 4 * MAX_BYTES and not own.config.access_log and not own.config.server_header
+    assert entry.config.ws_max_size <= 4 * MAX_BYTES and not entry.config.access_log and not entry.config.server_header
 
 
 def test_the_host_sees_and_ends_sessions(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, host):
-        (told,) = own.get(f"/h/{host.token}/sessions").json()
-        assert told["people"][0]["link"] == f"/s/{session.people[0].token}" and not told["people"][0]["here"]
-        watch = own.post(f"/h/{host.token}/{session.id}/watch").json()
-        assert own.get(watch).status_code == 200
-        with own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+    with client(session) as (entry, host):
+        (message,) = entry.get(f"/h/{host.token}/sessions").json()
+        assert message["people"][0]["link"] == f"/s/{session.people[0].token}" and not message["people"][0]["here"]
+        watch = entry.post(f"/h/{host.token}/{session.id}/watch").json()
+        assert entry.get(watch).status_code == 200
+        with entry.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
             until(socket, "ask")
-            own.post(f"/h/{host.token}/{session.id}/stop")
+            entry.post(f"/h/{host.token}/{session.id}/stop")
             assert until(socket, "over")["left"]
 
 
 def test_the_end_of_the_server_keeps_what_was_played(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session) as (own, _), own.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
+    with client(session) as (entry, _), entry.websocket_connect(f"/s/{session.people[0].token}/socket") as socket:
         socket.send_json(first_legal(until(socket, "ask")))
         until(socket, "ask")
     (aborted,) = (session.folder.path / "aborted.jsonl").read_text("utf-8").splitlines()
@@ -161,10 +161,10 @@ def test_routes_of_others_get_the_same_headers(make_session) -> None:
     from starlette.routing import Route
 
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    with client(session, [Route("/study", lambda request: PlainTextResponse("hello"))]) as (own, _):
-        found = own.get("/study")
-        assert found.text == "hello" and found.headers["Content-Security-Policy"] == server.POLICY
-        assert own.get("/study", headers={"host": "evil.example"}).status_code == 403
+    with client(session, [Route("/study", lambda request: PlainTextResponse("hello"))]) as (entry, _):
+        result = entry.get("/study")
+        assert result.text == "hello" and result.headers["Content-Security-Policy"] == server.POLICY
+        assert entry.get("/study", headers={"host": "evil.example"}).status_code == 403
 
 
 def test_every_token_is_compared_in_constant_time(make_session, monkeypatch) -> None:
@@ -175,13 +175,13 @@ def test_every_token_is_compared_in_constant_time(make_session, monkeypatch) -> 
     monkeypatch.setattr(
         host_module.hmac,
         "compare_digest",
-        lambda own, given: compared.append(own) or own == given,  # type: ignore
+        lambda parts, value: compared.append(parts) or parts == value,  # type: ignore
     )
     first = next(iter(host.sessions.values())).people[0]
     assert host.find(first.token) == (next(iter(host.sessions.values())), first) and len(compared) == 6
     assert host.find("x") is None and len(compared) == 12
     assert host.is_host(host.token) and len(compared) == 13
-    assert len({own.decode() for own in compared}) == 7 and all(len(own) >= 22 for own in compared)  # 128 bits
+    assert len({entry.decode() for entry in compared}) == 7 and all(len(item) >= 22 for item in compared)  # 128 bits
 
 
 def test_sessions_that_nobody_uses_end(make_session) -> None:
@@ -248,7 +248,7 @@ def test_sessions_are_limited(make_session) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "own"), [("127.0.0.1", True), ("[::1]", True), ("0.0.0.0", False), ("host", False)]
+    ("address", "result"), [("127.0.0.1", True), ("[::1]", True), ("0.0.0.0", False), ("host", False)]
 )
-def test_loopback(address: str, own: bool) -> None:
-    assert server.is_loopback(address) is own
+def test_loopback(address: str, result: bool) -> None:
+    assert server.is_loopback(address) is result

@@ -78,7 +78,7 @@ def test_what_people_cannot_play_is_refused(team, what, message) -> None:
 
 
 def test_bad_settings_are_refused() -> None:
-    for given, message in (
+    for value, message in (
         ({"clock": "tick"}, "ticks"),
         ({"tick": 0}, "tick must be"),
         ({"on_leave": "gready"}, "greedy"),
@@ -86,7 +86,7 @@ def test_bad_settings_are_refused() -> None:
         ({"grace": True}, "grace must be"),
     ):
         with pytest.raises(ValueError, match=message):
-            PlaySettings(**given)
+            PlaySettings(**value)
 
 
 # ------------------------------------------------------------------------------------------- turns
@@ -104,8 +104,8 @@ def test_two_people_hear_each_other(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     players = play(session, [talker, replier])
     (record,) = session.records
-    said = Counter((m["agent"], m["say"]) for step in record["steps"] for m in step["messages"])
-    assert said[0, "the left room"] and said[1, "I come"]
+    reply = Counter((m["agent"], m["say"]) for step in record["steps"] for m in step["messages"])
+    assert reply[0, "the left room"] and reply[1, "I come"]
     replies = [ask for ask in players[1].of_type("ask") if ask["kind"] == "reply"]
     assert replies[0]["inbox"][0]["say"] == "the left room"
 
@@ -162,8 +162,8 @@ def test_a_voice_without_a_seat_is_heard_by_all(make_session) -> None:
 
     session = make_session(["all=greedy"], voice=True, **ESCAPE)
     play(session, speak)
-    said = [m for step in session.records[0]["steps"] for m in step["messages"]]
-    assert said and {(m["agent"], m["say"]) for m in said} == {(None, "hurry")}
+    replies = [m for step in session.records[0]["steps"] for m in step["messages"]]
+    assert replies and {(m["agent"], m["say"]) for m in replies} == {(None, "hurry")}
 
 
 @pytest.mark.parametrize(
@@ -391,12 +391,12 @@ def test_what_people_write_is_read_in_a_thread_and_others_are_served_meanwhile(m
         return [plan], []
 
     def answer(message):
-        own = first_legal(message)
-        if own and own["type"] == "act":
+        result = first_legal(message)
+        if result and result["type"] == "act":
             monkeypatch.setattr(session.driver.game, "parse_plan", parse_plan, raising=False)
             read.clear()
             asyncio.get_running_loop().call_later(0.01, read.set)  # nobody would, if the loop waited for the reader
-        return own
+        return result
 
     play(session, answer)
     assert session.records and not loops

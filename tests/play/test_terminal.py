@@ -14,15 +14,15 @@ from collab_overcooked.runner.replay import first_difference
 
 def test_lines_play_a_whole_game(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    given, told = iter(["?", "p", "m", "say over here", "1", "nonsense", *["2"] * 200]), []
-    asyncio.run(LineScreen(session, lambda prompt: next(given), told.append).run())
+    value, message = iter(["?", "p", "m", "say over here", "1", "nonsense", *["2"] * 200]), []
+    asyncio.run(LineScreen(session, lambda prompt: next(value), message.append).run())
     (record,) = session.records
     assert first_difference(record) is None and record["people"]["agent_0"]["interface"] == "terminal"
-    shown = "\n".join(told)
-    assert session.env.game.manual()[:40] in shown and "Refused: nonsense" in shown
+    displayed = "\n".join(message)
+    assert session.env.game.manual()[:40] in displayed and "Refused: nonsense" in displayed
     assert record["steps"][0]["messages"][0]["say"] == "over here"
     assert record["steps"][0]["action_texts"][0] == "fix the generator", "the likeliest action has the number 1"
-    assert told[-1] in ("Over.", session.env.game.id) or "turns" in shown
+    assert message[-1] in ("Over.", session.env.game.id) or "turns" in displayed
 
 
 def test_the_end_of_input_leaves(make_session) -> None:
@@ -33,17 +33,17 @@ def test_the_end_of_input_leaves(make_session) -> None:
 
 def test_lines_tell_what_has_changed_and_the_rest_when_asked(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    given, told = iter(["1", "t", *["1"] * 200]), []
-    asyncio.run(LineScreen(session, lambda prompt: next(given), told.append).run())
-    moments = [text for text in told if text.startswith("\n")]
-    first, second = moments[0].strip().split("\n"), moments[1].strip().split("\n")
+    value, message = iter(["1", "t", *["1"] * 200]), []
+    asyncio.run(LineScreen(session, lambda prompt: next(value), message.append).run())
+    states = [text for text in message if text.startswith("\n")]
+    first, second = states[0].strip().split("\n"), states[1].strip().split("\n")
     assert len(first) > len(second) >= 1 and not set(first) & set(second)
-    whole = told[told.index(moments[1]) :]
-    assert any(set(second) < set(text.split("\n")) and len(text.split("\n")) == len(first) for text in whole)
+    full = message[message.index(states[1]) :]
+    assert any(set(second) < set(text.split("\n")) and len(text.split("\n")) == len(first) for text in full)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "told"),
+    ("before", "after", "message"),
     [
         ("a\nb\nc", "a\nx\nc", "x"),
         ("a\nb", "a\nb\nc", "c"),
@@ -51,15 +51,15 @@ def test_lines_tell_what_has_changed_and_the_rest_when_asked(make_session) -> No
         ("a\nb", "a\nb", "Nothing has changed."),
     ],
 )
-def test_changed_lines(before: str, after: str, told: str) -> None:
-    assert changed_lines(before, after) == told
+def test_changed_lines(before: str, after: str, message: str) -> None:
+    assert changed_lines(before, after) == message
 
 
 def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypatch) -> None:
     from collab_overcooked.play import terminal
 
-    given = iter(["Enter", *["1"] * 400])
-    monkeypatch.setattr(terminal, "input_line", lambda prompt: next(given))
+    value = iter(["Enter", *["1"] * 400])
+    monkeypatch.setattr(terminal, "input_line", lambda prompt: next(value))
     session = make_session(["agent_0=person", "agent_1=greedy"])
     play_here(session, lines=True)
     (record,) = session.records
@@ -72,8 +72,8 @@ def test_options_of_play_have_different_names() -> None:
     from collab_overcooked.cli.play import play_command
 
     for name in ("overcooked", "cuisineworld"):
-        options = [own for own in play_command(name).params if own.param_type_name == "option"]
-        flags = [flag for own in options for flag in (*own.opts, *own.secondary_opts)]
+        options = [param for param in play_command(name).params if param.param_type_name == "option"]
+        flags = [switch for option in options for switch in (*option.opts, *option.secondary_opts)]
         assert len(flags) == len(set(flags)) and {"--show-replay", "--no-replay", "--replay"} <= set(flags)
 
 
@@ -103,7 +103,11 @@ def test_the_full_screen_in_turns(make_session) -> None:
 
 def shown_keys(app):
     """Return the keys that the footer names."""
-    return [own for own in app.screen.active_bindings.values() if own.binding.show and own.enabled]
+    return [
+        active_binding
+        for active_binding in app.screen.active_bindings.values()
+        if active_binding.binding.show and active_binding.enabled
+    ]
 
 
 def test_the_full_screen_in_real_time(make_session) -> None:
@@ -121,7 +125,9 @@ def test_the_full_screen_in_real_time(make_session) -> None:
                 if app.hand._ready:
                     await pilot.press("enter")
                 elif session.state == "playing" and not legend:
-                    legend.extend((own.binding.key_display, own.binding.description) for own in shown_keys(app))
+                    legend.extend(
+                        (shown_key.binding.key_display, shown_key.binding.description) for shown_key in shown_keys(app)
+                    )
                 elif session.state == "playing":
                     await pilot.press("right")
                 await pilot.pause(0.01)

@@ -25,13 +25,13 @@ class Wire:
     def _accept(self) -> None:
         with contextlib.suppress(OSError):  # it is closed
             while True:
-                own, _ = self._listening.accept()
+                entry, _ = self._listening.accept()
                 if self._cut:
-                    own.close()
+                    entry.close()
                     continue
                 other = socket.create_connection(("127.0.0.1", self._target))
-                self._open += [own, other]
-                for one, two in ((own, other), (other, own)):
+                self._open += [entry, other]
+                for one, two in ((entry, other), (other, entry)):
                     threading.Thread(target=self._pass, args=(one, two), daemon=True).start()
 
     @staticmethod

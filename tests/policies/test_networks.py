@@ -107,9 +107,9 @@ def test_a_model_plays_as_it_would_predict_whatever_is_shown(ppo, tmp_path):
     env = registry.make("Overcooked-v0", **ROOM, obs="features")
     observations, _ = env.reset(seed=records[0]["seed"])
     for chosen in actions(records[0]):
-        wanted = [int(ppo.predict(observations[agent], deterministic=True)[0]) for agent in env.agents]
-        assert chosen == wanted
-        observations, *_ = env.step(dict(zip(env.agents, wanted, strict=True)))
+        expected = [int(ppo.predict(observations[agent], deterministic=True)[0]) for agent in env.agents]
+        assert chosen == expected
+        observations, *_ = env.step(dict(zip(env.agents, expected, strict=True)))
 
 
 def test_modes_of_networks(ppo, tmp_path):

@@ -52,7 +52,7 @@ def test_numbers_that_are_not_finite_are_refused(write, name, value):
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "words"),
+    ("name", "change", "text"),
     [
         ("weight_0", lambda a: a.T, "a dense layer here needs"),
         ("weight_0", lambda a: a[None], "a dense layer here needs"),
@@ -66,8 +66,8 @@ def test_numbers_that_are_not_finite_are_refused(write, name, value):
         ("meta", lambda a: None, "array meta is missing"),
     ],
 )
-def test_arrays_of_other_shapes_and_types_are_refused(write, name, change, words):
-    with pytest.raises(ValueError, match=rf"changed\.npz.*{words}"):
+def test_arrays_of_other_shapes_and_types_are_refused(write, name, change, text):
+    with pytest.raises(ValueError, match=rf"changed\.npz.*{text}"):
         read_policy(write(**{name: change(arrays_of_good()[name])}))
 
 

@@ -66,17 +66,17 @@ def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "own", "other"),
+    ("env_id", "entry", "other"),
     [
         ("CollabOvercooked-v0", {"obs": "grid"}, {}),
         ("CuisineWorld-v0", {}, {"obs": "original64"}),
         ("Overcooked-v0", {"obs": "lossless", "axes": "chw"}, {"obs": "features"}),
     ],
 )
-def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, own, other):
+def test_it_plays_the_same_whatever_the_environment_shows(tmp_path, env_id, entry, other):
     """A policy for one kind of observation in an environment that shows another: it makes its own."""
     options = {"CollabOvercooked-v0": KITCHEN, "CuisineWorld-v0": {"agents": 2}}.get(env_id, {})
-    envs = [registry.make(env_id, **options, **shown, max_cycles=40) for shown in (own, other)]
+    envs = [registry.make(env_id, **options, **displayed, max_cycles=40) for displayed in (entry, other)]
     a_policy(envs[0].game).save(tmp_path / "a.npz")
     team = make_team(parse_seats([f"all=ppo:{tmp_path}/a.npz"], 2))
     played = [play_episode(env, team, seed=3) for env in envs]
@@ -94,17 +94,17 @@ def test_modes_are_chosen_in_the_spec(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("env_id", "kwargs", "words"),
+    ("env_id", "kwargs", "text"),
     [
         ("CuisineWorld-v0", {}, "was trained on CollabOvercooked-v0 and cannot play CuisineWorld-v0"),
         ("CollabOvercooked-v0", {"action_level": "primitive"}, "number of actions"),
         ("CollabOvercooked-v0", {"kitchen": "three_agents"}, "observations of shape"),
     ],
 )
-def test_other_games_and_variants_are_refused(tmp_path, env_id, kwargs, words):
+def test_other_games_and_variants_are_refused(tmp_path, env_id, kwargs, text):
     a_policy(registry.load_game("CollabOvercooked-v0", **KITCHEN)).save(tmp_path / "a.npz")
     env = registry.make(env_id, **kwargs)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=text):
         play_episode(env, make_team(parse_seats([f"all=ppo:{tmp_path}/a.npz"], env.game.n_agents)), seed=0)
 
 
@@ -128,12 +128,12 @@ def test_names_and_files_that_are_none(tmp_path):
 
 
 def test_damaged_files_are_refused(tmp_path):
-    whole = find_policy("cramped_room").read_bytes()
+    full = find_policy("cramped_room").read_bytes()
     with zipfile.ZipFile(find_policy("cramped_room")) as archive:
         weights = archive.getinfo("weight_0.npy")
     middle = weights.header_offset + weights.compress_size // 2
     for place in range(middle, middle + 100):
-        (tmp_path / "a.npz").write_bytes(whole[:place] + b"\xff\xff\xff" + whole[place + 3 :])
+        (tmp_path / "a.npz").write_bytes(full[:place] + b"\xff\xff\xff" + full[place + 3 :])
         with pytest.raises(ValueError, match="is no policy file"):
             read_policy(tmp_path / "a.npz")
 

@@ -52,8 +52,8 @@ def test_what_names_no_choice_or_several_is_unreadable(text):
         read_letter(text, CHOICES)
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------------------------- language models
@@ -67,12 +67,12 @@ def key(monkeypatch):
 
 def answer_key(asked):
     """The right letter, found by the question's words alone; the question of item 2 gets no answer that can be read."""
-    words = asked["messages"][-1]["content"]
+    text = asked["messages"][-1]["content"]
     for item in read_questions().items:
         choices = "\n".join(f"{LETTERS[i]}. {choice}" for i, choice in enumerate(item.choices))
-        if item.question in words and choices in words:
+        if item.question in text and choices in text:
             return Says(item.letters[0])
-    raise AssertionError(words)
+    raise AssertionError(text)
 
 
 OWN = ("--games", "CollabCapture-v0", "--parts", "paper")  # 6 items of each kind
@@ -88,14 +88,14 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
         records = read_records(tmp_path / "a")
         assert calls == len(records) == 18 and all(record["success"] for record in records)
         assert {record["item"]["kind"] for record in records} == {"fact", "partner", "own"}
-        whole = (tmp_path / "a" / "records.jsonl").read_bytes()
-        leave_killed(tmp_path / "a", whole[: len(whole) // 2])  # stopped half way
+        full = (tmp_path / "a" / "records.jsonl").read_bytes()
+        leave_killed(tmp_path / "a", full[: len(full) // 2])  # stopped half way
         assert run(*asks).exit_code == 0
         assert len(server.asked) == calls  # all that was missing stands in the store
-    assert (tmp_path / "a" / "records.jsonl").read_bytes() == whole
+    assert (tmp_path / "a" / "records.jsonl").read_bytes() == full
     done = run(*options, "--replay", tmp_path / "s", "--out", tmp_path / "b")  # the server is gone
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "b" / "records.jsonl").read_bytes() == whole
+    assert (tmp_path / "b" / "records.jsonl").read_bytes() == full
     assert "100.0" in (tmp_path / "a" / "table.md").read_text()
 
 
@@ -136,8 +136,8 @@ def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("played")
     for spec in ("random", "mcts:simulations=4,depth=3"):
-        words = ["--team", spec, *OWN, "--workers", "1", "--no-report", "--out", folder / spec[:4]]
-        done = run("evaluate", "questions", *words)
+        texts = ["--team", spec, *OWN, "--workers", "1", "--no-report", "--out", folder / spec[:4]]
+        done = run("evaluate", "questions", *texts)
         assert done.exit_code == 0, done.output
     return folder
 
@@ -158,8 +158,8 @@ def test_scores_of_several_runs_are_compared_in_pairs(played):
 
 
 def test_policies_are_compared_by_what_they_answer(tmp_path):
-    words = ["--games", "questions", "--policies", "random", "greedy", "ppo:collab_capture", "--workers", "1"]
-    done = run("compare", *words, "--out", tmp_path / "c")
+    texts = ["--games", "questions", "--policies", "random", "greedy", "ppo:collab_capture", "--workers", "1"]
+    done = run("compare", *texts, "--out", tmp_path / "c")
     assert done.exit_code == 0, done.output
     (board,) = json.loads((tmp_path / "c" / "report.json").read_text())["games"]
     scores = {line["policy"]: line["scores"] for line in board["policies"]}
@@ -177,13 +177,13 @@ def test_several_answers_of_a_model_are_no_repetitions(tmp_path, key):
 
 
 def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
-    words = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
-    assert run("evaluate", "questions", *words).exit_code == 0
+    texts = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
+    assert run("evaluate", "questions", *texts).exit_code == 0
     assert (tmp_path / "two" / "records.jsonl").read_bytes() == (played / "rand" / "records.jsonl").read_bytes()
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    "text, reply",
     [
         (["--team", "agent_0=random", "agent_1=greedy"], "one policy answers all questions"),
         (["--team", "plannner"], "did you mean planner"),
@@ -196,9 +196,9 @@ def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
         (["--team", "random", "--samples", "0"], "samples must be"),
     ],
 )
-def test_bad_options_are_one_line(words, said, tmp_path):
-    done = run("evaluate", "questions", *words, "--out", tmp_path / "x")
-    assert done.exit_code == 2 and said in done.output and "Traceback" not in done.output
+def test_bad_options_are_one_line(text, reply, tmp_path):
+    done = run("evaluate", "questions", *text, "--out", tmp_path / "x")
+    assert done.exit_code == 2 and reply in done.output and "Traceback" not in done.output
 
 
 def test_list_and_show(tmp_path):
@@ -238,9 +238,9 @@ def record(task, right, kind="own", policy="a", choice=0):
 
 
 def test_accuracy_and_chance():
-    share, chance = accuracy([record(f"x-{i}", i < 6) for i in range(8)])
+    share, rng = accuracy([record(f"x-{i}", i < 6) for i in range(8)])
     assert share.value == 0.75 and 0.3 < share.low < 0.75 < share.high <= 1.0
-    assert chance.value == 0.25
+    assert rng.value == 0.25
     share, _ = accuracy([record(f"x-{i}", True) for i in range(8)])
     assert share.value == 1.0 and 0.6 < share.low < 0.9
 
@@ -260,9 +260,9 @@ def test_a_choice_that_an_item_lacks_is_refused(part, field, value, message):
 
 
 def test_the_paired_difference_and_its_test():
-    own = [record(f"x-{i}", True) for i in range(6)]
+    results = [record(f"x-{i}", True) for i in range(6)]
     other = [record(f"x-{i}", i >= 5, policy="b") for i in range(6)]
-    table = cards([*own, *other])[-1].tables[0]
+    table = cards([*results, *other])[-1].tables[0]
     row = dict(zip((column.name for column in table.columns), table.rows[0], strict=True))
     assert (row["n"], row["Only the first right"], row["Only the second right"]) == (6, 5, 0)
     assert row["Difference"].value == pytest.approx(5 / 6) and row["p"] == pytest.approx(2 / 2**5)
@@ -270,13 +270,13 @@ def test_the_paired_difference_and_its_test():
 
 
 def test_records_of_another_set_are_kept_apart():
-    own = [record(f"x-{i}", True) for i in range(6)]
+    results = [record(f"x-{i}", True) for i in range(6)]
     other = [record(f"x-{i}", False) for i in range(6)]
     for answer in other:
         answer["item"]["set"] = "v2-of-mine"
-    found = cards([*own, *other])
-    assert [card.team for card in found[:2]] == ["a (words)", "a (words, set v2-of-mine)"]
-    assert "v2-of-mine" in found[1].title and not found[-1].tables[0].rows  # nothing to compare
+    result = cards([*results, *other])
+    assert [card.team for card in result[:2]] == ["a (words)", "a (words, set v2-of-mine)"]
+    assert "v2-of-mine" in result[1].title and not result[-1].tables[0].rows  # nothing to compare
 
 
 def test_the_best_constant_letter_is_printed_beside_chance():
@@ -293,9 +293,9 @@ def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
     (played / "old.jsonl").write_text(json.dumps(old) + "\n")
     done = run("score", played / "old.jsonl")
     assert done.exit_code == 2 and "Traceback" not in done.output and "old.jsonl, line 1: item" in done.output
-    said = " ".join(done.output.split())
-    assert name == 5 or "evaluate questions" in said
-    assert name is not None or "several right answers" in said
+    reply = " ".join(done.output.split())
+    assert name == 5 or "evaluate questions" in reply
+    assert name is not None or "several right answers" in reply
 
 
 def test_records_are_fit_for_json(played):
@@ -325,8 +325,8 @@ def test_the_first_use_of_the_hands_answers_a_question_about_directives():
         after["players"][seat]["holding"] = {"item": "something else"}
         assert source.chosen(item, [state, before], [["north", "north"]]) is None
         assert source.chosen(item, [state, before, after], [["north", "north"], ["interact", "interact"]]) == number
-        words = ["wait", "wait"]
-        words[seat] = choice
-        assert source.chosen(item, [state, before], [words]) == number  # a directive of a language model
-    words[seat] = "put on k99"
-    assert source.chosen(item, [state, state], [words]) is None
+        texts = ["wait", "wait"]
+        texts[seat] = choice
+        assert source.chosen(item, [state, before], [texts]) == number  # a directive of a language model
+    texts[seat] = "put on k99"
+    assert source.chosen(item, [state, state], [texts]) is None

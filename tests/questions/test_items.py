@@ -51,7 +51,7 @@ def shipped():
 
 
 @pytest.mark.parametrize(
-    "change, words",
+    "change, text",
     [
         ({"kind": "ownn"}, "kind 'ownn'; did you mean own"),
         ({"part": "other"}, "part 'other'"),
@@ -65,8 +65,8 @@ def shipped():
         ({"evidence": {"values": [1]}}, "evidence: values"),
     ],
 )
-def test_an_item_that_contradicts_itself_is_refused(change, words):
-    with pytest.raises(ValueError, match=words):
+def test_an_item_that_contradicts_itself_is_refused(change, text):
+    with pytest.raises(ValueError, match=text):
         replace(ITEM, **change)
 
 
@@ -91,7 +91,7 @@ def test_a_file_is_read_as_it_was_written(shipped, tmp_path):
 def test_damage_is_named_with_its_line(shipped, tmp_path):
     good = lines(shipped, tmp_path)
     at = len(good) - 1  # the last item
-    for damaged, words in (
+    for damaged, text in (
         ([], "line 1: is truncated or no JSON"),
         (["[]", *good[1:]], r"line 1: got \[\], allowed is an object"),
         ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema: got"),
@@ -109,7 +109,7 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
         ([good[0], edited(good[1], env_id="CuisineWorld-v0"), *good[2:]], "has no questions"),
     ):
         (tmp_path / "bad.jsonl").write_text("\n".join(damaged))
-        with pytest.raises(QuestionError, match=words):
+        with pytest.raises(QuestionError, match=text):
             read_questions(tmp_path / "bad.jsonl")
     with pytest.raises(QuestionError, match="cannot be read"):
         read_questions(tmp_path / "absent.jsonl")
@@ -166,8 +166,8 @@ def test_positions_are_balanced_whatever_stood_first():
 def test_positions_of_several_correct_choices():
     item = replace(ITEM, choices=tuple("abcdef"), correct=(0, 5), evidence={"values": [1, 2, 2, 2, 2, 1]})
     placed = balance_positions([replace(item, id=f"x{i}") for i in range(9)], 0)
-    assert Counter(number for own in placed for number in own.correct) == dict.fromkeys(range(6), 3)
-    assert all(correct_texts(own) == {"a", "f"} for own in placed)
+    assert Counter(number for result in placed for number in result.correct) == dict.fromkeys(range(6), 3)
+    assert all(correct_texts(entry) == {"a", "f"} for entry in placed)
 
 
 def test_no_correct_choice_is_among_the_wrong_ones(shipped):
@@ -240,17 +240,17 @@ def test_the_other_cook_is_no_wall_in_facts():
         {"position": [3, 4], "facing": "west", "holding": None},
     ]
     gates = [{"position": [1, 3], "open": True}, {"position": [3, 3], "open": False}]
-    own, state = load_kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
+    entry, state = load_kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
     # west, west, north to (1, 1) in three steps, west is the dispenser: turn and use
-    assert own.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
+    assert entry.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
     gates[0]["open"] = False
-    assert own.steps_to_use(state, 1, "o0") is None
+    assert entry.steps_to_use(state, 1, "o0") is None
 
 
 def test_the_shipped_items_are_those_that_the_command_makes(shipped):
     """Of one game: all of ``questions generate --seed 0`` takes minutes, and games do not depend on each other."""
-    made = generate(shipped.seed, ["CollabCapture-v0"])
-    assert list(made.items) == [item for item in shipped.items if item.scene.env_id == "CollabCapture-v0"]
+    created = generate(shipped.seed, ["CollabCapture-v0"])
+    assert list(created.items) == [item for item in shipped.items if item.scene.env_id == "CollabCapture-v0"]
 
 
 def test_a_game_without_questions_is_refused():

@@ -32,8 +32,8 @@ def answered(item):
 
 
 def differences(items):
-    found = {item.id: (answered(item), list(item.correct)) for item in items}
-    return {name: pair for name, pair in found.items() if pair[0] != pair[1]}
+    results = {item.id: (answered(item), list(item.correct)) for item in items}
+    return {name: pair for name, pair in results.items() if pair[0] != pair[1]}
 
 
 def test_the_solver_knows_nothing_of_the_package():

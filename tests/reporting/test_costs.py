@@ -63,10 +63,10 @@ def test_nothing_is_cut_off_on_a_narrow_screen():
     card = cost_card([record(account(latencies=[9.25] * 104, **trouble))])
     console = Console(file=io.StringIO(), width=80)
     card.show(console)
-    shown = console.file.getvalue()
-    assert "…" not in shown
-    for words in (MODEL, "104.0", "100,000", "962.0", "9.25", "0.5000", "22 rejected", "12 unreadable"):
-        assert words in shown and words in card.markdown() and words in card.tables[0].html()
+    displayed = console.file.getvalue()
+    assert "…" not in displayed
+    for text in (MODEL, "104.0", "100,000", "962.0", "9.25", "0.5000", "22 rejected", "12 unreadable"):
+        assert text in displayed and text in card.markdown() and text in card.tables[0].html()
 
 
 A, B = account("a"), account("b")

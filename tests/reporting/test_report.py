@@ -46,9 +46,9 @@ def test_the_page_holds_tables_charts_and_replays(page, records):
     assert len(replays) == 2
     steps = {replay["title"].split(", ")[1]: replay["steps"] for replay in replays}
     for record in records:
-        shown = steps[record["task"]]
-        assert [step["actions"] for step in shown] == [step["action_texts"] for step in record["steps"]]
-        assert [step["messages"] for step in shown] == [step["messages"] for step in record["steps"]]
+        displayed = steps[record["task"]]
+        assert [step["actions"] for step in displayed] == [step["action_texts"] for step in record["steps"]]
+        assert [step["messages"] for step in displayed] == [step["messages"] for step in record["steps"]]
     for replay in replays:
         assert len(replay["shown"]) == len(replay["steps"]) + 1
         assert max(replay["shown"]) == len(replay["frames"]) - 1
@@ -67,8 +67,8 @@ def test_texts_of_policies_cannot_become_markup(page):
     assert "<script>document" not in page
     assert "<b>chef" not in page
     assert "&lt;b&gt;chef" in page
-    said = [m["say"] for replay in embedded(page) for step in replay["steps"] for m in step["messages"]]
-    assert "Alice, <script>document.title='hurt'</script> & please" in said
+    replies = [m["say"] for replay in embedded(page) for step in replay["steps"] for m in step["messages"]]
+    assert "Alice, <script>document.title='hurt'</script> & please" in replies
 
 
 def test_equal_records_give_equal_pages(page, records):
@@ -136,7 +136,7 @@ def test_a_script_in_a_message_does_not_run(page, browse):
 @pytest.mark.browser
 def test_what_teachers_said_stands_before_the_conversation(records, browse):
     hurt = "Hurry <script>document.title='hurt'</script>"
-    shown = html.escape(hurt, quote=False)
+    displayed = html.escape(hurt, quote=False)
 
     def story(feedback):
         record = {**choose_episodes(records)[0], "feedback": feedback}
@@ -144,10 +144,12 @@ def test_what_teachers_said_stands_before_the_conversation(records, browse):
         assert "<title>hurt" not in dom
         return dom[dom.index('<ol id="story"') : dom.index("</ol>")]
 
-    told = story([hurt, "Wait."])
-    assert told.index(f"Bob was told: {shown}") < told.index("Alice was told: Wait.") < told.index("please")
-    told = story([hurt, hurt])
-    assert told.count(f"All were told: {shown}") == 1 and "was told" not in told
+    message = story([hurt, "Wait."])
+    assert (
+        message.index(f"Bob was told: {displayed}") < message.index("Alice was told: Wait.") < message.index("please")
+    )
+    message = story([hurt, hurt])
+    assert message.count(f"All were told: {displayed}") == 1 and "was told" not in message
     assert "told" not in story(["", ""])
 
 

@@ -182,9 +182,9 @@ def test_texts_stay_in_their_cells_in_markdown_and_send_nothing_to_terminals(tex
     *_, line = hostile(text).markdown().splitlines()
     assert line.replace("\\|", "").count("|") == 3
     assert "<" not in line
-    shown = printed(hostile(text))
-    assert "\x1b" not in shown
-    assert "[bold]" not in text or "[bold]x[/bold]" in shown
+    displayed = printed(hostile(text))
+    assert "\x1b" not in displayed
+    assert "[bold]" not in text or "[bold]x[/bold]" in displayed
 
 
 # ------------------------------------------------------------------------------------------- means
@@ -195,5 +195,5 @@ def test_means_of_runs_and_of_groups_are_the_estimator_of_all() -> None:
     assert mean_ci(values) == mean_of_ratios([values], [[1.0] * 3])
     assert mean_ci([4.0]) == Estimate(4.0)
     assert mean_ci([]) is None
-    found = mean_of_groups([[1.0, 3.0], [], [4.0]])
-    assert found is not None and found.value == 3.0 and found.low is not None
+    result = mean_of_groups([[1.0, 3.0], [], [4.0]])
+    assert result is not None and result.value == 3.0 and result.low is not None

@@ -21,7 +21,7 @@ def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **furt
     """An episode with an action of one seat in each step; the account's numbers are those of one call."""
     steps = [{"actions": [int(action)], "messages": [], "rewards": [0.0]} for action in actions]
     account = {"calls": 4, "trouble": {}, "exhausted": exhausted}
-    own = {
+    results = {
         "env_id": "CollabCapture-v0",
         "env_kwargs": {},
         "seed": 0,
@@ -30,7 +30,7 @@ def record(actions: str = "01", exhausted: str = "", team: str = "llm:m", **furt
         "team": {"agent_0": team},
         "accounts": {"agent_0": account},
     }
-    return {**own, "steps": steps, **further}
+    return {**results, "steps": steps, **further}
 
 
 def test_episodes_without_a_budget_s_end_all_count_and_nothing_is_told():
@@ -41,12 +41,12 @@ def test_episodes_without_a_budget_s_end_all_count_and_nothing_is_told():
 
 def test_episodes_cut_short_are_left_out_unless_asked_and_told_either_way():
     records = [record("01"), record("10", "calls"), record("11", ended="left")]
-    assert [end_of(own) for own in records] == ["", "calls", "left"]
+    assert [end_of(entry) for entry in records] == ["", "calls", "left"]
     assert counted(records, USUAL) == records[:1]
     assert counted(records, ALL) == records
-    for scoring, words in ((USUAL, "are left out; --cut-short counted counts them"), (ALL, "count as well")):
+    for scoring, text in ((USUAL, "are left out; --cut-short counted counts them"), (ALL, "count as well")):
         card = sample_card(records, scoring)
-        assert card is not None and words in card.notes[0]
+        assert card is not None and text in card.notes[0]
         assert card.tables[0].rows == (("all=llm:m", "CollabCapture-v0", 3, 2, "1 calls, 1 left", 0),)
 
 
@@ -59,12 +59,12 @@ def test_equal_episodes_of_a_model_are_repetitions():
         record("01", env_kwargs={"horizon": 5}),
     ]
     assert repetitions(records) == 1
-    for scoring, words in (
+    for scoring, text in (
         (USUAL, "left out; --repetitions counted counts"),
         (ALL, "intervals over them are too narrow"),
     ):
         card = sample_card(records, scoring)
-        assert card is not None and words in card.notes[0]
+        assert card is not None and text in card.notes[0]
 
 
 def test_intervals_count_what_was_really_asked():
@@ -88,7 +88,7 @@ def test_answers_to_questions_are_no_repetitions():
 
 
 @pytest.mark.parametrize(
-    ("trouble", "exhausted", "words"),
+    ("trouble", "exhausted", "text"),
     [
         ({"unreadable": 3, "refused": 1}, "", "none of 4 answers of the models could be used"),
         ({"unreadable": 3}, "", ""),
@@ -96,8 +96,8 @@ def test_answers_to_questions_are_no_repetitions():
         ({}, "tokens", "all 1 episodes were cut short"),
     ],
 )
-def test_runs_that_measured_nothing_are_told(trouble, exhausted, words):
-    own = record(exhausted=exhausted)
-    own["accounts"]["agent_0"]["trouble"] = trouble
-    assert without_use([own]) == words
+def test_runs_that_measured_nothing_are_told(trouble, exhausted, text):
+    entry = record(exhausted=exhausted)
+    entry["accounts"]["agent_0"]["trouble"] = trouble
+    assert without_use([entry]) == text
     assert without_use([record(accounts={})]) == ""

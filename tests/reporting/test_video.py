@@ -135,8 +135,8 @@ def test_a_gif_reads_back(tmp_path):
         assert gif.n_frames == 9 and gif.size == (60, 40)
         assert gif.info["duration"] == 250 and gif.info["loop"] == 0
         gif.seek(8)
-        shown = np.asarray(gif.convert("RGB")).astype(int)
-    assert np.abs(shown - frames[8]).max() <= 8  # the palette is near the colours
+        displayed = np.asarray(gif.convert("RGB")).astype(int)
+    assert np.abs(displayed - frames[8]).max() <= 8  # the palette is near the colours
 
 
 def test_a_record_as_gif(tmp_path, frames):

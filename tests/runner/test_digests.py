@@ -84,15 +84,15 @@ def test_edits_are_noticed_by_all_who_read_and_are_used_unverified_on_request(ru
         write_lines(run, lines)
     with pytest.raises(RecordError, match=r"records\.jsonl, line 2: differs from what the run wrote; .*delete recor"):
         read_records(run)
-    for words in (
+    for text in (
         ["score", run],
         ["report", run],
         ["replay", run, "--check"],
         ["summarize", run],
         ["significance", run, run],
     ):
-        found = CliRunner().invoke(app, list(map(str, words)))
-        assert found.exit_code == 2, words
+        result = CliRunner().invoke(app, list(map(str, text)))
+        assert result.exit_code == 2, text
     (run / DIGESTS).unlink()
     notes: list[str] = []
     assert len(read_records(run, notes.append)) == 3
@@ -133,7 +133,7 @@ class Killed(Exception):
 def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
     """Let the process end in one of the writes to files, after some of its bytes."""
     count = iter(range(10**6))
-    append, whole = module.append_line, module.write_atomic
+    append, full = module.append_line, module.write_atomic
 
     def dying_append(path: Path, line: bytes) -> None:
         if next(count) == writes:
@@ -144,7 +144,7 @@ def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
     def dying_whole(path: Path, data: bytes) -> None:
         if next(count) == writes:
             raise Killed
-        whole(path, data)
+        full(path, data)
 
     monkeypatch.setattr(module, "append_line", dying_append)
     monkeypatch.setattr(module, "write_atomic", dying_whole)
@@ -211,9 +211,9 @@ def refused_because(record: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", DERIVED)
 def test_fields_that_follow_from_others_are_compared(run, name):
     record = json.loads(lines_of(run)[0])
-    change, words = DERIVED[name]
+    change, text = DERIVED[name]
     assert record["success"] is False and refused_because(record) == ""
-    assert words in refused_because(record | change)
+    assert text in refused_because(record | change)
 
 
 def test_gamma_and_metrics_are_compared(run):
@@ -246,9 +246,9 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
     write_lines(run, [*lines, json.dumps(other).encode() + b"\n"])
     with pytest.raises(RecordError, match=r"line 4: contradicts line 1 about the same episode"):
         read_records(run)
-    for words in (["score", run], ["report", run], ["replay", run, "--check"], ["summarize", run]):
-        found = CliRunner().invoke(app, list(map(str, words)))
-        assert found.exit_code == 2 and "contradicts" in found.output, words
+    for text in (["score", run], ["report", run], ["replay", run, "--check"], ["summarize", run]):
+        result = CliRunner().invoke(app, list(map(str, text)))
+        assert result.exit_code == 2 and "contradicts" in result.output, text
     with pytest.raises(RecordError, match="contradicts"):
         RunFolder(run, json.loads((run / CONFIG).read_text()), quiet)
     loose = tmp_path / "both.jsonl"  # episodes of two teams in one file are different ones
@@ -260,7 +260,7 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "text"),
     [
         ({"seed": -1}, "seed"),
         ({"metrics": {"x": float("nan")}}, "JSON"),
@@ -268,12 +268,12 @@ def test_contradicting_duplicates_are_refused_alike_and_equal_ones_count_once(ru
         ({"accounts": {"agent_0": {"prompt_tokens": 10**13}}}, "accounts"),
     ],
 )
-def test_what_the_reader_refuses_is_not_written(run, change, words):
+def test_what_the_reader_refuses_is_not_written(run, change, text):
     record = json.loads(lines_of(run)[0]) | {"episode": 3} | change
     before = (run / RECORDS).read_bytes()
     with RunFolder(run, json.loads((run / CONFIG).read_text()), quiet) as folder, pytest.raises(RecordError) as caught:
         folder.append(record)
-    assert words in str(caught.value) and "boiled_egg, episode 3: its record cannot be written" in str(caught.value)
+    assert text in str(caught.value) and "boiled_egg, episode 3: its record cannot be written" in str(caught.value)
     assert (run / RECORDS).read_bytes() == before and len(read_records(run)) == 3
 
 

@@ -88,7 +88,7 @@ def other_value(env_id: str, name: str) -> Any:
     default = default_options(env_id)[name]
     if name == registry.LEXICON:
         return "kitchen" if default == "alien" else "alien"
-    option: Field[Any] = next(own for own in fields(registry.game_class(env_id).config_class) if own.name == name)
+    option: Field[Any] = next(field for field in fields(registry.game_class(env_id).config_class) if field.name == name)
     about = option.metadata
     if "allowed" in about:
         return next(value for value in about["allowed"] if value != default)
@@ -104,16 +104,16 @@ def other_value(env_id: str, name: str) -> Any:
 @cache
 def played(suite: str) -> Record:
     """Return the first record of a small run of a suite."""
-    team, own, options = SUITES[suite]
-    record: Record = plan_evaluation(suite, team, options=options, **own).jobs[0].run()[0]
+    team, entry, options = SUITES[suite]
+    record: Record = plan_evaluation(suite, team, options=options, **entry).jobs[0].run()[0]
     return json.loads(json.dumps(record))  # type: ignore[no-any-return]
 
 
 def altered(record: Record, **options: Any) -> Record:
     """Return a record that says that it was played with other options, and is the same in everything else."""
-    found = copy.deepcopy(record)
-    found["env_kwargs"] |= canonical(options)
-    return found | derived_fields(found)
+    result = copy.deepcopy(record)
+    result["env_kwargs"] |= canonical(options)
+    return result | derived_fields(result)
 
 
 def played_game(suite: str) -> str:
@@ -141,13 +141,13 @@ def test_every_suite_of_games_is_tested():
 
 
 def test_few_options_are_no_part_of_identity_and_each_says_why():
-    found = {}
+    problems = {}
     for env_id in registry.registered():
         config = registry.game_class(env_id).config_class
         assert {*config.presentation} <= {*config.names()}
-        found |= {(env_id, name): reason for name, reason in config.presentation.items()}
-    assert {*found} == PRESENTATION
-    assert all(len(reason) > 20 for reason in found.values())
+        problems |= {(env_id, name): reason for name, reason in config.presentation.items()}
+    assert {*problems} == PRESENTATION
+    assert all(len(reason) > 20 for reason in problems.values())
 
 
 @pytest.mark.parametrize(("env_id", "name"), OPTIONS, ids=lambda part: part)
@@ -196,11 +196,11 @@ def test_runs_that_differ_in_an_option_share_neither_name_nor_row(suite: str, na
     if is_part(suite, name):
         assert f"{name} " in variant_of(other).label
         assert sorted(to_dict(together)) == sorted(to_dict(apart)), "the same cards as if each run were scored alone"
-        titles = [{card.title for card in score_records([own])} for own in (plain, other)]
+        titles = [{card.title for card in score_records([entry])} for entry in (plain, other)]
         assert not titles[0] & titles[1]
-        shown = "".join(card.markdown() for card in score_records([other]))
+        displayed = "".join(card.markdown() for card in score_records([other]))
         if (suite, name) not in {("housework", "agents"), ("transport", "agents")}:  # papers print single agents, too
-            assert "ublished" not in shown and "GPT-4" not in shown
+            assert "ublished" not in displayed and "GPT-4" not in displayed
     elif name != "agents":  # of which the teams of records tell
         settings = setting_names([plain, other], registry.load_suite(suite).axes, lambda record: str(record["task"]))
         assert settings[0] != settings[1] or name == "lexicon"
@@ -233,15 +233,15 @@ def check_sheet_and_tests(plain: Record, other: Record, folder: Path) -> None:
     cards = sheet_cards(runs)
     first = [row[0] for card in cards for row in card.tables[0].rows]
     assert len(first) == len({*first}) == 4 and all(row[2] == 1 for card in cards for row in card.tables[0].rows)
-    words = variant_of(other).label
-    assert f"other: {words}" in first and "plain" in first
+    text = variant_of(other).label
+    assert f"other: {text}" in first and "plain" in first
     for name, records in runs.items():
         (folder / f"{name}.jsonl").write_bytes(b"".join(map(dump_line, records)))
     paths = [folder / f"{name}.jsonl" for name in runs]
     for _, measured in measured_in(paths, ["steps"]):
         for samples in measured.values():
             assert len(samples) == 4 and {len(units) for units in samples.values()} == {1}
-            assert f"{paths[1]}: {words}" in samples
+            assert f"{paths[1]}: {text}" in samples
 
 
 # ------------------------------------------------------------------------------------------- comparisons
@@ -303,9 +303,9 @@ def test_bounds_of_conversations_are_told_where_they_differ():
         for limits in (None, Limits(), Limits(max_corrections=3))
     ]
     assert [record.get("limits") for record in records] == [None, None, {"max_corrections": 3}]
-    words = [variant_of(record).label for record in records]
-    assert words[0] == words[1] == "max_cycles 3"
-    assert words[2] == "max_cycles 3, limits.max_corrections 3"
+    texts = [variant_of(record).label for record in records]
+    assert texts[0] == texts[1] == "max_cycles 3"
+    assert texts[2] == "max_cycles 3, limits.max_corrections 3"
 
 
 def test_a_file_that_is_called_like_a_shipped_one_has_a_row_of_its_own(tmp_path: Path):

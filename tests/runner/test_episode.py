@@ -175,8 +175,8 @@ def test_a_correction_is_one_more_message_of_its_conversation(env, scripted):
     chef = scripted([Decision(plan="cook(pot0)", say="a"), Decision(plan="wait(1)", say="sorry")])
     helper = scripted([], [Message(1, "b", ""), None, Message(1, "never", "")])
     record = play(env, chef, helper)
-    said = [(m["agent"], m["conversation"], m["say"]) for m in record["steps"][0]["messages"]]
-    assert said == [(0, 0, "a"), (1, 0, "b"), (0, 0, "sorry")]
+    replies = [(m["agent"], m["conversation"], m["say"]) for m in record["steps"][0]["messages"]]
+    assert replies == [(0, 0, "a"), (1, 0, "b"), (0, 0, "sorry")]
 
 
 def test_an_action_id_is_announced_as_text(env, scripted):
@@ -247,11 +247,11 @@ def test_primitive_actions_are_played_too(scripted):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "text"),
     [({"max_turns": 0}, "max_turns"), ({"max_corrections": -1}, "max_corrections"), ({"max_turns": True}, "max_turns")],
 )
-def test_limits_are_checked(change, words):
-    with pytest.raises(ValueError, match=words):
+def test_limits_are_checked(change, text):
+    with pytest.raises(ValueError, match=text):
         Limits(**change)
 
 

@@ -21,7 +21,7 @@ def test_overcooked_with_mixed_levels_is_recorded_and_replays(levels, team):
     record = json.loads(json.dumps(play_episode(env, make_team(team), 3, task="cramped_room")))
     assert record["env_kwargs"]["action_level"] == levels
     texts = [step["action_texts"] for step in record["steps"]]
-    assert "continue" in {mine for mine, _ in texts} and {theirs for _, theirs in texts} <= {
+    assert "continue" in {mine for mine, _ in texts} and {reference for _, reference in texts} <= {
         "north",
         "south",
         "east",

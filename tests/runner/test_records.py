@@ -34,13 +34,13 @@ def test_a_truncated_record_is_named_by_file_and_line(tmp_path, random_run):
 def test_files_without_records_are_named(tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n")
     (tmp_path / "binary.jsonl").write_bytes(b"\xff\xfe\xff")
-    for name, words in (("empty", "contains no record"), ("binary", "not a text file"), ("absent", "cannot be read")):
-        with pytest.raises(RecordError, match=rf"{name}\.jsonl: {words}"):
+    for name, text in (("empty", "contains no record"), ("binary", "not a text file"), ("absent", "cannot be read")):
+        with pytest.raises(RecordError, match=rf"{name}\.jsonl: {text}"):
             read_records(tmp_path / f"{name}.jsonl")
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "words"),
+    ("path", "value", "text"),
     [
         (("schema",), "other/1", "schema: got 'other/1'"),
         (("seed",), "7", "seed: got '7', allowed is an integer"),
@@ -67,12 +67,12 @@ def test_files_without_records_are_named(tmp_path):
         (("history",), [], "history: has 0 entries, allowed are 2"),
     ],
 )
-def test_a_wrong_field_is_named(record, path, value, words):
+def test_a_wrong_field_is_named(record, path, value, text):
     place = record
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value
-    with pytest.raises(RecordError, match="^file, line 5: " + words):
+    with pytest.raises(RecordError, match="^file, line 5: " + text):
         parse_record(json.dumps(record), "file, line 5")
 
 
@@ -85,17 +85,17 @@ def test_a_missing_field_is_named(record, field):
 
 @pytest.mark.parametrize("cut", [1, 40, 3000])
 def test_a_killed_run_goes_on_and_ends_the_same(tmp_path, random_run, two_randoms, cut):
-    whole = (random_run / "records.jsonl").read_bytes()
+    full = (random_run / "records.jsonl").read_bytes()
     folder = tmp_path / "killed"
     folder.mkdir()
     (folder / "config.json").write_bytes((random_run / "config.json").read_bytes())
-    leave_killed(folder, whole[:-cut])
+    leave_killed(folder, full[:-cut])
     plan = plan_evaluation(
         "collab-overcooked", two_randoms, tasks=["boiled_egg", "baked_pumpkin_slices"], episodes=2, seed=3
     )
     notes, played = [], []
     evaluate(plan, folder, workers=1, note=notes.append, progress=lambda done, total, _: played.append((done, total)))
-    assert (folder / "records.jsonl").read_bytes() == whole
+    assert (folder / "records.jsonl").read_bytes() == full
     assert played == [(4, 4)]
     assert "dropped an unfinished last line" in notes[0]
     assert "3 of 4 episodes are there" in notes[1]

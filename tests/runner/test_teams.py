@@ -20,7 +20,7 @@ def test_all_stands_for_the_seats_not_named():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["agent_0=random"], "no policy for agent_1"),
         ([], "no policy for agent_0, agent_1"),
@@ -32,9 +32,9 @@ def test_all_stands_for_the_seats_not_named():
         (["agent_0=", "agent_1=random"], "seat=policy"),
     ],
 )
-def test_wrong_teams_are_named(words, message):
+def test_wrong_teams_are_named(text, message):
     with pytest.raises(ValueError, match=message):
-        parse_seats(words, 2)
+        parse_seats(text, 2)
 
 
 def test_unknown_policies_are_named():

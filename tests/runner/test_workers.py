@@ -49,7 +49,7 @@ def in_threads(chains: list[list[list[Any]]], count: int) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("given", "found"),
+    ("value", "result"),
     [
         (3, Workers(3)),
         ("2", Workers(2)),
@@ -58,15 +58,15 @@ def in_threads(chains: list[list[list[Any]]], count: int) -> list[str]:
         ("ray:auto", Workers(1, "auto")),
     ],
 )
-def test_workers_are_read(given: Any, found: Workers) -> None:
-    assert read_workers(given) == found
+def test_workers_are_read(value: Any, result: Workers) -> None:
+    assert read_workers(value) == result
     assert read_workers(None).count >= 1 and read_workers(None, default=4) == Workers(4)
 
 
-@pytest.mark.parametrize("given", ["0", "-1", "x", "", "2:3", "1.5", "rays", 0, True, 1.5])
-def test_other_workers_are_refused(given: Any) -> None:
+@pytest.mark.parametrize("value", ["0", "-1", "x", "", "2:3", "1.5", "rays", 0, True, 1.5])
+def test_other_workers_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match="workers must be an integer of at least 1"):
-        read_workers(given)
+        read_workers(value)
 
 
 @pytest.mark.parametrize(("seconds", "here"), [(1e9, ["a0", "a1", "b0"]), (0.0, [])])
@@ -112,9 +112,9 @@ def test_one_worker_keeps_the_order() -> None:
 
 
 def test_crossplay_is_the_same_with_two_workers() -> None:
-    words: dict[str, Any] = {"options": {"scenario": "easy"}, "episodes": 2, "seed": 5}
-    one = cross_play("KitchenRush-v0", ["random", "greedy"], workers=1, **words)
-    two = cross_play("KitchenRush-v0", ["random", "greedy"], workers=2, **words)
+    texts: dict[str, Any] = {"options": {"scenario": "easy"}, "episodes": 2, "seed": 5}
+    one = cross_play("KitchenRush-v0", ["random", "greedy"], workers=1, **texts)
+    two = cross_play("KitchenRush-v0", ["random", "greedy"], workers=2, **texts)
     assert one.returns.tolist() == two.returns.tolist() and one.returns.any()
 
 

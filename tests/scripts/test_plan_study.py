@@ -42,14 +42,14 @@ def record_of(job: Any) -> dict[str, Any]:
 
 def test_ways_are_compared_on_the_same_scenes(tmp_path: Path) -> None:
     ways = ("cots", "cots:mode=cot")
-    found = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda words: None)
-    study = found["games"][GAME]
+    result = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda text: None)
+    study = result["games"][GAME]
     rows = study["ways"]
     assert (study["scenes"], study["seed"]) == (2, 0)
     assert rows["cots"]["difference"] is None and rows["cots:mode=cot"]["plans"] == 1
     assert rows["cots:mode=cot"]["difference"]["low"] is not None
-    again = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda words: None)
-    assert again == found  # nothing is played twice
+    again = run_study(tmp_path, [GAME], ways, scenes=2, progress=lambda message: None)
+    assert again == result  # nothing is played twice
     with pytest.raises(ValueError, match="game with sub-plans"):
         run_study(tmp_path, ["KitchenRush-v0"])
 
@@ -67,10 +67,12 @@ def test_every_option_that_differs_is_named(game: str) -> None:
 @pytest.mark.parametrize("game", studied_games())
 def test_further_options_and_those_of_the_bound_are_named(game: str) -> None:
     study = studied(game)
-    own, other = (variant_title(study, [record_of(jobs_of(game, "cots", **o)[0])]) for o in ({}, {"lexicon": "alien"}))
-    assert other.replace(", lexicon alien", "") == own != other
+    entry, other = (
+        variant_title(study, [record_of(jobs_of(game, "cots", **o)[0])]) for o in ({}, {"lexicon": "alien"})
+    )
+    assert other.replace(", lexicon alien", "") == entry != other
     bound = variant_title(study, [record_of(jobs_of(game, BOUND)[0])])
-    assert (bound != own) == bool(study.bound)
+    assert (bound != entry) == bool(study.bound)
     assert [job.seed for job in jobs_of(game, BOUND)] == [job.seed for job in jobs_of(game, "cots")]
 
 
@@ -86,7 +88,7 @@ def a_study(low: float, high: float, better: str = "lower", **row: Any) -> dict[
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "better", "said"),
+    ("low", "high", "better", "reply"),
     [
         (1.0, 2.0, "lower", "worse"),
         (1.0, 2.0, "higher", "better"),
@@ -97,9 +99,9 @@ def a_study(low: float, high: float, better: str = "lower", **row: Any) -> dict[
         (0.0, 0.0, "lower", "equal in every scene"),
     ],
 )
-def test_verdicts_say_no_more_than_intervals(low: float, high: float, better: str, said: str) -> None:
+def test_verdicts_say_no_more_than_intervals(low: float, high: float, better: str, reply: str) -> None:
     study = a_study(low, high, better)
-    assert verdict(study, study["ways"]["other"]) == said
+    assert verdict(study, study["ways"]["other"]) == reply
     assert verdict(study, study["ways"]["cots"]) == ""
 
 
@@ -135,14 +137,14 @@ def test_ways_on_other_scenes_are_not_mixed() -> None:
     assert [*join_studies(old, new)["games"]["b"]["ways"]] == ["cots"]
 
 
-@pytest.mark.parametrize("words", [["--game", "nope"], ["--scenes", "0"], ["--seed", "-1"], ["--workers", "0"]])
-def test_wrong_words_are_refused(words: list[str], tmp_path: Path, capsys: Any) -> None:
+@pytest.mark.parametrize("text", [["--game", "nope"], ["--scenes", "0"], ["--seed", "-1"], ["--workers", "0"]])
+def test_wrong_words_are_refused(text: list[str], tmp_path: Path, capsys: Any) -> None:
     with pytest.raises(SystemExit) as stopped:
-        plan_study.main([str(tmp_path / "new"), "--scenes", "1", *words])
+        plan_study.main([str(tmp_path / "new"), "--scenes", "1", *text])
     assert stopped.value.code == 2 and "error: " in capsys.readouterr().err
 
 
 def test_the_script_keeps_its_numbers(tmp_path: Path) -> None:
     plan_study.main([str(tmp_path), "--scenes", "1", "--game", GAME])
-    found = json.loads((tmp_path / "results.json").read_text())
-    assert {*found["games"][GAME]["ways"]} == {*plan_study.WAYS}
+    result = json.loads((tmp_path / "results.json").read_text())
+    assert {*result["games"][GAME]["ways"]} == {*plan_study.WAYS}

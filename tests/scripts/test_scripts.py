@@ -74,9 +74,9 @@ def test_every_script_is_run_by_a_test_or_a_target():
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_script(script: str, tmp_path: Path):
-    own = {"OUT": str(tmp_path / "out.json"), "FOLDER": str(tmp_path)}
-    words = [own.get(word, word) for word in SCRIPTS[script]]
-    run(sys.executable, ROOT / script, *words)
+    results = {"OUT": str(tmp_path / "out.json"), "FOLDER": str(tmp_path)}
+    texts = [results.get(word, word) for word in SCRIPTS[script]]
+    run(sys.executable, ROOT / script, *texts)
     if "OUT" in SCRIPTS[script]:
         assert json.loads((tmp_path / "out.json").read_text())
 

@@ -31,9 +31,9 @@ PAIR = {**QUICK, "participants": {**QUICK["participants"], "group": 2}}
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[chromium.Chromium]:
-    found = chromium.Chromium()
-    yield found
-    found.close()
+    result = chromium.Chromium()
+    yield result
+    result.close()
 
 
 @pytest.fixture
@@ -164,10 +164,10 @@ def panel() -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             pass
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as own:
-        threading.Thread(target=own.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-        yield f"http://127.0.0.1:{own.server_address[1]}/back"
-        own.shutdown()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page) as result:
+        threading.Thread(target=result.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        yield f"http://127.0.0.1:{result.server_address[1]}/back"
+        result.shutdown()
 
 
 def test_the_whole_path_from_consent_to_the_panel(

@@ -26,8 +26,8 @@ def join(client: Any, name: str) -> Any:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    with served(read_study(QUICK), tmp_path) as found:
-        yield found
+    with served(read_study(QUICK), tmp_path) as result:
+        yield result
 
 
 def test_the_host_sees_who_is_where(client: Any) -> None:
@@ -44,18 +44,18 @@ def test_the_host_sees_who_is_where(client: Any) -> None:
     journal.decline()
     address = f"/study/host/{client.games.token}"
     assert client.get(address).status_code == 200
-    found = client.get(f"{address}/data").json()
-    rows = {row["id"]: row for row in found["people"]}
+    result = client.get(f"{address}/data").json()
+    rows = {row["id"]: row for row in result["people"]}
     assert (rows[one.id]["doing"], rows[one.id]["condition"]) == ("game (helped)", "helped")
     assert (rows[other.id]["doing"], rows[other.id]["step"], rows[other.id]["steps"]) == ("before", 2, 6)
-    assert [rows[own.id]["connection"] for own in (one, other, third)] == ["page", "page", ""]
+    assert [rows[entry.id]["connection"] for entry in (one, other, third)] == ["page", "page", ""]
     assert rows[third.id]["end"] == "left" and rows[one.id]["minutes"] == 3
-    assert (found["completed"], found["limit"], found["under_way"], found["declined"]) == (0, 4, 2, 1)
-    assert found["medians"] == [
+    assert (result["completed"], result["limit"], result["under_way"], result["declined"]) == (0, 4, 2, 1)
+    assert result["medians"] == [
         {"step": "How", "people": 2, "minutes": 2.0},
         {"step": "before", "people": 1, "minutes": 2.0},
     ]
-    assert "panel-" not in json.dumps(found), "the host's screen names nobody"
+    assert "panel-" not in json.dumps(result), "the host's screen names nobody"
     now[0] = 5000.0
     assert {row["connection"] for row in client.get(f"{address}/data").json()["people"]} == {"idle", ""}
 

@@ -45,20 +45,20 @@ def health_check() -> list[str]:
 def started(compose: Any, folder: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
     """Run the study's command of the compose file on a free port; yields the port and the process."""
     places = {"/study.yaml": str(STUDY), "/data": str(folder), "${SITE}": SITE}
-    words = compose["services"]["study"]["command"]
-    words = ["0" if word == "8000" else word for word in words]
+    texts = compose["services"]["study"]["command"]
+    texts = ["0" if word == "8000" else word for word in texts]
     for inside, outside in places.items():
-        words = [word.replace(inside, outside) for word in words]
+        texts = [word.replace(inside, outside) for word in texts]
     code = "from collab_overcooked.cli import app; app()"
-    own = subprocess.Popen(
-        [sys.executable, "-c", code, *words], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    entry = subprocess.Popen(
+        [sys.executable, "-c", code, *texts], cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        port = next(found for line in own.stdout if (found := re.search(rf"{SITE}:(\d+)/study\?", line)))
-        yield int(port[1]), own
+        port = next(result for line in entry.stdout if (result := re.search(rf"{SITE}:(\d+)/study\?", line)))
+        yield int(port[1]), entry
     finally:
-        own.send_signal(signal.SIGTERM)
-        own.communicate(timeout=PATIENCE)
+        entry.send_signal(signal.SIGTERM)
+        entry.communicate(timeout=PATIENCE)
 
 
 @contextlib.contextmanager
@@ -72,22 +72,22 @@ def proxied(target: int, folder: Path) -> Iterator[int]:
         env = {**os.environ, "SITE": f":{port}", "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
         text = "{\n\tadmin off\n\tauto_https off\n}\n" + config.read_text("utf-8")
         config.with_name("Test").write_text(text)
-        words = ["caddy", "run", "--adapter", "caddyfile", "--config", str(config.with_name("Test"))]
-        own = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        texts = ["caddy", "run", "--adapter", "caddyfile", "--config", str(config.with_name("Test"))]
+        result = subprocess.Popen(texts, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            if answers(port, own):
+            if answers(port, result):
                 yield port
                 return
         finally:
-            own.terminate()
-            own.wait(PATIENCE)
+            result.terminate()
+            result.wait(PATIENCE)
     pytest.fail("Caddy does not start")
 
 
-def answers(port: int, own: subprocess.Popen[Any]) -> bool:
+def answers(port: int, process: subprocess.Popen[Any]) -> bool:
     """Wait until a process takes connections at a port; returns False if it ends before."""
     end = time.monotonic() + PATIENCE
-    while own.poll() is None and time.monotonic() < end:
+    while process.poll() is None and time.monotonic() < end:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port)):
             return True
         time.sleep(0.05)
@@ -95,26 +95,28 @@ def answers(port: int, own: subprocess.Popen[Any]) -> bool:
 
 
 def status(port: int, path: str, name: str) -> int:
-    made = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    with contextlib.closing(made):
-        made.request("GET", path, headers={"Host": name})
-        return made.getresponse().status
+    created = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    with contextlib.closing(created):
+        created.request("GET", path, headers={"Host": name})
+        return created.getresponse().status
 
 
 def test_files_fit_together(compose: Any) -> None:
     """One port in all files; nothing but the proxy is reached from outside; results and kernels are in the volume."""
     study, caddy = compose["services"]["study"], compose["services"]["caddy"]
-    words = study["command"]
-    port = words[words.index("--port") + 1]
+    message = study["command"]
+    port = message[message.index("--port") + 1]
     assert f"reverse_proxy 127.0.0.1:{port}" in (DEPLOY / "Caddyfile").read_text("utf-8")
     assert f"http://127.0.0.1:{port}/health" in " ".join(health_check())
-    assert study["network_mode"] == "service:caddy" and "ports" not in study and "--yes" not in words
-    assert any("443" in own for own in caddy["ports"])
-    mounted = {own.rpartition(":")[2] if own.endswith("/data") else own.split(":")[-2] for own in study["volumes"]}
+    assert study["network_mode"] == "service:caddy" and "ports" not in study and "--yes" not in message
+    assert any("443" in entry for entry in caddy["ports"])
+    mounted = {
+        volume.rpartition(":")[2] if volume.endswith("/data") else volume.split(":")[-2] for volume in study["volumes"]
+    }
     assert {"/data", "/study.yaml"} <= mounted and "data" in compose["volumes"]
     text = (DEPLOY / "Dockerfile").read_text("utf-8")
     assert re.search(r"^VOLUME /data$", text, re.MULTILINE) and "NUMBA_CACHE_DIR=/data" in text
-    assert words[words.index("--out") + 1].startswith("/data/") and re.search(r"^USER study$", text, re.MULTILINE)
+    assert message[message.index("--out") + 1].startswith("/data/") and re.search(r"^USER study$", text, re.MULTILINE)
     built = study["build"]
     assert (DEPLOY / built["context"] / built["dockerfile"]).resolve() == DEPLOY / "Dockerfile"
 
@@ -123,18 +125,18 @@ def test_files_fit_together(compose: Any) -> None:
 def test_the_command_of_the_container_starts_and_goes_on(compose: Any, tmp_path: Path) -> None:
     pytest.importorskip("uvicorn", reason="needs the extra play")
     for visit in range(2):
-        with started(compose, tmp_path) as (port, own):
+        with started(compose, tmp_path) as (port, entry):
             check = [word.replace(":8000", f":{port}") for word in health_check()]
             assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE).returncode == 0
             assert status(port, "/study?PROLIFIC_PID=a", SITE) == 200
             assert status(port, "/study?PROLIFIC_PID=a", "elsewhere.example") == 403
             if visit == 0:
-                made = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-                made.request("POST", "/study/consent", "PROLIFIC_PID=a&agree=yes", {"Host": SITE})
-                token = made.getresponse().headers["Location"]
-                made.close()
+                created = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+                created.request("POST", "/study/consent", "PROLIFIC_PID=a&agree=yes", {"Host": SITE})
+                token = created.getresponse().headers["Location"]
+                created.close()
             assert status(port, token, SITE) == 200, "also after a new start"
-        assert own.returncode in (0, -signal.SIGTERM)
+        assert entry.returncode in (0, -signal.SIGTERM)
     check = [word.replace(":8000", f":{port}") for word in health_check()]
     assert subprocess.run([sys.executable, *check[1:]], timeout=PATIENCE, stderr=subprocess.DEVNULL).returncode != 0
 

@@ -81,7 +81,7 @@ def test_in_a_balanced_square_every_condition_follows_every_other_equally_often(
 def test_drawn_orders_depend_on_group_and_seed_alone() -> None:
     drawn = [ORDERS["random"](6, group, 3) for group in range(20)]
     assert drawn == [ORDERS["random"](6, group, 3) for group in range(20)]
-    assert len(set(map(tuple, drawn))) > 15 and all(sorted(own) == list(range(6)) for own in drawn)
+    assert len(set(map(tuple, drawn))) > 15 and all(sorted(entry) == list(range(6)) for entry in drawn)
 
 
 # ------------------------------------------------------------------------------------------- files
@@ -89,21 +89,27 @@ def test_drawn_orders_depend_on_group_and_seed_alone() -> None:
 
 @pytest.mark.parametrize("name", builtin_names(FOLDER))
 def test_shipped_studies_can_be_run(name: str) -> None:
-    found = read_study(name)
-    groups = found.limit // found.group
+    result = read_study(name)
+    groups = result.limit // result.group
     for group in range(groups):
-        assert len(found.steps(group)) == len(found.steps(0))
-        for condition in found.conditions.values():
-            assert len({job.seed for job in condition.draw(found.seed, group)}) == condition.episodes
+        assert len(result.steps(group)) == len(result.steps(0))
+        for condition in result.conditions.values():
+            assert len({job.seed for job in condition.draw(result.seed, group)}) == condition.episodes
 
 
 def test_the_shipped_protocols_are_the_papers() -> None:
     """Five conditions of one person each; five pairs with two of the tasks of each of six levels."""
     alone = read_study("mindagent_partners")
-    assert [len(own.jobs[0].team) for own in alone.conditions.values()] == [1, 2, 3, 4, 2] and alone.limit == 12
+    assert [len(condition.jobs[0].team) for condition in alone.conditions.values()] == [
+        1,
+        2,
+        3,
+        4,
+        2,
+    ] and alone.limit == 12
     pairs = read_study("collab_overcooked_pairs")
     assert (pairs.limit, pairs.group, len(pairs.conditions)) == (10, 2, 6)
-    drawn = [job for own in pairs.conditions.values() for job in own.draw(0, 3)]
+    drawn = [job for entry in pairs.conditions.values() for job in entry.draw(0, 3)]
     assert len(drawn) == len({job.task for job in drawn}) == 12 and [job.level for job in drawn[::2]] == list(
         range(1, 7)
     )
@@ -155,8 +161,8 @@ def test_what_cannot_work_is_refused(path: tuple[Any, ...], value: Any, complain
 
 
 def test_partners_can_be_replaced() -> None:
-    found = read_study(QUICK, {"mate": "random"})
-    assert found.conditions["helped"].jobs[0].team == ("person", "random")
+    result = read_study(QUICK, {"mate": "random"})
+    assert result.conditions["helped"].jobs[0].team == ("person", "random")
     with pytest.raises(ValueError, match="unknown partner of the study 'mat'; did you mean mate"):
         read_study(QUICK, {"mat": "random"})
 
@@ -173,7 +179,7 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("item", "given", "answer"),
+    ("item", "value", "answer"),
     [
         (Item("a", "likert", "?", points=5), ["5"], 5),
         (Item("a", "likert", "?", points=5), ["6"], "from 1 to 5"),
@@ -191,14 +197,14 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
         (Item("a", "text", "?"), ["x" * 4001], "at most 4000"),
     ],
 )
-def test_answers_are_read_strictly(item: Item, given: list[str], answer: Any) -> None:
+def test_answers_are_read_strictly(item: Item, value: list[str], answer: Any) -> None:
     try:
-        found: Any = item.read(given, PAGE_TEXTS)
+        result: Any = item.read(value, PAGE_TEXTS)
     except ValueError as error:
-        found = str(error)
-        assert isinstance(answer, str) and answer in found
+        result = str(error)
+        assert isinstance(answer, str) and answer in result
         return
-    assert found == answer
+    assert result == answer
 
 
 def test_answers_can_rule_somebody_out() -> None:
@@ -243,23 +249,23 @@ RANKING = Item("best", "rank", "Which?", options=("a", "b", "c"))
 
 
 @pytest.mark.parametrize(
-    ("given", "answer"), [(["2", "3", "1"], ["c", "a", "b"]), (["1", "2", "3"], ["a", "b", "c"]), (["", "", ""], None)]
+    ("value", "answer"), [(["2", "3", "1"], ["c", "a", "b"]), (["1", "2", "3"], ["a", "b", "c"]), (["", "", ""], None)]
 )
-def test_rankings_are_the_options_in_their_order(given: list[str], answer: Any) -> None:
+def test_rankings_are_the_options_in_their_order(value: list[str], answer: Any) -> None:
     if answer is None:
         with pytest.raises(ValueError, match="answer this question"):
-            RANKING.read(given, PAGE_TEXTS)
-        assert replace(RANKING, optional=True).read(given, PAGE_TEXTS) is None
+            RANKING.read(value, PAGE_TEXTS)
+        assert replace(RANKING, optional=True).read(value, PAGE_TEXTS) is None
     else:
-        assert RANKING.read(given, PAGE_TEXTS) == answer
+        assert RANKING.read(value, PAGE_TEXTS) == answer
 
 
 @pytest.mark.parametrize(
-    "given", [["1", "1", "2"], ["1", "2"], ["1", "2", ""], ["0", "1", "2"], ["1", "2", "4"], ["x"]]
+    "value", [["1", "1", "2"], ["1", "2"], ["1", "2", ""], ["0", "1", "2"], ["1", "2", "4"], ["x"]]
 )
-def test_rankings_give_each_place_once(given: list[str]) -> None:
+def test_rankings_give_each_place_once(value: list[str]) -> None:
     with pytest.raises(ValueError, match="each place from 1 to 3 once"):
-        RANKING.read(given, PAGE_TEXTS)
+        RANKING.read(value, PAGE_TEXTS)
 
 
 def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
@@ -386,7 +392,7 @@ def test_who_somebody_is_stands_in_one_file_that_only_the_owner_reads(study: Stu
         with pytest.raises(ValueError, match="unknown participant"):
             journal.forget(person.id)
         twice = [journal.join({"PID": "panel-78", "STUDY": "s"}) for _ in range(2)]
-        assert journal.forget("panel-78") == [own.id for own in twice]
+        assert journal.forget("panel-78") == [entry.id for entry in twice]
     everything = "".join(path.read_text() for path in (tmp_path / PEOPLE, tmp_path / JOURNAL))
     assert "panel-7" not in everything and "30" not in [
         str(v) for v in json.loads(everything.splitlines()[1])["answers"]
@@ -409,10 +415,10 @@ def served(study: Study, folder: Path) -> Any:
 
     with Journal.open(folder, study) as journal:
         web, games, host = study_app(journal)
-        with TestClient(web, base_url="http://localhost") as found:
-            found.host, found.games = host, games
+        with TestClient(web, base_url="http://localhost") as result:
+            result.host, result.games = host, games
             try:
-                yield found
+                yield result
             finally:
                 host.close()
 
@@ -420,8 +426,8 @@ def served(study: Study, folder: Path) -> Any:
 @pytest.fixture
 def client(study: Study, tmp_path: Path) -> Any:
     """A browser at the pages of the quick study."""
-    with served(study, tmp_path) as found:
-        yield found
+    with served(study, tmp_path) as result:
+        yield result
 
 
 def test_nothing_is_stored_before_consent_and_nothing_after_a_refusal(client: Any, tmp_path: Path) -> None:
@@ -512,8 +518,8 @@ def test_ids_of_panels_are_no_passwords(client: Any, study: Study) -> None:
     assert {"HttpOnly", "Path=/study", "SameSite=lax"} <= set(header["set-cookie"].split("; "))
     token = client.cookies[name]
     client.cookies.clear()
-    shown = client.get("/study?PID=p1")
-    assert shown.url.path == "/study" and token not in shown.text
+    displayed = client.get("/study?PID=p1")
+    assert displayed.url.path == "/study" and token not in displayed.text
     fresh = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
     assert fresh.url.path != home and token not in fresh.text and "Read this." in fresh.text
     one, other = client.host.journal.with_panel_id("p1")
@@ -529,8 +535,8 @@ def test_cookies_are_sent_by_encrypted_connections_alone_where_there_are_any(cli
     for base, secure in (("http://localhost", False), ("https://localhost", True)):
         client.cookies.clear()
         sent = {"PID": f"p{secure}", "agree": "yes"}
-        found = client.post(f"{base}/study/consent", data=sent, follow_redirects=False)
-        assert ("Secure" in found.headers["set-cookie"].split("; ")) is secure
+        result = client.post(f"{base}/study/consent", data=sent, follow_redirects=False)
+        assert ("Secure" in result.headers["set-cookie"].split("; ")) is secure
 
 
 def test_drop_outs_free_their_places(client: Any) -> None:
@@ -551,7 +557,7 @@ def test_drop_outs_free_their_places(client: Any) -> None:
     now[0] = 1900.0  # all but one have been idle
     assert (host.completed, host.under_way) == (0, 1)
     assert [join(f"c{n}") for n in range(5)] == [200] * 4 + [403]
-    for person in [own for own in host.journal.people.values() if not own.end][-4:]:
+    for person in [entry for entry in host.journal.people.values() if not entry.end][-4:]:
         host.end(person, "done")
     page = client.get("/study?PID=x")
     assert page.status_code == 403 and "all the participants" in page.text
@@ -571,11 +577,11 @@ def test_the_rows_of_drop_outs_are_dealt_out_again(study: Study, tmp_path: Path)
             host.match(person)
             if n < 3:
                 host.end(person, "left" if n % 2 == 0 else "done")
-        played = [[step.condition for step in journal.steps_of(own) if step.kind == "play"] for own in people]
+        played = [[step.condition for step in journal.steps_of(item) if step.kind == "play"] for item in people]
         assert played == [["helped"], ["hindered"], ["helped"], ["helped"], ["helped"], ["hindered"], ["helped"]]
     with Journal.open(tmp_path, read_study(content)) as journal:
         again = list(journal.people.values())
-        assert [[s.condition for s in journal.steps_of(own) if s.kind == "play"] for own in again] == played
+        assert [[s.condition for s in journal.steps_of(entry) if s.kind == "play"] for entry in again] == played
         host.close()
 
 
@@ -606,8 +612,8 @@ def rehearsed(study: Study, tmp_path_factory: pytest.TempPathFactory) -> tuple[P
 
 
 def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -> None:
-    folder, found = rehearsed
-    assert not found.errors and found.ends == {"done": 4} and found.episodes == 8
+    folder, result = rehearsed
+    assert not result.errors and result.ends == {"done": 4} and result.episodes == 8
     orders = Counter(
         tuple(
             event["condition"]
@@ -623,12 +629,12 @@ def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> 
     from collab_overcooked.study.rehearsal import rehearse
 
     content = changed("participants", to={"id": "PID", "group": 2, "wait": 20})
-    own = content["conditions"].pop("hindered")
-    content["conditions"]["helped"] = own | {"voice": True, "team": ["agent_0=person", "all=greedy"]}
+    result = content["conditions"].pop("hindered")
+    content["conditions"]["helped"] = result | {"voice": True, "team": ["agent_0=person", "all=greedy"]}
     content["blocks"] = [{"play": ["helped"], "after": "liked"}]
     del content["forms"]["before"], content["finish"]
-    found = rehearse(read_study(content), 2, tmp_path / "chef")
-    assert not found.errors and found.ends == {"done": 2} and found.episodes == 1
+    outcome = rehearse(read_study(content), 2, tmp_path / "chef")
+    assert not outcome.errors and outcome.ends == {"done": 2} and outcome.episodes == 1
     (record,) = read_records(tmp_path / "chef" / "conditions" / "helped")
     assert record["people"].keys() == {"agent_0", "voice"}
     assert {m["say"] for step in record["steps"] for m in step["messages"] if m["agent"] is None} == {"Hurry!"}
@@ -645,12 +651,13 @@ def test_games_of_people_are_ordinary_records(rehearsed: tuple[Path, Any]) -> No
 
 
 def test_people_stand_on_leaderboards(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
-    words = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
+    labels = ["--policies", "random", "--games", "rush", "--episodes", "1", "--no-crossplay", "--workers", "1"]
     people = ["--people", str(rehearsed[0] / "conditions" / "helped")]
-    done = CliRunner().invoke(app, ["compare", *words, *people, "--out", str(tmp_path)])
+    done = CliRunner().invoke(app, ["compare", *labels, *people, "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     kinds = {
-        own["policy"]: own["kind"] for own in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
+        policy["policy"]: policy["kind"]
+        for policy in json.loads((tmp_path / "report.json").read_text())["games"][0]["policies"]
     }
     assert kinds == {"random": "scripted", "agent_0=person all=greedy": "human"}
 
@@ -681,8 +688,8 @@ def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None
                 journal.passed(person) if step.kind == "play" else journal.answered(person, {"fun": fun, "why": ""})
             journal.end(person, "done")
 
-    def run(*words: str) -> str:
-        done = CliRunner().invoke(app, [*words])
+    def run(*text: str) -> str:
+        done = CliRunner().invoke(app, [*text])
         assert done.exit_code == 0, done.output
         return str(done.stdout)
 
@@ -700,24 +707,24 @@ def test_tests_are_those_of_scipy_on_the_exported_tables(tmp_path: Path) -> None
     assert one_way["df"] == "2, 33" and len({row["id"] for row in answers}) == 12
     assert (one_way["F"], one_way["p"]) == (pytest.approx(expected.statistic), pytest.approx(expected.pvalue))
     tukey = {row["first less second"]: row["p"] for row in rows if "first less second" in row}
-    found = stats.tukey_hsd(*samples.values())
+    result = stats.tukey_hsd(*samples.values())
     for (i, one), (k, other) in itertools.combinations(enumerate(samples), 2):
-        assert tukey[f"{one} - {other}"] == pytest.approx(found.pvalue[i, k])
+        assert tukey[f"{one} - {other}"] == pytest.approx(result.pvalue[i, k])
 
 
 def test_exports_name_people_only_if_asked(rehearsed: tuple[Path, Any], tmp_path: Path) -> None:
     folder, _ = rehearsed
     ids = {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
 
-    def export(name: str, *words: str) -> str:
-        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name), *words])
+    def export(name: str, *text: str) -> str:
+        done = CliRunner().invoke(app, ["study", "export", str(folder), "--out", str(tmp_path / name), *text])
         assert done.exit_code == 0, done.output
         return "".join(path.read_text() for path in (tmp_path / name).rglob("*") if path.is_file())
 
     plain = export("plain")
-    assert all(own in plain for own in ids) and "bot0" not in plain
+    assert all(entry in plain for entry in ids) and "bot0" not in plain
     anonymous = export("anonymous", "--anonymous", "--cut-text")
-    assert not any(own in anonymous for own in ids) and "text of bot" not in anonymous and "bot0" not in anonymous
+    assert not any(item in anonymous for item in ids) and "text of bot" not in anonymous and "bot0" not in anonymous
     assert "bot0" in export("named", "--with-panel-ids", "--format", "jsonl")
     both = ["study", "export", str(folder), "--out", str(tmp_path / "x"), "--anonymous", "--with-panel-ids"]
     assert CliRunner().invoke(app, both).exit_code == 2
@@ -780,11 +787,11 @@ def test_the_examples_of_the_docs_are_short_and_run(path: Path, tmp_path: Path) 
     pytest.importorskip("uvicorn", reason="needs the extra play")
     assert len(path.read_text("utf-8").splitlines()) <= 20
     study = read_study(path)
-    found = rehearse(study, 2, tmp_path / "out")
-    assert not found.errors and set(found.ends) <= {"done", "inattentive"}
+    result = rehearse(study, 2, tmp_path / "out")
+    assert not result.errors and set(result.ends) <= {"done", "inattentive"}
     results = StudyResults.read(tmp_path / "out")
     played = {name: len(records) for name, records in results.records.items()}
-    assert sum(played.values()) == found.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
+    assert sum(played.values()) == result.episodes == (2 if path.stem == "between" else 2 * len(study.conditions))
     if path.stem == "between":
         assert set(played.values()) == {1}, "each of two people plays another condition"
 
@@ -810,8 +817,8 @@ def test_tables_without_rows_have_their_columns(study: Study, rehearsed: tuple[P
 def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["study", "run", "cots_partner", "--out", str(tmp_path / "x"), "--port", "0"])
     assert done.exit_code == 2 and not (tmp_path / "x").exists()
-    told = " ".join(done.output.split())
-    assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in told
+    message = " ".join(done.output.split())
+    assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in message
 
 
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:

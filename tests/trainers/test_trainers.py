@@ -39,8 +39,8 @@ def environment(script: Path) -> Path:
     needs = requirements(script)
     folder = ROOT / ".cache" / "trainers" / script.stem
     python, stamp = folder / "bin" / "python", folder / "installed.json"
-    wanted = {"needs": needs, "project": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()}
-    if stamp.is_file() and json.loads(stamp.read_text()) == wanted:
+    expected = {"needs": needs, "project": hashlib.sha256((ROOT / "pyproject.toml").read_bytes()).hexdigest()}
+    if stamp.is_file() and json.loads(stamp.read_text()) == expected:
         return python
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
     command = [
@@ -54,21 +54,21 @@ def environment(script: Path) -> Path:
         *needs,
         "--editable",
     ]
-    made = subprocess.run([*command, ROOT], capture_output=True, text=True, check=False)
-    if made.returncode:
-        pytest.skip(f"{', '.join(needs)} cannot be installed here: {made.stderr.strip().splitlines()[-1]}")
-    stamp.write_text(json.dumps(wanted))
+    created = subprocess.run([*command, ROOT], capture_output=True, text=True, check=False)
+    if created.returncode:
+        pytest.skip(f"{', '.join(needs)} cannot be installed here: {created.stderr.strip().splitlines()[-1]}")
+    stamp.write_text(json.dumps(expected))
     return python
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
 def test_trainer(script: Path) -> None:
     python = environment(script)
-    own = {"NUMBA_CACHE_DIR": str(python.parents[1] / "numba"), "OMP_NUM_THREADS": "1"}
+    results = {"NUMBA_CACHE_DIR": str(python.parents[1] / "numba"), "OMP_NUM_THREADS": "1"}
     strict = Path(__file__).with_name("strict.py")
     played = subprocess.run(
         [python, strict, script, str(STEPS)],
-        env=os.environ | own,
+        env=os.environ | results,
         capture_output=True,
         text=True,
         check=False,

@@ -88,7 +88,7 @@ print(
             "seeds": [play_first(url, seed) for seed in (3, 3, 4)],
             "web": [drawn[:32], "<pre>" in drawn, button[0], after.timestep, tasks],
             "page": urllib.request.urlopen(f"{url}/web/").status,
-            "refused": refusal(url, team="agent_0=llm:x agent_1=/tmp/policy.py:Policy"),
+            "refused": refusal(url, team="agent_0=llm:x agent_1=./policy.py:Policy"),
         }
     )
 )

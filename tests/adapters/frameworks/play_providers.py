@@ -79,8 +79,8 @@ def run(provider: str, url: str, folder: Path) -> dict[str, Any]:
     asked.clear()
     base = url + "/v1" if provider == "hosted_vllm" else url
     spec = f"llm:{MODELS[provider]}?api=providers,base_url={base},key_variable=LOCAL_KEY"
-    words = ["evaluate", "questions", "--games", "CollabCapture-v0", "--parts", "paper", "--kinds", "fact"]
-    done = CliRunner().invoke(app, [*words, "--team", spec, "--workers", "1", "--no-report", "--out", str(folder)])
+    texts = ["evaluate", "questions", "--games", "CollabCapture-v0", "--parts", "paper", "--kinds", "fact"]
+    done = CliRunner().invoke(app, [*texts, "--team", spec, "--workers", "1", "--no-report", "--out", str(folder)])
     records = read_records(folder) if (folder / "records.jsonl").exists() else []
     bodies = [json.dumps(body) for _, body in asked]
     return {

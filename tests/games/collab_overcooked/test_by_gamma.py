@@ -30,12 +30,12 @@ def test_a_run_at_2_is_judged_by_smaller_limits(long):
     reference = {"boiled_egg": 16, "baked_pumpkin_slices": 23}
     for gamma in (0.5, 1.0, 1.25, 1.5, 2.0):
         (score,) = score_records(records, CollabScoring(gamma=gamma))
-        wanted = sum(steps[task] <= int(gamma * time) + 1 for task, time in reference.items()) / 2
-        assert score.levels[-1].success_rate.value == wanted, gamma
+        expected = sum(steps[task] <= int(gamma * time) + 1 for task, time in reference.items()) / 2
+        assert score.levels[-1].success_rate.value == expected, gamma
         assert f"judged by gamma {gamma:g}" in score.title
     (short,) = score_records(records, CollabScoring(gamma=0.5))
-    (whole,) = score_records(records)
-    assert short.levels[-1].pc.value < whole.levels[-1].pc.value
+    (full,) = score_records(records)
+    assert short.levels[-1].pc.value < full.levels[-1].pc.value
     cards = score_paths([folder], {"gamma": (0.5, 1.5)}, note=lambda _: None)
     table = next(card for card in cards if card.game == "gamma").tables[0]
     assert [column.name for column in table.columns] == ["Team", "gamma 0.5", "gamma 1.5"]
@@ -65,13 +65,18 @@ def test_a_sheet_has_the_curve_of_success_by_gamma(long):
 @pytest.mark.parametrize("obs", ["features", "grid"])
 def test_nothing_tells_agents_a_hidden_limit(obs):
     """Text, picture, JSON and observation are the same whatever the limit is."""
-    shown = {}
+    displayed = {}
     for gamma in (1.0, 3.0):
         env = make("CollabOvercooked-v0", show_limit=False, gamma=gamma, obs=obs)
         observations, _ = env.reset(seed=0)
         view = env.game.seen(env.arrays[0], 0, 0)
         assert view.limit is None and "limit" not in view.scene
         picture = env.game.sheet(view.scene, 0)
-        shown[gamma] = (view.text, repr(picture), observations["agent_0"].tobytes(), observations["agent_1"].tobytes())
-    assert shown[1.0] == shown[3.0]
-    assert shown[1.0][0].startswith("Timestep 0.\n")
+        displayed[gamma] = (
+            view.text,
+            repr(picture),
+            observations["agent_0"].tobytes(),
+            observations["agent_1"].tobytes(),
+        )
+    assert displayed[1.0] == displayed[3.0]
+    assert displayed[1.0][0].startswith("Timestep 0.\n")

@@ -162,9 +162,9 @@ def test_takes_names_the_pickup_of_every_product(compiled, name):
     one = compiled[name]
     for u, takes in enumerate(one.tables.takes):
         kind = one.names.places[Group.UTENSIL + u].rstrip("0123456789")
-        made = {one.names.items.index(r.product) for r in one.kitchen.recipes if r.utensil == kind}
-        assert set(np.flatnonzero(takes >= 0)) == made
-        for item in made:
+        results = {one.names.items.index(r.product) for r in one.kitchen.recipes if r.utensil == kind}
+        assert set(np.flatnonzero(takes >= 0)) == results
+        for item in results:
             assert one.tables.catalogue[takes[item], [Row.ITEM, Row.GROUP]].tolist() == [item, Group.UTENSIL + u]
 
 
@@ -232,8 +232,10 @@ def test_a_new_kind_of_utensil_with_its_own_verb_and_room_for_five():
     lines = f"0: {script}\n1: ?pickup(potion,counter) deliver()"
     film = play(picture, lines, orders=("potion",), **MEDIUM, **changes)
     assert film.over and film.rewards[-1] == [20.0, 20.0] and not film.refusals_of(0)
-    shown = [line for picture in film.pictures for line in picture.split("\n") if line.startswith("cauldron0 potion")]
-    assert shown[:5] == [f"cauldron0 potion {n}/5" for n in (1, 2, 3, 4)] + ["cauldron0 potion ready"]
+    displayed = [
+        line for picture in film.pictures for line in picture.split("\n") if line.startswith("cauldron0 potion")
+    ]
+    assert displayed[:5] == [f"cauldron0 potion {n}/5" for n in (1, 2, 3, 4)] + ["cauldron0 potion ready"]
 
 
 def test_a_full_cauldron_takes_no_sixth_item():

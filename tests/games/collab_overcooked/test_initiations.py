@@ -40,8 +40,8 @@ def test_every_action_of_the_assistant_is_due_once():
     assert second.action == "place_obj_on_counter()" and len(second.before) > 0
     for task in ("boiled_potato_slices", "baked_pumpkin_soup"):
         game = load_game("CollabOvercooked-v0", task=task)
-        own = [action for action in game.kitchen.tasks[task].references[0][1]]
-        assert [stage.action for stage in stages(game)] == own
+        results = [action for action in game.kitchen.tasks[task].references[0][1]]
+        assert [stage.action for stage in stages(game)] == results
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ class Answering(Asking):
 def test_the_assistant_answers_and_initiations_meet_responses_in_a_table(tmp_path):
     """The chef asks for the egg twice, which is right once; the assistant announces the egg, and then the counter."""
     egg, place = "pickup(egg,ingredient_dispenser)", "place_obj_on_counter()"
-    made = {"ask": Asking(egg), "right": Answering(egg), "late": Answering(place)}
+    items = {"ask": Asking(egg), "right": Answering(egg), "late": Answering(place)}
     tables = {}
     for helper in ("right", "late"):
         plan = plan_evaluation("initiations", ["agent_0=ask", f"agent_1={helper}"], tasks=["boiled_egg"], episodes=1)
-        records = evaluate(plan, tmp_path / helper, make=made.get)
+        records = evaluate(plan, tmp_path / helper, make=items.get)
         assert [len(step["messages"]) for record in records for step in record["steps"] if step["messages"]] == [2, 2]
         assert not any(first_difference(record) for record in records)
         (card,) = due_cards(records)
@@ -131,9 +131,9 @@ class Talking(Asking):
 
 def test_requests_in_words_are_a_class_of_their_own_beside_the_papers_count(tmp_path):
     egg = "pickup(egg, ingredient_dispenser)"
-    made = {"talk": Talking(egg), "help": Answering(egg)}
+    items = {"talk": Talking(egg), "help": Answering(egg)}
     plan = plan_evaluation("initiations", ["agent_0=talk", "agent_1=help"], tasks=["boiled_egg"], episodes=1)
-    records = evaluate(plan, tmp_path, make=made.get)
+    records = evaluate(plan, tmp_path, make=items.get)
     (card,) = due_cards(records)
     assert card.tables[-1].rows == (
         ("initiation right", 0, 0, 0, 0),

@@ -66,8 +66,8 @@ class Eyes:
             out += counts(self.items, [held["item"]] if held else [])
             out += [int(bool(held and held["plated"])), *agent["position"]]
             out += [int(agent["facing"] == facing) for facing in FACINGS] + [int(agent["action"] is not None)]
-        shown = 3 if self.game.pool.refill else 1
-        for q in range(shown):
+        displayed = 3 if self.game.pool.refill else 1
+        for q in range(displayed):
             out += counts(self.items, self.scene["orders"][q : q + 1])
         out += counts(self.items, self.recipe)
         for utensil in self.scene["utensils"].values():
@@ -191,11 +191,11 @@ def test_the_recipe_block_is_for_those_who_know_it(obs, knowledge, knowers):
         if obs == "features":
             n_items = len(game.compiled.names.items)
             at = 2 * (n_items + 8)
-            wanted, recipe = seen[at : at + n_items], seen[at + n_items : at + 2 * n_items]
+            expected, recipe = seen[at : at + n_items], seen[at + n_items : at + 2 * n_items]
         else:
             n_items = len(game.compiled.names.items)
-            wanted, recipe = seen[4, 3, -n_items:], seen[1, 0, -n_items:]
-        assert np.flatnonzero(wanted).tolist() == [order]  # everybody sees the order
+            expected, recipe = seen[4, 3, -n_items:], seen[1, 0, -n_items:]
+        assert np.flatnonzero(expected).tolist() == [order]  # everybody sees the order
         assert (parts <= set(np.flatnonzero(recipe).tolist())) == (seat in knowers)
         assert recipe.any() == (seat in knowers)
 
@@ -253,11 +253,11 @@ def test_the_primitive_mask_is_what_changes_something(kitchen):
         for seat in range(game.n_agents):
             actions = np.full((game.n_actions, game.n_agents), 4, np.int32)
             actions[:, seat] = np.arange(game.n_actions)
-            many, shown = game.alloc(game.n_actions)
+            many, displayed = game.alloc(game.n_actions)
             for array, old in zip(many, state, strict=True):
                 array[:] = old
-            game.step(many, actions, shown)
-            accepted = game.rejections(many, shown)[:, seat] == 0
+            game.step(many, actions, displayed)
+            accepted = game.rejections(many, displayed)[:, seat] == 0
             assert out.masks[0, seat].tolist() == accepted.tolist()
             hands = many.agents[:, :, 2:4] == state.agents[:, :, 2:4]
             unchanged = (many.tiles == state.tiles).all((1, 2)) & hands.all((1, 2))

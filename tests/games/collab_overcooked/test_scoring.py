@@ -42,8 +42,8 @@ def test_playing_the_reference_scores_one(talks):
     (row,) = table.levels
     assert (row.name, row.tasks, row.runs) == ("1", 2, 2)
     assert [row.success_rate.value, row.pc.value, row.ic.value, row.rc.value] == [1.0] * 4
-    assert [own.value for own in (*row.tes, *row.efficiency, *row.rouge_l)] == [1.0] * 6
-    assert [own.value for own in row.redundancy] == [0.0] * 2
+    assert [entry.value for entry in (*row.tes, *row.efficiency, *row.rouge_l)] == [1.0] * 6
+    assert [item.value for item in row.redundancy] == [0.0] * 2
     assert row.timesteps.value == sum(record["timesteps"] for record in talks) / 2
     assert talks[0]["metrics"]["return"] == [20.0, 20.0]
     assert talks[0]["metrics"]["conversations"] == 1

@@ -88,12 +88,12 @@ class Pair:
         before = self.naive.delivered
         events, reasons = self.naive.step(texts, self.game.levels)
         self.game.step(self.state, np.array([actions], np.int32), self.out)
-        told = f"{texts} led to {self.game.scene(self.state, 0)}"
-        assert [Reason(r).name for r in self.game.rejections(self.state, self.out)[0]] == reasons, told
-        assert self.game.events(self.out, 0) == events, told
-        assert comparable(self.game.scene(self.state, 0)) == comparable(self.naive.scene()), told
+        notice = f"{texts} led to {self.game.scene(self.state, 0)}"
+        assert [Reason(r).name for r in self.game.rejections(self.state, self.out)[0]] == reasons, notice
+        assert self.game.events(self.out, 0) == events, notice
+        assert comparable(self.game.scene(self.state, 0)) == comparable(self.naive.scene()), notice
         reward = self.game.kitchen.delivery_reward * (self.naive.delivered - before)
-        assert self.out.rewards[0].tolist() == [reward] * self.game.n_agents, told
+        assert self.out.rewards[0].tolist() == [reward] * self.game.n_agents, notice
 
     def legal(self, seat: int) -> list[int]:
         return np.flatnonzero(self.out.masks[0, seat]).tolist()
@@ -191,8 +191,8 @@ def some_pair(game: CollabOvercooked, rng: random.Random, scene: dict[str, Any] 
     if scene:
         near = [agent["holding"]["item"] for agent in scene["agents"] if agent["holding"]]
         near += [utensil["product"] for utensil in scene["utensils"].values()]
-        wanted = [food for food in near if food in game.kitchen.serving]
-        orders[:1] = [rng.choice(wanted)] if wanted and rng.random() < 0.9 else orders[:1]
+        expected = [food for food in near if food in game.kitchen.serving]
+        orders[:1] = [rng.choice(expected)] if expected and rng.random() < 0.9 else orders[:1]
     return Pair(game, rng.randrange(2**32), orders, scene)
 
 
@@ -220,13 +220,15 @@ def play_pair(game: CollabOvercooked, seed: int, steps: int) -> Counter[str]:
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kitchen", KITCHENS)
 def test_kernels_play_like_the_naive_kitchen(kitchen, level):
-    wanted = {"PICKUP", "PLACE", "PUT", "START"} | ({"START_WRONG", "DELIVER", "BUSY"} if level == "medium" else set())
+    expected = {"PICKUP", "PLACE", "PUT", "START"} | (
+        {"START_WRONG", "DELIVER", "BUSY"} if level == "medium" else set()
+    )
     seen: set[str] = set()
     for seed in range(1, 5):  # rare deeds need more games in some kitchens
         seen |= set(play_pair(game_for(kitchen, action_level=level), seed=seed, steps=500))
-        if wanted <= seen:
+        if expected <= seen:
             return
-    raise AssertionError(f"never seen: {wanted - seen}")
+    raise AssertionError(f"never seen: {expected - seen}")
 
 
 @pytest.mark.parametrize("kitchen", SHIPPED)
@@ -277,8 +279,8 @@ def test_kernels_play_like_the_naive_kitchen_with_drawn_orders():
     for _ in range(240):
         order = pair.naive.orders[0]
         legal = {pair.texts[0][action]: action for action in pair.legal(0)}
-        wanted = ("continue", "deliver()", f"pickup({order},ingredient_dispenser)")
-        pair.step([next(legal[text] for text in wanted if text in legal)])
+        expected = ("continue", "deliver()", f"pickup({order},ingredient_dispenser)")
+        pair.step([next(legal[text] for text in expected if text in legal)])
         assert len(pair.naive.orders) == 3 and not pair.out.terminated[0]
         if pair.out.rewards[0, 0]:
             seen[order] += 1
@@ -444,15 +446,15 @@ def test_a_batch_plays_like_its_single_kitchens(kitchen, level):
     state.rng[:] = seed_states(range(100, 100 + batch))
     game.reset(state, out, np.ones(batch, np.bool_))
     singles = [game.alloc(1) for _ in range(batch)]
-    for b, (one, shown) in enumerate(singles):
+    for b, (one, displayed) in enumerate(singles):
         one.rng[:] = seed_states([100 + b])
-        game.reset(one, shown, np.ones(1, np.bool_))
+        game.reset(one, displayed, np.ones(1, np.bool_))
     for t in range(steps):
         game.step(state, actions[t], out)
-        for b, (one, shown) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], shown)
+        for b, (one, displayed) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], displayed)
             assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert all((big[b] == small[0]).all() for big, small in zip(out, shown, strict=True))
+            assert all((big[b] == small[0]).all() for big, small in zip(out, displayed, strict=True))
 
 
 def test_same_seed_same_game_and_another_seed_another():
@@ -461,11 +463,11 @@ def test_same_seed_same_game_and_another_seed_another():
         state, out = game.alloc(1)
         state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_))
-        told = [game.scene(state, 0)]
+        messages = [game.scene(state, 0)]
         for actions in random_actions(game, 1, 80, 5):
             game.step(state, actions, out)
-            told.append(game.scene(state, 0))
-        return told
+            messages.append(game.scene(state, 0))
+        return messages
 
     assert story(11) == story(11)
     assert story(11) != story(12)
@@ -550,12 +552,12 @@ def test_scenes_survive_writing_and_reading():
 
 def primitives_of(game: CollabOvercooked, out: Any) -> list[int]:
     """Return the primitive actions to which the step's actions came, as a game of primitive actions numbers them."""
-    found = []
+    results = []
     for row in out.events[0]:
         primitive, named = int(row[EventColumn.PRIMITIVE]), int(row[EventColumn.PARAMETER])
         start, item = FIRST_NAMED - 1, FIRST_NAMED + named
-        found.append(primitive if primitive != INTERACT or named == NOTHING else start if named == START else item)
-    return found
+        results.append(primitive if primitive != INTERACT or named == NOTHING else start if named == START else item)
+    return results
 
 
 @settings(max_examples=15)
@@ -565,13 +567,13 @@ def test_mixed_levels_come_to_what_primitive_actions_do(seed, picks):
     assert mixed.levels == ("medium", "primitive", *["medium"] * (mixed.n_agents - 2))
     assert mixed.n_actions == max(len(mixed.action_texts(seat=seat)) for seat in (0, 1)) >= plain.n_actions
     orders = {"orders": [sorted(mixed.kitchen.serving)[0]] * 2}
-    moments = []
+    states = []
     for game in (mixed, plain):
         state, out = game.alloc(1)
         state.rng[:] = seed_states([seed])
         game.reset(state, out, np.ones(1, np.bool_), orders, 10**6)
-        moments.append((state, out))
-    (state, out), (twin, other) = moments
+        states.append((state, out))
+    (state, out), (twin, other) = states
     for number in picks:
         actions = []
         for seat in range(mixed.n_agents):
@@ -598,10 +600,10 @@ def test_a_batch_of_mixed_levels_plays_like_its_single_kitchens_from_snapshots_t
     singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]  # macro actions may be under way
     for t in range(10, 30):
         game.step(state, actions[t], out)
-        for b, (one, shown) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], shown)
+        for b, (one, displayed) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], displayed)
             assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert (out.masks[b] == shown.masks[0]).all() and (out.events[b] == shown.events[0]).all()
+            assert (out.masks[b] == displayed.masks[0]).all() and (out.events[b] == displayed.events[0]).all()
 
 
 def test_texts_checks_and_idle_actions_follow_the_level_of_the_seat():

@@ -157,27 +157,27 @@ def scene_of(grid: list[str], facts: list[str]) -> dict[str, Any]:
     agents: list[dict[str, Any]] = [{"position": starts[i], "facing": "north"} for i in range(len(starts))]
     scene: dict[str, Any] = {"agents": agents, "counters": [], "utensils": {}}
     for fact in facts:
-        if found := AGENT.fullmatch(fact):
-            agent = agents[int(found[1])]
-            agent["facing"] = found[2]
-            agent["holding"] = None if found[3] is None else {"item": found[3], "plated": bool(found[4])}
-            agent |= {"action": found[5], "timer": int(found[6] or 0)}
-        elif found := COUNTER.fullmatch(fact):
-            position = [int(found[1]), int(found[2])]
-            scene["counters"].append({"position": position, "item": found[3], "plated": bool(found[4])})
-        elif found := UTENSIL.fullmatch(fact):
-            scene["utensils"][found[1]] = utensil_of(found)
+        if result := AGENT.fullmatch(fact):
+            agent = agents[int(result[1])]
+            agent["facing"] = result[2]
+            agent["holding"] = None if result[3] is None else {"item": result[3], "plated": bool(result[4])}
+            agent |= {"action": result[5], "timer": int(result[6] or 0)}
+        elif result := COUNTER.fullmatch(fact):
+            position = [int(result[1]), int(result[2])]
+            scene["counters"].append({"position": position, "item": result[3], "plated": bool(result[4])})
+        elif result := UTENSIL.fullmatch(fact):
+            scene["utensils"][result[1]] = utensil_of(result)
         else:
             raise ValueError(f"cannot read {fact!r}")
     return scene
 
 
-def utensil_of(found: re.Match[str]) -> dict[str, Any]:
-    if found[2]:
-        return {"contents": [], "product": found[2], "timer": int(found[3]), "time": int(found[4])}
-    if found[5]:
-        return {"contents": [], "product": found[5], "timer": 3, "time": 3}
-    return {"contents": found[6].split(", "), "product": None}
+def utensil_of(result: re.Match[str]) -> dict[str, Any]:
+    if result[2]:
+        return {"contents": [], "product": result[2], "timer": int(result[3]), "time": int(result[4])}
+    if result[5]:
+        return {"contents": [], "product": result[5], "timer": 3, "time": 3}
+    return {"contents": result[6].split(", "), "product": None}
 
 
 def food_text(thing: Mapping[str, Any]) -> str:

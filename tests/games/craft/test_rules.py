@@ -117,7 +117,7 @@ def test_why_refused_and_nothing_changes(reason, before, command):
     assert world.written() == seen.replace("gone sheep 2", "gone sheep 1")
 
 
-@pytest.mark.parametrize(("spot", "command", "told", "code"), [
+@pytest.mark.parametrize(("spot", "command", "message", "code"), [
     ((4, 6), "putFuelFurnace(oak_log)", "OK", "OK"),
     ((4, 7), "putFuelFurnace(oak_log)", "F_TOO_FAR", "F_TOO_FAR"),
     ((20, 6), "killMob(sheep)", "OK", "F_TOO_FAR"),
@@ -126,8 +126,8 @@ def test_why_refused_and_nothing_changes(reason, before, command):
     ((0, -9), "putInChest(oak_log)", "F_TOO_FAR", "F_TOO_FAR"),
     ((6, 7), "mineBlock(oak_log)", "OK", "OK"),
 ])  # fmt: skip
-def test_is_in_reach_by_square_to(spot, command, told, code):
-    for reach, reason in (("told", told), ("code", code)):
+def test_is_in_reach_by_square_to(spot, command, message, code):
+    for reach, reason in (("told", message), ("code", code)):
         world = Yard(f"bot1 at {spot[0]},{spot[1]}: 1 oak_log", reach=reach, walk=9)
         world.play(f"1 {command}")
         assert world.reason() == reason

@@ -122,9 +122,9 @@ def test_eight_lists_of_commands_deliver_a_chicken():
         [f"putInChest(bot1, '{CHICKEN}')"],
         [],
     ]
-    moments = [env.command(commands) for commands in lists]
-    assert all(all(moment.obeyed) and not moment.feedback for moment in moments)
-    assert [moment.rewards["agent_0"] for moment in moments] == [0, 0, 0, 0, 0, 0, 1, 0]
+    states = [env.command(commands) for commands in lists]
+    assert all(all(state.obeyed) and not state.feedback for state in states)
+    assert [snapshot.rewards["agent_0"] for snapshot in states] == [0, 0, 0, 0, 0, 0, 1, 0]
 
 
 def test_no_team_exceeds_the_bound():
@@ -141,9 +141,9 @@ def test_no_team_exceeds_the_bound():
 
 def test_bound_of_the_hand_count():
     """Two agents walk three times, take out once and work five steps for a dish: 23 dishes in 120 steps."""
-    found = {pace: bound(CraftKitchen(level="field", pace=pace).compiled) for pace in range(1, 6)}
-    assert (found[1].first, found[1].delivered[-1], found[1].served) == (5, 23, 23)
-    assert [round(found[pace].ratio, 3) for pace in found] == [0.793, 1, 1, 1, 1]
+    results = {pace: bound(CraftKitchen(level="field", pace=pace).compiled) for pace in range(1, 6)}
+    assert (results[1].first, results[1].delivered[-1], results[1].served) == (5, 23, 23)
+    assert [round(results[pace].ratio, 3) for pace in results] == [0.793, 1, 1, 1, 1]
 
 
 def test_what_will_be_ordered_is_forgotten_in_beliefs():

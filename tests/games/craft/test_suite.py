@@ -23,8 +23,8 @@ from collab_overcooked.runner.replay import first_difference
 
 
 def play(team, folder, **options):
-    usual = {"levels": ("field",), "agents": (2,), "paces": (1, 5), "episodes": 1}
-    return evaluate(plan_evaluation("craft", team, **{**usual, **options}), folder, workers=1)
+    default = {"levels": ("field",), "agents": (2,), "paces": (1, 5), "episodes": 1}
+    return evaluate(plan_evaluation("craft", team, **{**default, **options}), folder, workers=1)
 
 
 def test_the_suite_of_the_paper():
@@ -59,10 +59,10 @@ def test_records_replay_and_are_scored_beside_the_published_row(records):
     assert "| 0.195 |" in text and "no team can exceed" in text and "compare policies with each other" in text
     (result,) = score_records(records)
     for record, pace in zip(records, (1, 5), strict=True):
-        own = score_record(record)
+        single = score_record(record)
         cell = result.cell("field", 2, pace)
-        assert (cell.completed, cell.resolved) == (own["completed"], own["completed"] + own["failed"])
-        assert own["completed"] == own["return"] <= own["stored"] and own["stocked"] <= own["completed"]
+        assert (cell.completed, cell.resolved) == (single["completed"], single["completed"] + single["failed"])
+        assert single["completed"] == single["return"] <= single["stored"] and single["stocked"] <= single["completed"]
         assert cell.ratio <= upper_bounds("field", 2, {})[pace - 1]
     assert score_record(records[0])["completed"] > 9 and score_record(records[0])["stocked"] > 0
 
@@ -82,9 +82,9 @@ def test_the_published_numbers_and_their_arithmetic():
 
 def test_levels_are_checked_and_generated(tmp_path):
     file = tmp_path / "mine.yaml"
-    found = LevelGenerator(seed=4, dishes=3, furnaces=2).write(file, "generate")
+    result = LevelGenerator(seed=4, dishes=3, furnaces=2).write(file, "generate")
     level = load_level(str(file))
-    assert len(level.dishes) == 3 and "3 agents: first dish in step" in found.text
+    assert len(level.dishes) == 3 and "3 agents: first dish in step" in result.text
     assert yaml.safe_load(file.read_text())["name"] == "mine"
     assert len(check_levels(["house", "butchery"], LevelOptions(agents=(2,))).values) == 2
     for wish, message in (({"dishes": 5}, "dishes must be"), ({"size": 5}, "size must be")):
@@ -132,8 +132,8 @@ def test_hostile_lists_never_raise_anything_else(lists):
             else "".join(rng.choices(string.printable, k=rng.randrange(30)))
             for _ in range(10)
         ]  # fmt: skip
-        found, problems, _ = read_list(compiled, commands)
-        assert len(found) + len(problems) == 10 and all(0 <= seat < 2 for seat in found)
+        result, problems, _ = read_list(compiled, commands)
+        assert len(result) + len(problems) == 10 and all(0 <= seat < 2 for seat in result)
 
 
 def test_an_unknown_name_voids_a_list_if_lists_are_strict():

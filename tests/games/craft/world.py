@@ -47,8 +47,8 @@ class Yard:
     """A yard that starts as written, at a step at which no order comes soon unless options say otherwise."""
 
     def __init__(self, text: str = "", seed: int = 0, **options: Any) -> None:
-        usual = {"level": yaml.safe_load(LEVEL), "agents": 2, "interval": 10, "lifetime": 30}
-        self.game = game_of(yaml.safe_dump(usual | options))
+        default = {"level": yaml.safe_load(LEVEL), "agents": 2, "interval": 10, "lifetime": 30}
+        self.game = game_of(yaml.safe_dump(default | options))
         self.state, self.out = self.game.alloc(1)
         self.state.rng[:] = seed_states([seed])
         write_scene(self.game, self.state, self.out, self.read(text), limit=10**5)
@@ -63,22 +63,22 @@ class Yard:
         for line in filter(None, map(str.strip, text.splitlines())):
             head, _, rest = line.partition(":")
             counts = {name: int(count) for count, name in COUNT.findall(rest)}
-            words = head.split()
-            if words[0] == "order":
-                scene["orders"].append({"name": words[1], "remaining": int(words[2])})
-            elif words[0] == "gone":
-                scene["gone"][words[1]] = int(words[2])
-            elif words[0] == "chest":
+            texts = head.split()
+            if texts[0] == "order":
+                scene["orders"].append({"name": texts[1], "remaining": int(texts[2])})
+            elif texts[0] == "gone":
+                scene["gone"][texts[1]] = int(texts[2])
+            elif texts[0] == "chest":
                 scene["chest"] = counts
-            elif words[0] == "furnace":
-                found = re.findall(r"(fuel|input|output) (\d+) (\w+)", rest)
-                slots = {slot: {"item": item, "count": int(count)} for slot, count, item in found}
+            elif texts[0] == "furnace":
+                result = re.findall(r"(fuel|input|output) (\d+) (\w+)", rest)
+                slots = {slot: {"item": item, "count": int(count)} for slot, count, item in result}
                 times = {name: int(value) for name, value in re.findall(r"(heat|progress) (\d+)", rest)}
                 scene["furnaces"]["furnace"] = slots | times
             else:
-                where = words[2]
+                where = texts[2]
                 at = [int(part) for part in where.split(",")] if "," in where else PLACES[where]
-                scene["agents"][int(words[0][3:]) - 1] = {"at": at, "bag": counts}
+                scene["agents"][int(texts[0][3:]) - 1] = {"at": at, "bag": counts}
         return scene
 
     def play(self, *steps: str) -> str:

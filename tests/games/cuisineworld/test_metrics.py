@@ -65,13 +65,13 @@ def test_published_numbers_are_the_recorded_ones():
     facts = json.loads(path.read_text())
     assert {name: list(group) for name, group in published().classes.items()} == facts["level_classes"]
     for agents in AGENTS:
-        theirs = facts[f"table{published().printed[agents]['table']}"]
-        assert theirs["agents"] == agents
+        reference = facts[f"table{published().printed[agents]['table']}"]
+        assert reference["agents"] == agents
         for i, alpha in enumerate(published().tables[agents].alphas, start=1):
-            for level, cell in theirs["rows"][f"tau{i}"].items():
+            for level, cell in reference["rows"][f"tau{i}"].items():
                 assert published().tables[agents].cell(level, alpha) == (cell["completed"], cell["total"])
-        assert published().printed[agents]["cos"] == theirs["cos"]
-        assert list(published().printed[agents]["row_average"].values()) == list(theirs["row_average"].values())
+        assert published().printed[agents]["cos"] == reference["cos"]
+        assert list(published().printed[agents]["row_average"].values()) == list(reference["row_average"].values())
         assert published().table_1[agents] == facts["table1"]["rows"][str(agents)]
 
 
@@ -97,7 +97,7 @@ def test_only_the_orders_open_after_the_last_step_are_open():
 
 
 @pytest.mark.parametrize(
-    ("orders", "words"),
+    ("orders", "text"),
     [
         ([], r"got \[\], allowed is an object"),
         ({"completed": [], "expired": 3, "open": []}, r"expired: got 3"),
@@ -105,8 +105,8 @@ def test_only_the_orders_open_after_the_last_step_are_open():
         ({"completed": [], "expired": [], "open": [["dish"]]}, r"open\[0\]: has 1 entries, allowed are 2"),
     ],
 )
-def test_a_record_without_orders_is_refused(orders, words):
-    with pytest.raises(ValueError, match=words):
+def test_a_record_without_orders_is_refused(orders, text):
+    with pytest.raises(ValueError, match=text):
         ORDERS(orders)
 
 

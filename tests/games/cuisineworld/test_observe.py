@@ -72,8 +72,10 @@ def test_masks_say_what_check_says(level):
         offered += batch.out.masks.sum(axis=(0, 1))
         batch.step(random_legal(batch, rng, 1 / (1 + offered)))
         for seat in range(3):
-            said = [batch.game.check(batch.state, 0, seat, action)[0] == "OK" for action in range(batch.game.n_actions)]
-            assert said == (batch.out.masks[0, seat] == 1).tolist()
+            replies = [
+                batch.game.check(batch.state, 0, seat, action)[0] == "OK" for action in range(batch.game.n_actions)
+            ]
+            assert replies == (batch.out.masks[0, seat] == 1).tolist()
 
 
 def original_list(naive: NaiveWorld, i: int) -> list[str]:
@@ -86,8 +88,8 @@ def original_list(naive: NaiveWorld, i: int) -> list[str]:
         return lines
     if agent["item"]:
         grown = sorted({*content, agent["item"]})
-        whole = any(r.tool == tool["kind"] and sorted(r.ingredients) == grown for r in naive.recipes)
-        return lines + [f"put {place}"] * (role != "cook" or not content or whole)
+        full = any(r.tool == tool["kind"] and sorted(r.ingredients) == grown for r in naive.recipes)
+        return lines + [f"put {place}"] * (role != "cook" or not content or full)
     if role == "storage":
         return lines + [f"get {name} {place}" for name in naive.level.base_ingredients]
     if role == "table":

@@ -62,11 +62,11 @@ def ansi(level: Level, scene: dict[str, Any], lifetimes: Any = None) -> str:
 
 def differing(level: Level, before: dict[str, Any], after: dict[str, Any]) -> set[str]:
     """Parts of the picture that differ: names of locations, "panel" and "strip"."""
-    shown = sheet(level, before, LIFETIMES)
-    board, panel = part_boxes(shown, measure(shown, shown.tile))
+    displayed = sheet(level, before, LIFETIMES)
+    board, panel = part_boxes(displayed, measure(displayed, displayed.tile))
     one, two = (rgb(level, scene, LIFETIMES) for scene in (before, after))
     parts = {"panel": np.s_[: panel[3], panel[0] :], "strip": np.s_[panel[3] :, :]}
-    m = measure(shown, shown.tile)
+    m = measure(displayed, displayed.tile)
     (_, height), places = spots(level, len(before["agents"]))
     for name, ((x, y), _, way) in zip(level.locations, places, strict=True):
         end = height - 1 - CAPTION - COOK - 0.05  # in the room: two rows before an upper tool, one before a lower one
@@ -131,13 +131,13 @@ def test_a_tool_looks_different_in_every_state(burgers, scene):
         {"content": ["sauteedBeef"], "busy": 1, "ready": True},
         {"content": ["sauteedBeef"], "busy": 0, "ready": True},
     ]
-    moments = []
+    snapshots = []
     for state in states:
-        moment = copy.deepcopy(scene)
-        moment["tools"]["pan0"] |= state
-        moments.append(moment)
-    for i, one in enumerate(moments):
-        for two in moments[:i]:
+        snapshot = copy.deepcopy(scene)
+        snapshot["tools"]["pan0"] |= state
+        snapshots.append(snapshot)
+    for i, one in enumerate(snapshots):
+        for two in snapshots[:i]:
             assert differing(burgers[0], one, two) == {"pan0", "strip"}
 
 
@@ -214,10 +214,10 @@ def test_dishes_of_new_level_files_are_drawn():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("tomatoLettuceSalad", "tomato lettuce salad"), ("MaxJr", "max jr"), ("egg", "egg")]
+    ("name", "message"), [("tomatoLettuceSalad", "tomato lettuce salad"), ("MaxJr", "max jr"), ("egg", "egg")]
 )
-def test_names_become_words(name, words):
-    assert split_name(name) == words
+def test_names_become_words(name, message):
+    assert split_name(name) == message
 
 
 # ------------------------------------------------------------------------------------------- text

@@ -128,7 +128,7 @@ def test_check_goto_asks_for_a_free_agent():
 
 
 @pytest.mark.parametrize(
-    ("agent", "place", "tool", "wanted", "reasons"),
+    ("agent", "place", "tool", "expected", "reasons"),
     [
         (an_agent("pan1"), "pan0", a_tool("sauteedBeef", ready=1), None, R.NOT_THERE),
         (an_agent("pan0"), "pan0", a_tool("beef"), None, R.NOT_READY),
@@ -151,8 +151,8 @@ def test_check_goto_asks_for_a_free_agent():
         (an_agent("servingtable0"), "servingtable0", a_tool("MaxJr"), None, R.NOT_READY),
     ],
 )
-def test_check_get(agent, place, tool, wanted, reasons):
-    assert rules.check_get(AT[place], item(wanted), agent, tool, ROWS[place]) == reasons
+def test_check_get(agent, place, tool, expected, reasons):
+    assert rules.check_get(AT[place], item(expected), agent, tool, ROWS[place]) == reasons
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_check_activate(agent, place, tool, reasons):
 def test_check_command_by_verb(text, reasons):
     row = TABLES.catalogue[NAMES.catalogue.index(text)]
     agent, tool = an_agent("pan0", busy=1), a_tool("beef")
-    given = rules.check_command(row, agent, tool, ROWS["pan0"], TABLES.sizes, TABLES.uses, TABLES.sold)
-    assert given == reasons
+    value = rules.check_command(row, agent, tool, ROWS["pan0"], TABLES.sizes, TABLES.uses, TABLES.sold)
+    assert value == reasons
 
 
 # ------------------------------------------------------------------------------------------- what commands do
@@ -366,8 +366,8 @@ def test_find_table_is_the_first_that_has_everything():
     kitchen = Kitchen("servingtable0: MaxJr, cheeseBurger\nservingtable1: MaxJr, MaxJr, cheeseBurger")
     tools, served = kitchen.state.tools[0], kitchen.state.served[0]
     menu = [TABLES.menu[NAMES.orders.index(name)] for name in ("MaxJr", "mixedSashimi", "salmonMeatcake")]
-    found = [rules.find_table(dish, tools, TABLES.places, served) for dish in menu]
-    assert found == [AT["servingtable0"], AT["servingtable1"], NOTHING]
+    results = [rules.find_table(dish, tools, TABLES.places, served) for dish in menu]
+    assert results == [AT["servingtable0"], AT["servingtable1"], NOTHING]
 
 
 def test_serve_orders_gives_each_dish_to_one_order_the_most_urgent_first():
@@ -397,13 +397,13 @@ def test_serve_orders_matches_stock_in_the_step_after_an_order_appears():
 
 def test_take_order_gets_its_full_time_and_is_wanted():
     rows, clock = the_queue((1, "MaxJr"))
-    wanted = np.zeros(TABLES.demand.shape[1], np.int32)
-    rules.take_order(NAMES.orders.index("cheeseBurger"), rows, clock, wanted, TABLES.menu, TABLES.demand)
+    expected = np.zeros(TABLES.demand.shape[1], np.int32)
+    rules.take_order(NAMES.orders.index("cheeseBurger"), rows, clock, expected, TABLES.menu, TABLES.demand)
     assert queue_text(rows, clock) == [(1, "MaxJr"), (20, "cheeseBurger")]
-    names = {NAMES.items[k] for k in np.flatnonzero(wanted[: len(NAMES.items)])}
+    names = {NAMES.items[k] for k in np.flatnonzero(expected[: len(NAMES.items)])}
     assert names == {"cheeseBurger", "sauteedBeef", "beef", "bread", "cheese"}
-    made = {NAMES.products[k] for k in np.flatnonzero(wanted[len(NAMES.items) :])}
-    assert made == {"cheeseBurger", "sauteedBeef"}
+    results = {NAMES.products[k] for k in np.flatnonzero(expected[len(NAMES.items) :])}
+    assert results == {"cheeseBurger", "sauteedBeef"}
 
 
 def test_sort_orders_by_time_then_name():
@@ -415,8 +415,8 @@ def test_sort_orders_by_time_then_name():
 
 def test_comes_before_capital_letters_first():
     rows, _ = the_queue((4, "cheeseBurger"))
-    ours, other = NAMES.orders.index("MaxJr"), NAMES.orders.index("mixedSashimi")
-    assert rules.comes_before(4, ours, rows[0], TABLES.menu)
+    actual, other = NAMES.orders.index("MaxJr"), NAMES.orders.index("mixedSashimi")
+    assert rules.comes_before(4, actual, rows[0], TABLES.menu)
     assert not rules.comes_before(4, other, rows[0], TABLES.menu)
     assert rules.comes_before(3, other, rows[0], TABLES.menu)
 
@@ -443,37 +443,37 @@ def test_tick_skips_the_draw_when_the_queue_is_full_and_starts_again():
 
 def test_reward_ingredients_once_and_only_if_wanted():
     agents = np.stack([an_agent(holding="egg"), an_agent(holding="beef"), an_agent(holding="beef"), an_agent()])
-    wanted = np.zeros(TABLES.demand.shape[1], np.int32)
-    wanted[item("beef")] = 2
-    assert rules.reward_ingredients(agents, wanted, 27) == 0.1 + 0.1
+    expected = np.zeros(TABLES.demand.shape[1], np.int32)
+    expected[item("beef")] = 2
+    assert rules.reward_ingredients(agents, expected, 27) == 0.1 + 0.1
     assert agents[:, Agent.PAID].tolist() == [0, 1, 1, 0]
-    assert wanted[item("beef")] == 0
-    wanted[item("beef")] = 1
-    assert rules.reward_ingredients(agents, wanted, 27) == 0.0
+    assert expected[item("beef")] == 0
+    expected[item("beef")] = 1
+    assert rules.reward_ingredients(agents, expected, 27) == 0.0
 
 
 def test_reward_mixtures_that_are_complete():
     n_items, r = len(NAMES.items), NAMES.products.index("sauteedBeef")
     tools = np.stack([a_tool(ready=1), a_tool("beef"), a_tool("beef"), *(a_tool() for _ in range(5))])
-    wanted = np.zeros(TABLES.demand.shape[1], np.int32)
-    wanted[n_items + r] = 1
-    total = rules.reward_mixtures(0.25, tools, TABLES.places, TABLES.sizes, TABLES.uses, wanted, n_items)
+    expected = np.zeros(TABLES.demand.shape[1], np.int32)
+    expected[n_items + r] = 1
+    total = rules.reward_mixtures(0.25, tools, TABLES.places, TABLES.sizes, TABLES.uses, expected, n_items)
     assert total == 0.75
     assert tools[:3, Tool.PAID].tolist() == [0, 1, 0]
 
 
 def test_reward_products_wherever_they_lie_alone():
     kitchen = Kitchen("pan0: sauteedBeef ready\nservingtable0: MaxJr\nservingtable1: cheeseBurger, cheeseBurger")
-    wanted = np.zeros(TABLES.demand.shape[1], np.int32)
-    wanted[[item("sauteedBeef"), item("MaxJr"), item("cheeseBurger")]] = 1
+    expected = np.zeros(TABLES.demand.shape[1], np.int32)
+    expected[[item("sauteedBeef"), item("MaxJr"), item("cheeseBurger")]] = 1
     tools, served = kitchen.state.tools[0], kitchen.state.served[0]
-    assert rules.reward_products(0.0, tools, TABLES.places, served, wanted, 27) == 2.0
-    assert rules.reward_products(0.0, tools, TABLES.places, served, wanted, 27) == 0.0
+    assert rules.reward_products(0.0, tools, TABLES.places, served, expected, 27) == 2.0
+    assert rules.reward_products(0.0, tools, TABLES.places, served, expected, 27) == 0.0
 
 
 def test_reward_products_earn_again_after_a_put():
-    wanted = {"wanted": {"items": {"sauteedBeef": 2}}}
-    kitchen = Kitchen("0 pan0 sauteedBeef\npan0: sauteedBeef ready\norder MaxJr 9", scene=wanted)
+    expected = {"wanted": {"items": {"sauteedBeef": 2}}}
+    kitchen = Kitchen("0 pan0 sauteedBeef\npan0: sauteedBeef ready\norder MaxJr 9", scene=expected)
     kitchen.play("noop_agent0")
     assert kitchen.reward == -0.05 + 0.02 + 1.0
     kitchen.play("put_agent0_pan0")

@@ -64,15 +64,17 @@ def commands_of(rng: random.Random, naive: NaiveWorld) -> list[str]:
 
 
 def compare(game: CuisineWorld, state: Any, naive: NaiveWorld) -> None:
-    ours, theirs = game.scene(state, 0), naive.scene()
-    assert ours["timestep"] == theirs["t"]
-    assert ours["timer"] == theirs["timer"]
-    assert [[o["name"], -1 if o["remaining"] is None else o["remaining"]] for o in ours["orders"]] == theirs["orders"]
-    assert [[a["location"], a["holding"], a["busy"]] for a in ours["agents"]] == theirs["agents"]
-    assert {k: [t["content"], t["busy"], t["ready"]] for k, t in ours["tools"].items()} == theirs["tools"]
-    counts = [ours[name] for name in ("completed", "failed", "expired", "refused", "noops")]
-    assert counts == theirs["counts"]
-    assert ours["accomplished"] == theirs["done"][-128:]
+    actual, reference = game.scene(state, 0), naive.scene()
+    assert actual["timestep"] == reference["t"]
+    assert actual["timer"] == reference["timer"]
+    assert [[o["name"], -1 if o["remaining"] is None else o["remaining"]] for o in actual["orders"]] == reference[
+        "orders"
+    ]
+    assert [[a["location"], a["holding"], a["busy"]] for a in actual["agents"]] == reference["agents"]
+    assert {k: [t["content"], t["busy"], t["ready"]] for k, t in actual["tools"].items()} == reference["tools"]
+    counts = [actual[name] for name in ("completed", "failed", "expired", "refused", "noops")]
+    assert counts == reference["counts"]
+    assert actual["accomplished"] == reference["done"][-128:]
 
 
 @pytest.mark.parametrize("alpha", [1.0, 2.5, None])
@@ -91,13 +93,15 @@ def test_games_agree_with_the_naive_world(level, n_agents, alpha):
         compare(game, state, naive)
         for _ in range(90):
             commands = commands_of(rng, naive)
-            report, theirs = game.command(state, out, commands), naive.step(commands)
-            assert list(report.obeyed) == theirs["ok"], commands
-            assert list(report.feedback) == theirs["feedback"], commands
-            assert out.rewards[0].tolist() == [theirs["reward"]] * n_agents, commands
+            report, reference = game.command(state, out, commands), naive.step(commands)
+            assert list(report.obeyed) == reference["ok"], commands
+            assert list(report.feedback) == reference["feedback"], commands
+            assert out.rewards[0].tolist() == [reference["reward"]] * n_agents, commands
             order_events = game.order_events(out, 0)
-            assert [entry["order"] for entry in order_events["completed"]] == [name for _, name, _ in theirs["served"]]
-            assert order_events["drawn"] == theirs["drawn"]
+            assert [entry["order"] for entry in order_events["completed"]] == [
+                name for _, name, _ in reference["served"]
+            ]
+            assert order_events["drawn"] == reference["drawn"]
             compare(game, state, naive)
 
 

@@ -143,7 +143,7 @@ def test_every_order_is_accounted_for(cooked):
 
 def test_the_game_counts_the_same(cooked):
     for record in cooked[1][::5]:
-        scene = [moment.env.scene() for moment in replay(record)][-1]
+        scene = [state.env.scene() for state in replay(record)][-1]
         counted = {key: record["metrics"][key] for key in ("completed", "failed", "failing_steps")}
         assert counted == {
             "completed": scene["completed"],
@@ -166,16 +166,16 @@ def test_a_changed_order_is_found(cooked):
 
 
 def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked):
-    whole = play(tmp_path / "whole", "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
+    full = play(tmp_path / "whole", "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
     folder = tmp_path / "part"
     play(folder, "all=cook", levels="0", agents=[1], alphas=[1.0, 2.0])
     lines = (folder / "records.jsonl").read_bytes().splitlines(keepends=True)
     leave_killed(folder, lines[0] + lines[4] + lines[5][:-9])
     notes: list[str] = []
     plan = plan_evaluation("cuisineworld", ["all=cook"], levels="0", agents=[1], alphas=[1.0, 2.0])
-    assert evaluate(plan, folder, workers=1, make=Cook, note=notes.append) == whole
+    assert evaluate(plan, folder, workers=1, make=Cook, note=notes.append) == full
     assert any("2 of 6 episodes are there" in note for note in notes)
-    assert read_records(folder) == whole
+    assert read_records(folder) == full
 
 
 def test_several_processes_play_the_same(tmp_path):
@@ -198,7 +198,7 @@ def test_levels_are_named_in_several_ways(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "text"),
     [
         ({"levels": "level_33"}, "levels: unknown level 'level_33'; did you mean level_3"),
         ({"levels": "13"}, "unknown level 'level_13'"),
@@ -216,9 +216,9 @@ def test_levels_are_named_in_several_ways(tmp_path):
         ({"team": ["agent_3=cook", "all=idle"]}, "unknown seat 'agent_3'"),
     ],
 )
-def test_what_cannot_be_played_is_refused(options, words):
+def test_what_cannot_be_played_is_refused(options, text):
     team = options.pop("team", ["all=cook"])
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=text):
         plan_evaluation("cuisineworld", team, **options)
 
 
@@ -257,9 +257,9 @@ def test_scores_of_several_runs_have_intervals(cooked):
 
 def test_published_numbers_are_compared_over_what_was_played(cooked):
     result = score(cooked[1])
-    theirs = scoring.reference(result, 2)
-    assert theirs is not None and theirs.levels == ("level_0", "level_12") and theirs.alphas == (1.0, 3.0)
-    cos = theirs.cos("level_0")
+    other = scoring.reference(result, 2)
+    assert other is not None and other.levels == ("level_0", "level_12") and other.alphas == (1.0, 3.0)
+    cos = other.cos("level_0")
     assert cos is not None and cos.value == pytest.approx((18 / 54 + 18 / 18) / 2)
     assert scoring.reference(result, 1) is None  # the paper has no table of one agent
     assert any("computed over the same ones" in note for note in cos_tables.notes(result))
@@ -301,8 +301,8 @@ def test_published_conditions_are_those_that_were_played(cooked, switches, rows)
     else:
         assert [row[0].strip().removesuffix(", published") for row in table.rows[1:]] == rows
         assert [column.name for column in table.columns] == ["Team", "Tables", "alpha 1", "alpha 3", "CoS"]
-    whole = switches in ("", "demo_agents=2")
-    assert (scoring.reference(result, 2) is not None) == whole, "table 6 is of whole prompts"
+    full = switches in ("", "demo_agents=2")
+    assert (scoring.reference(result, 2) is not None) == full, "table 6 is of whole prompts"
 
 
 def test_published_conditions_add_up_to_the_printed_scores():
@@ -317,9 +317,9 @@ def test_a_sheet_has_the_curve_of_scores_by_number_of_agents(cooked):
     (table,), (chart,) = load_suite("cuisineworld").sheet({"both": cooked[1], "two": two})
     assert [column.name for column in table.columns] == ["Run", "1 agent", "2 agents"]
     assert [row[0] for row in table.rows] == ["both: all=cook", "two: all=cook"]
-    own = score(cooked[1]).tables
-    assert table.rows[0][1:] == (own[1].average(), own[2].average())
-    assert table.rows[1][1] is None and table.rows[1][2] == own[2].average()
+    result = score(cooked[1]).tables
+    assert table.rows[0][1:] == (result[1].average(), result[2].average())
+    assert table.rows[1][1] is None and table.rows[1][2] == result[2].average()
     assert chart.curve and chart.groups == ("1", "2")
 
 
@@ -382,8 +382,8 @@ def test_the_report_tells_what_became_of_the_orders(cooked):
 # ------------------------------------------------------------------------------------------- commands
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words], catch_exceptions=False)
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
 def test_the_command_plays_and_prints(tmp_path):
@@ -417,7 +417,7 @@ def test_the_command_plays_and_prints(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["cuisineworld", "--gamma", "2"], "No such option: --gamma"),
         (["cuisineworld", "--tasks", "a"], "No such option: --tasks"),
@@ -426,8 +426,8 @@ def test_the_command_plays_and_prints(tmp_path):
         (["cuisineworld", "--counting", "stpes"], "unknown counting 'stpes'"),
     ],
 )
-def test_the_command_refuses_in_one_line(tmp_path, words, message):
-    done = run("evaluate", *words, "--team", "all=random", "--out", tmp_path / "never")
+def test_the_command_refuses_in_one_line(tmp_path, text, message):
+    done = run("evaluate", *text, "--team", "all=random", "--out", tmp_path / "never")
     assert done.exit_code == 2 and message in done.output
     assert not (tmp_path / "never").exists()
 

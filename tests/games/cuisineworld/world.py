@@ -62,12 +62,12 @@ class Kitchen:
             if line.startswith("order "):
                 _, name, time = line.split()
                 orders.append({"name": name, "remaining": None if time == "-1" else int(time)})
-            elif found := AGENT.fullmatch(line):
-                agents[int(found[1])] = {"location": found[2], "holding": found[3], "busy": int(found[4] or 0)}
-            elif found := LINE.fullmatch(line):
-                content = [name.strip() for name in found[2].split(",") if name.strip()]
-                ready = bool(found[3]) or found[1].startswith(("chopboard", "storage"))
-                tools[found[1]] = {"content": content, "ready": ready, "busy": int(found[4] or 0)}
+            elif result := AGENT.fullmatch(line):
+                agents[int(result[1])] = {"location": result[2], "holding": result[3], "busy": int(result[4] or 0)}
+            elif result := LINE.fullmatch(line):
+                content = [name.strip() for name in result[2].split(",") if name.strip()]
+                ready = bool(result[3]) or result[1].startswith(("chopboard", "storage"))
+                tools[result[1]] = {"content": content, "ready": ready, "busy": int(result[4] or 0)}
             else:
                 raise ValueError(f"{line!r} is no line of a kitchen")
         return {"agents": agents, "tools": tools, "orders": orders}

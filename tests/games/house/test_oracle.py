@@ -54,18 +54,22 @@ def choose(rng: np.random.Generator, texts: list[str], mask: np.ndarray) -> int:
     """Draw an accepted action, more often one that brings the game forward, sometimes one that is refused."""
     legal = np.flatnonzero(mask)
     useful = [action for action in legal.tolist() if texts[action].startswith(FIRST)]
-    chance = rng.random()
-    if chance < 0.05:
+    draw = rng.random()
+    if draw < 0.05:
         return int(rng.integers(len(texts)))
-    return int(rng.choice(useful if useful and chance < 0.8 else legal))
+    return int(rng.choice(useful if useful and draw < 0.8 else legal))
 
 
 def shown(scene: dict[str, Any]) -> dict[str, Any]:
     """Return what a naive game knows of a scene, in its own form."""
     return {
-        "agents": [(tuple(own["at"]), own["hands"], own["running"][0] >= 0, own["spoke"]) for own in scene["agents"]],
-        "things": [(own["rel"], own["parent"]) for own in scene["things"] if own["rel"] != "none"],
-        "places": [(own["open"], own["free"]) for own in scene["places"] if own["kind"] not in ("none", "spot")],
+        "agents": [
+            (tuple(agent["at"]), agent["hands"], agent["running"][0] >= 0, agent["spoke"]) for agent in scene["agents"]
+        ],
+        "things": [(thing["rel"], thing["parent"]) for thing in scene["things"] if thing["rel"] != "none"],
+        "places": [
+            (place["open"], place["free"]) for place in scene["places"] if place["kind"] not in ("none", "spot")
+        ],
         "goals": scene["goals"],
         "known": scene["known"],
         "clock": (scene["tick"], scene["steps"], scene["paid"]),
@@ -74,9 +78,11 @@ def shown(scene: dict[str, Any]) -> dict[str, Any]:
 
 def naive_shown(naive: NaiveHouse) -> dict[str, Any]:
     return {
-        "agents": [(own["cell"], own["hands"], own["plan"] is not None, own["spoke"]) for own in naive.agents],
-        "things": [(own["rel"], own["parent"]) for own in naive.things if own["rel"] != "none"],
-        "places": [(own["open"], own["free"]) for own in naive.places if own["kind"] not in ("none", "spot")],
+        "agents": [
+            (agent["cell"], agent["hands"], agent["plan"] is not None, agent["spoke"]) for agent in naive.agents
+        ],
+        "things": [(thing["rel"], thing["parent"]) for thing in naive.things if thing["rel"] != "none"],
+        "places": [(place["open"], place["free"]) for place in naive.places if place["kind"] not in ("none", "spot")],
         "goals": naive.goals,
         "known": naive.known,
         "clock": (naive.tick, naive.steps, naive.best),
@@ -111,7 +117,7 @@ def test_whole_games_are_those_of_the_naive_one(name, seed):
         actions = [choose(rng, texts[seat], out.masks[0, seat]) for seat in range(game.n_agents)]
         game.step(state, np.array([actions], np.int32), out)
         scene = game.scene(state, 0)
-        naive, paid = played(naive, [own[action] for own, action in zip(texts, actions, strict=True)], scene)
+        naive, paid = played(naive, [text[action] for text, action in zip(texts, actions, strict=True)], scene)
         assert naive_shown(naive) == shown(scene)
         assert out.rewards[0].tolist() == [paid] * game.n_agents
         assert bool(out.terminated[0]) == naive.done()
@@ -133,8 +139,8 @@ def test_conflicts_and_deliveries_do_happen():
             one = choose(rng, texts[0], out.masks[0, 0])
             actions = [one if mask[one] else 0 for mask in out.masks[0]]  # all want the same
             game.step(state, np.array([actions], np.int32), out)
-            words = [own[action] for own, action in zip(texts, actions, strict=True)]
-            naive, gained = played(naive, words, game.scene(state, 0))
+            labels = [text[action] for text, action in zip(texts, actions, strict=True)]
+            naive, gained = played(naive, labels, game.scene(state, 0))
             conflicts, paid = max(conflicts, naive.conflicts), paid + gained
             if out.terminated[0]:
                 break
@@ -150,9 +156,9 @@ def test_a_batch_is_its_single_homes(name):
     for _ in range(25):
         actions = np.array([[rng.choice(np.flatnonzero(mask)) for mask in masks] for masks in out.masks], np.int32)
         game.step(batch, actions, out)
-        for i, (state, own) in enumerate(singles):
-            game.step(state, actions[i : i + 1], own)
+        for i, (state, entry) in enumerate(singles):
+            game.step(state, actions[i : i + 1], entry)
             for many, one in zip(batch, state, strict=True):
                 assert np.array_equal(many[i], one[0])
             for field in ("observations", "masks", "rewards", "terminated", "truncated", "events"):
-                assert np.array_equal(getattr(out, field)[i], getattr(own, field)[0]), field
+                assert np.array_equal(getattr(out, field)[i], getattr(entry, field)[0]), field

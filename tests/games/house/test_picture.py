@@ -29,16 +29,16 @@ def test_rooms_that_were_not_entered_are_shaded(env_id: str) -> None:
     game = load_game(env_id)
     state, _ = reach(game, 3, 6)
     scene = game.seen(state, 0, 0).scene
-    shown, whole = (
+    displayed, full = (
         sprites_of(known_picture(scene, ("Alice", "Bob"))),
         sprites_of(picture(game.scene(state, 0), ("A", "B"))),
     )
-    for (x, y), sprite in shown.items():
+    for (x, y), sprite in displayed.items():
         room = scene["grid"][y][x]
         dark = room != "#" and scene["rooms"][int(room)]["known"] == "none"
         assert (sprite == SHADED["none"]) == dark
-        assert not dark or whole[x, y] != sprite
-    assert SHADED["none"] in shown.values() and SHADED["none"] not in whole.values()
+        assert not dark or full[x, y] != sprite
+    assert SHADED["none"] in displayed.values() and SHADED["none"] not in full.values()
 
 
 def test_closed_containers_are_told_from_open_ones() -> None:

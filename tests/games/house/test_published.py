@@ -31,16 +31,17 @@ def test_averages_are_printed_ones_and_not_recomputed():
 
 def test_references_are_of_single_tasks():
     suite = registry.load_suite("transport")
-    scores = {own.name: own.scores for own in suite.references(suite.benchmark("full"))}
-    cots = next(own for name, own in scores.items() if name.startswith("CoTS GPT-4"))
-    assert {name: round(100 * own.value) for name, own in cots.items()} == {"stuff": 91, "food": 94}
+    scores = {reference.name: reference.scores for reference in suite.references(suite.benchmark("full"))}
+    cots = next(score for name, score in scores.items() if name.startswith("CoTS GPT-4"))
+    assert {name: round(100 * cot.value) for name, cot in cots.items()} == {"stuff": 91, "food": 94}
 
 
 def test_numbers_of_people_and_costs_of_plans_are_there():
-    told = published()
+    message = published()
     people = {
-        who: (told["housework"][f"{who} GPT-4 with a person"], *own.values()) for who, own in told["people"].items()
+        who: (message["housework"][f"{who} GPT-4 with a person"], *entry.values())
+        for who, entry in message["people"].items()
     }
     assert people == {"CoELA": (48, 5.7, 5.4, 6.0), "CoTS": (43, 6.3, 6.1, 6.4)}
-    assert told["plan_update"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
-    assert told["plan_update"]["CoTS"] == {"characters": 7923, "seconds": 26.8}
+    assert message["plan_update"]["ToT (DFS)"] == {"characters": 10568, "seconds": 32.4}
+    assert message["plan_update"]["CoTS"] == {"characters": 7923, "seconds": 26.8}

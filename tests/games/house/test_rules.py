@@ -27,15 +27,15 @@ FURNITURE = {"fridge": (1, 3), "coffee table": (3, 1), "dishwasher": (7, 3)}
 THINGS = {"apple 0": "coffee table", "pudding 1": "dishwasher"}
 
 
-def a_home(**given):
-    return Home(**{"furniture": FURNITURE, "things": THINGS, "opened": ("dishwasher",), **given})
+def a_home(**value):
+    return Home(**{"furniture": FURNITURE, "things": THINGS, "opened": ("dishwasher",), **value})
 
 
-def transport(**given):
+def transport(**value):
     things = {"apple 0": (3, 1), "banana 1": 0, "bowl 10": 0, "bread 2": (2, 2)}
     home = Home(
         **{"kind": "transport", "furniture": {"bed": (1, 1)}, "goal": "bed", "things": things, "wants": {"apple": 1}}
-        | given
+        | value
     )
     return home
 

@@ -111,8 +111,8 @@ class Home:
         nowhere = {"name": "apple", "role": "target", "rel": "none", "parent": 0, "in_view": True}
         scene["things"] = [dict(nowhere) for _ in range(self.sizes.things)]
         hands: list[list[Any]] = [[] for _ in agents]
-        for words, where in things.items():
-            name, _, number = words.rpartition(" ")
+        for phrase, where in things.items():
+            name, _, number = phrase.rpartition(" ")
             o = int(number)
             box = self.game.id == "Transport-v0" and ("basket" in name or name in ("bowl", "plate", "tray"))
             thing = {"name": name, "role": "container" if box else "target", "rel": "at", "in_view": True}
@@ -137,8 +137,8 @@ class Home:
             for p, place in enumerate(scene["places"]):
                 plain = place["kind"] in ("centre", "spot")
                 state = KnownPlace.OPEN if plain or place["open"] else KnownPlace.CLOSED
-                told = knows == "all" and place["kind"] != "none"
-                known["places"][p] = int(state if plain or told else KnownPlace.UNKNOWN)
+                message = knows == "all" and place["kind"] != "none"
+                known["places"][p] = int(state if plain or message else KnownPlace.UNKNOWN)
             for o, thing in enumerate(scene["things"]):
                 place = scene["places"][thing["parent"]]
                 seen = knows == "all" and thing["rel"] == "at" and (place["open"] or place["kind"] == "none")

@@ -17,20 +17,20 @@ def checked(tmp_path, text, par="none"):
 
 @pytest.mark.parametrize("floor", ["X", " "])  # stations in the wall, and around floor on which nobody can ever be
 def test_stations_that_nobody_can_use_are_named(tmp_path, floor):
-    found = checked(tmp_path, SEALED.format(floor))
-    assert found.values[0]["unreachable"] == ["onion dispenser at (7, 0)", "pot at (7, 2)"]
-    assert "pot at (7, 2): no player can stand beside it" in found.text
-    assert found.values[0]["proof"], "soup can be served all the same"
-    assert not found.ok
+    result = checked(tmp_path, SEALED.format(floor))
+    assert result.values[0]["unreachable"] == ["onion dispenser at (7, 0)", "pot at (7, 2)"]
+    assert "pot at (7, 2): no player can stand beside it" in result.text
+    assert result.values[0]["proof"], "soup can be served all the same"
+    assert not result.ok
 
 
 def test_stations_behind_gates_can_be_used(tmp_path):
-    found = checked(tmp_path, "grid: |\n  XXPXXXXX\n  X1  2G O\n  XDSXXXXX\n")
-    assert found.values[0]["unreachable"] == []
+    result = checked(tmp_path, "grid: |\n  XXPXXXXX\n  X1  2G O\n  XDSXXXXX\n")
+    assert result.values[0]["unreachable"] == []
 
 
 def test_a_check_without_a_proof_says_what_it_tried(tmp_path):
-    found = checked(tmp_path, "grid: |\n  XXPXX\n  O1  X\n  XXXXX\n  XXXXX\n  D2  S\n  XXXXX\n")
-    assert not found.ok
-    assert "every team of 1 to 2 players" in found.text
-    assert "tried the orders onion + onion + onion" in found.text
+    result = checked(tmp_path, "grid: |\n  XXPXX\n  O1  X\n  XXXXX\n  XXXXX\n  D2  S\n  XXXXX\n")
+    assert not result.ok
+    assert "every team of 1 to 2 players" in result.text
+    assert "tried the orders onion + onion + onion" in result.text

@@ -107,8 +107,8 @@ def test_the_team_is_paid_and_the_own_shaped_reward_is_in_the_infos():
     assert (film.rewards[2], film.sparse[2], film.shaped[2]) == ([20, 20], [0, 20], [3, 0])
     shaped = play(served, "1: . . I\n2: E S I", reward="shaped")
     assert shaped.rewards[2] == [23, 20]
-    own = play(served, "1: . . I\n2: E S I", reward="shaped", shaping={"potting": 0.5})
-    assert own.rewards[2] == [20.5, 20]
+    result = play(served, "1: . . I\n2: E S I", reward="shaped", shaping={"potting": 0.5})
+    assert result.rewards[2] == [20.5, 20]
 
 
 def potting_scene():

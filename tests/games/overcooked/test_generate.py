@@ -182,7 +182,7 @@ def test_written_layout_reads_back(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("value", "message"),
     [
         ({"potts": 2}, "potts.*pots"),
         ({"pots": 0}, "pots must be an integer from 1"),
@@ -198,9 +198,9 @@ def test_written_layout_reads_back(tmp_path) -> None:
         ({"count": 0}, "count must be"),
     ],
 )
-def test_impossible_wishes_are_refused(given: dict, message: str) -> None:
+def test_impossible_wishes_are_refused(value: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        read_wishes(given)
+        read_wishes(value)
 
 
 def test_no_room_is_said() -> None:

@@ -50,19 +50,19 @@ def test_policies_with_primitive_actions_play_beside_directives(tmp_path, monkey
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 
     def first_that_takes(asked: dict[str, Any]) -> str:
-        found = re.search(r"^(\d+)\. take", asked["messages"][-1]["content"], re.MULTILINE)
-        return json.dumps({"action": int(found[1]) if found else 1})
+        result = re.search(r"^(\d+)\. take", asked["messages"][-1]["content"], re.MULTILINE)
+        return json.dumps({"action": int(result[1]) if result else 1})
 
-    words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "6", "--no-report", "--workers", "1"]
+    labels = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "6", "--no-report", "--workers", "1"]
     with serving(first_that_takes) as server:
         team = ["--team", f"agent_0={LLM}", f"agent_1={mate}", "--out", str(tmp_path / "a"), "--base-url", server.url]
-        done = CliRunner().invoke(app, [*words, *team])
+        done = CliRunner().invoke(app, [*labels, *team])
     assert done.exit_code == 0, done.output
     records = [json.loads(line) for line in (tmp_path / "a" / "records.jsonl").read_text().splitlines()]
     for seat, record in enumerate(records):
         texts = [step["action_texts"] for step in record["steps"]]
-        assert any(own[seat].startswith("take") for own in texts)
-        assert {own[1 - seat] for own in texts} <= {"north", "south", "east", "west", "stay", "interact"}
+        assert any(entry[seat].startswith("take") for entry in texts)
+        assert {text[1 - seat] for text in texts} <= {"north", "south", "east", "west", "stay", "interact"}
 
 
 def test_compare_takes_options_of_the_environment(tmp_path) -> None:

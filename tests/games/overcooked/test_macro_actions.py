@@ -59,7 +59,7 @@ def possible(film: Film, player: int = 1) -> list[str]:
 
 def run(film: Film, *directives: str, steps: int = 1) -> Film:
     """Give each player a directive, then let them go on; those whose directive has ended wait."""
-    film.step([film.game.parse(words) for words in directives])
+    film.step([film.game.parse(directive) for directive in directives])
     for _ in range(steps - 1):
         rows = film.state.macro_state[0, :, Macro.ACTION]
         film.step([1 if row == NOTHING else 0 for row in rows])
@@ -102,7 +102,7 @@ def test_counters_named_by_the_layout_are_shared_and_numbered_apart() -> None:
 )
 def test_layouts_have_the_papers_number_of_counters(layout: str, counters: int) -> None:
     texts = Overcooked(layout, action_level="medium").action_texts()
-    assert sum(words.startswith("put on k") for words in texts) == counters
+    assert sum(message.startswith("put on k") for message in texts) == counters
 
 
 def test_a_pool_has_one_list_and_refuses_what_a_layout_lacks() -> None:
@@ -168,7 +168,7 @@ def test_judge_empty_hand_takes_what_it_reaches() -> None:
 
 def test_nearest_counter_is_the_only_one_to_put_things_down() -> None:
     film = directed(ROOM + "1 north holds dish")
-    assert [words for words in possible(film) if words.startswith("put")] == ["put on k1"]
+    assert [message for message in possible(film) if message.startswith("put")] == ["put on k1"]
     assert film.game.check(film.state, 0, 0, film.game.parse("put on k5"))[0] == "FARTHER"
 
 
@@ -278,8 +278,8 @@ def test_act_in_place_loading_ends_in_the_original_though_the_soup_is_not_ready(
 
 def test_past_directives_are_remembered_the_last_five() -> None:
     film = directed(ROOM)
-    for words in ("wait", "move away", "wait", "wait", "move away", "wait"):
-        film.step([film.game.parse(words), 1])
+    for message in ("wait", "move away", "wait", "wait", "move away", "wait"):
+        film.step([film.game.parse(message), 1])
     assert text.look(film.game.compiled, film.state, 0, 0)["history"] == [
         "move away",
         "wait",
@@ -550,10 +550,10 @@ def test_a_mixed_batch_plays_like_its_single_kitchens_from_snapshots_too() -> No
     for t in range(30, 60):
         running += int((state.macro_state[:, :, Macro.ACTION] != NOTHING).sum())
         game.step(state, actions[t], out)
-        for b, (one, shown) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], shown)
+        for b, (one, displayed) in enumerate(singles):
+            game.step(one, actions[t, b : b + 1], displayed)
             assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert (out.masks[b] == shown.masks[0]).all() and (out.events[b] == shown.events[0]).all()
+            assert (out.masks[b] == displayed.masks[0]).all() and (out.events[b] == displayed.events[0]).all()
     assert running
 
 

@@ -48,9 +48,9 @@ def moments(env, steps: int = 119, seed: int = 0):
 def compare(env, draw) -> None:
     for scene, observations in moments(env):
         for seat, seen in enumerate(observations):
-            wanted = draw(scene, seat)
-            assert seen.shape == wanted.shape
-            places = np.argwhere(seen != wanted)
+            expected = draw(scene, seat)
+            assert seen.shape == expected.shape
+            places = np.argwhere(seen != expected)
             assert not len(places), (scene, seat, places[:5].tolist())
 
 
@@ -110,11 +110,11 @@ def test_pool_of_layouts_of_different_size_shows_each_in_its_corner() -> None:
     for name in ("cramped_room", "asymmetric_advantages", "cramped_room"):
         observations, _ = env.reset(seed=3, options={"layout": name})
         (layout,) = [layout for layout in env.game.compiled.layouts if layout.name == name]
-        wanted = naive.lossless(layout.grid, env.scene(), 1, extended=False)
+        expected = naive.lossless(layout.grid, env.scene(), 1, extended=False)
         seen = observations["agent_1"]
         assert seen.shape == (9, 5, 26)
-        assert (seen[: layout.width, : layout.height] == wanted).all()
-        assert seen.sum() == wanted.sum()
+        assert (seen[: layout.width, : layout.height] == expected).all()
+        assert seen.sum() == expected.sum()
 
 
 @pytest.mark.parametrize("axes", AXES)
@@ -122,16 +122,16 @@ def test_pool_of_layouts_of_different_size_shows_each_in_its_corner() -> None:
 def test_size_pads_pictures_with_walls_and_changes_nothing_else(name: str, axes: str) -> None:
     plain, padded = make(name, axes=axes), make(name, axes=axes, size=[14, 11])
     height, width = plain.game.compiled.tables.terrain.shape[1:]
-    for (scene, own), (other, larger) in zip(moments(plain), moments(padded), strict=True):
+    for (scene, entry), (other, larger) in zip(moments(plain), moments(padded), strict=True):
         assert scene == other
         back = [1 + AXES[axes].index(axis) for axis in range(3)]
-        own, larger = own.transpose(0, *back), larger.transpose(0, *back)
+        entry, larger = entry.transpose(0, *back), larger.transpose(0, *back)
         assert larger.shape[1:3] == (14, 11)
-        assert (larger[:, :width, :height] == own).all()
+        assert (larger[:, :width, :height] == entry).all()
         outside = larger.astype(int)
         outside[:, :width, :height] = 0
         if scene["limit"] - scene["timestep"] >= 40:  # a channel says of every cell that little time is left
-            assert outside.sum() == len(own) * (14 * 11 - width * height) * (name == "locked"), "it has walls itself"
+            assert outside.sum() == len(entry) * (14 * 11 - width * height) * (name == "locked"), "it has walls itself"
 
 
 def test_pictures_of_procedural_pools_have_the_size_that_was_wished_for() -> None:
@@ -163,8 +163,8 @@ def test_batch_shows_what_single_environments_show(obs: str) -> None:
         actions = rng.integers(0, 6, (3, 2))
         seen = batch.step(actions)[0]
         for i, env in enumerate(singles):
-            own, *_ = env.step(dict(zip(env.agents, actions[i].tolist(), strict=True)))
-            assert (np.stack(list(own.values())) == seen[i]).all()
+            entry, *_ = env.step(dict(zip(env.agents, actions[i].tolist(), strict=True)))
+            assert (np.stack(list(entry.values())) == seen[i]).all()
 
 
 def test_masks_allow_interacts_that_change_something() -> None:

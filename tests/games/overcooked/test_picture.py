@@ -62,8 +62,8 @@ def test_ansi_of_any_orders():
 def test_rgb_array_keeps_its_size_and_shows_what_changes():
     film = open_world(WORLD)
     layout, scene = film.game.layouts[0], film.scene
-    shown = picture(layout, scene, NAMES)
-    pixels, tile = draw_rgb(shown), shown.tile
+    displayed = picture(layout, scene, NAMES)
+    pixels, tile = draw_rgb(displayed), displayed.tile
     assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
     for change, where in (
         ({"objects": []}, (0, 2)),
@@ -78,8 +78,8 @@ def test_rgb_array_keeps_its_size_and_shows_what_changes():
 
 def test_rgb_array_of_every_tile_size():
     film = open_world(WORLD)
-    shown = picture(film.game.layouts[0], film.scene, NAMES)
-    sizes = [draw_rgb(shown, tile).shape for tile in (24, 48, 96)]
+    displayed = picture(film.game.layouts[0], film.scene, NAMES)
+    sizes = [draw_rgb(displayed, tile).shape for tile in (24, 48, 96)]
     assert sizes[0] < sizes[1] < sizes[2]
     with pytest.raises(ValueError, match="tile_size must be an integer of at least 24 pixels, not 20"):
-        draw_rgb(shown, 20)
+        draw_rgb(displayed, 20)

@@ -110,7 +110,7 @@ def test_lies_on_counter():
 
 
 @pytest.mark.parametrize(
-    ("held", "dish_pots", "lying", "wanted"),
+    ("held", "dish_pots", "lying", "expected"),
     [
         (("none", "none"), 1, False, True),
         (("none", "none"), 0, False, False),
@@ -121,10 +121,10 @@ def test_lies_on_counter():
         (("none",), 1, False, True),
     ],
 )
-def test_is_dish_wanted(held, dish_pots, lying, wanted):
+def test_is_dish_wanted(held, dish_pots, lying, expected):
     terrain = np.array([[Terrain.COUNTER]], np.int32)
     cells = np.array([[thing("dish" if lying else "none")]], np.int32)
-    assert bool(rules.is_dish_wanted(dish_pots, hands(*held), cells, terrain)) is wanted
+    assert bool(rules.is_dish_wanted(dish_pots, hands(*held), cells, terrain)) is expected
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ HANDS = ("none", "onion", "tomato", "dish", "soup")
     ],
 )
 def test_can_interact(kind, cell, answering):
-    found = [held for held in HANDS if rules.can_interact(thing(held), cell, int(Terrain[kind.upper()]), TIMES, 1, 0)]
-    assert found == list(answering)
+    results = [held for held in HANDS if rules.can_interact(thing(held), cell, int(Terrain[kind.upper()]), TIMES, 1, 0)]
+    assert results == list(answering)
 
 
 @pytest.mark.parametrize(("pot", "answering"), [(NONE, False), (HALF, True), (WAITING, True), (COOKING, False)])

@@ -163,7 +163,7 @@ def test_the_public_format(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("addition", "found"),
+    ("addition", "result"),
     [
         ('"cook_time": 5, "delivery_reward": 7,', {"values": (7, 7), "cook_times": (5, 5)}),
         ('"onion_value": 21, "tomato_value": 13,', {"values": (63, 34)}),
@@ -172,16 +172,16 @@ def test_the_public_format(tmp_path):
         ('"order_bonus": 5, "num_items_for_soup": 2, "start_order_list": None,', {"order_bonus": 5}),
     ],
 )
-def test_values_and_times_of_the_public_format(tmp_path, addition, found):
+def test_values_and_times_of_the_public_format(tmp_path, addition, result):
     layout = public(tmp_path, PUBLIC.replace('"rew_shaping', addition + ' "rew_shaping'))
-    for name, expected in found.items():
+    for name, expected in result.items():
         value = getattr(layout, name)
         assert (value if name == "order_bonus" else (value[3, 0], value[1, 1])) == expected
 
 
 def test_shaped_rewards_of_the_public_format(tmp_path):
-    given = '{"PLACEMENT_IN_POT_REW": 1, "SOUP_PICKUP_REWARD": 2, "POT_DISTANCE_REW": 0}'
-    assert public(tmp_path, PUBLIC.replace("None", given)).shaping == {"potting": 1, "dish": 0, "soup": 2}
+    value = '{"PLACEMENT_IN_POT_REW": 1, "SOUP_PICKUP_REWARD": 2, "POT_DISTANCE_REW": 0}'
+    assert public(tmp_path, PUBLIC.replace("None", value)).shaping == {"potting": 1, "dish": 0, "soup": 2}
 
 
 def test_a_file_of_2019_orders_any_soup(tmp_path):

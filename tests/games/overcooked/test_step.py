@@ -63,18 +63,18 @@ class Pair:
         texts = [self.game.action_texts()[action] for action in actions]
         news = self.naive.step(texts)
         self.game.step(self.state, np.array([actions], np.int32), self.out)
-        told = f"{texts} led to {self.game.scene(self.state, 0)}"
+        message = f"{texts} led to {self.game.scene(self.state, 0)}"
         events = [sorted(event["events"]) if event else [] for event in self.game.events(self.out, 0)]
-        assert events == [sorted(names) for names in news["events"]], told
-        assert self.out.sparse[0].tolist() == news["sparse"], told
-        assert self.out.shaped[0].tolist() == news["shaped"], told
-        assert self.out.rewards[0].tolist() == [sum(news["sparse"])] * len(actions), told
-        assert (self.out.events[0, :, EventColumn.REASON] == 0).tolist() == news["done"], told
-        self.compare(told)
+        assert events == [sorted(names) for names in news["events"]], message
+        assert self.out.sparse[0].tolist() == news["sparse"], message
+        assert self.out.shaped[0].tolist() == news["shaped"], message
+        assert self.out.rewards[0].tolist() == [sum(news["sparse"])] * len(actions), message
+        assert (self.out.events[0, :, EventColumn.REASON] == 0).tolist() == news["done"], message
+        self.compare(message)
 
-    def compare(self, told: str | None) -> None:
-        ours = {key: value for key, value in self.game.scene(self.state, 0).items() if key not in UNTOLD}
-        assert ours == self.naive.scene(), told
+    def compare(self, notice: str | None) -> None:
+        actual = {key: value for key, value in self.game.scene(self.state, 0).items() if key not in UNTOLD}
+        assert actual == self.naive.scene(), notice
 
 
 def some_thing(rng: random.Random) -> dict[str, Any]:

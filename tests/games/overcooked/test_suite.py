@@ -53,7 +53,7 @@ def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
     for record in usual:
         numbers = record["metrics"]
         assert numbers["score"] == sum(step["rewards"][0] for step in record["steps"]) == 20 * numbers["soups"]
-        assert all(own > 0 for own in numbers["shaped"])
+        assert all(entry > 0 for entry in numbers["shaped"])
 
 
 def test_a_record_without_payments_is_refused() -> None:
@@ -109,7 +109,7 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         ({"layouts": "cramped"}, "did you mean cramped_room"),
         ({"episodes": 0}, "episodes must be an integer of at least 1"),
@@ -120,9 +120,9 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
         ({"options": {"players": 3}, "team": ["agent_0=greedy"]}, "has 3 seats"),
     ],
 )
-def test_mistakes_are_told_before_anything_is_played(words: dict[str, Any], message: str) -> None:
+def test_mistakes_are_told_before_anything_is_played(text: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        plan_evaluation("overcooked", **{"team": ["all=greedy"], **words})
+        plan_evaluation("overcooked", **{"team": ["all=greedy"], **text})
 
 
 def test_two_layouts_of_one_name_are_refused(tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_layouts_that_are_no_layouts_are_refused(tmp_path: Path) -> None:
 
 
 def test_published_numbers_are_the_printed_ones() -> None:
-    theirs = scoring.published()
-    assert theirs.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
-    assert theirs.self_play["LLM-Co"]["locked"] == [220, None]
-    assert "asymmetric_advantages" not in theirs.self_play["LLM-Co"], "it played the wider map"
-    assert theirs.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
+    reference = scoring.published()
+    assert reference.self_play["PBT"]["coordination_ring"] == [173.8, 18.27]
+    assert reference.self_play["LLM-Co"]["locked"] == [220, None]
+    assert "asymmetric_advantages" not in reference.self_play["LLM-Co"], "it played the wider map"
+    assert reference.with_human_proxy["PPO_BC"][0]["asymmetric_advantages"] == [72.6, 19.44]
 
 
 def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usual: list[dict[str, Any]]) -> None:
@@ -191,6 +191,6 @@ def test_table_2_of_the_paper_stands_beside_teams_with_a_stand_in_for_people(usu
 def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     switches: str, name: str, score: float
 ) -> None:
-    theirs = scoring.published().beside([f"llm:m{switches}"] * 2, "locked")
-    assert theirs[f"LLM-Co {name} helper"] == (score, None)
+    reference = scoring.published().beside([f"llm:m{switches}"] * 2, "locked")
+    assert reference[f"LLM-Co {name} helper"] == (score, None)
     assert not any("helper" in agent for agent in scoring.published().beside(["greedy"] * 2, "locked"))

@@ -60,7 +60,7 @@ def test_primitive_actions_have_a_description_without_menu() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("message", "meant"),
     [
         ("put in c0", "put in c0"),
         ("Place onion in c0.", "put in c0"),
@@ -73,18 +73,18 @@ def test_primitive_actions_have_a_description_without_menu() -> None:
         ("Move away", "move away"),
     ],
 )
-def test_directives_are_read_in_many_words(words: str, meant: str) -> None:
+def test_directives_are_read_in_many_words(message: str, meant: str) -> None:
     game = open_world(WORLD, action_level="medium").game
-    assert game.action_texts()[game.parse(words)] == meant
+    assert game.action_texts()[game.parse(message)] == meant
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [("dance", "F_NO_DIRECTIVE"), ("put in c7", "F_NO_DIRECTIVE"), ("open c0", "F_WRONG_OBJECT")]
+    ("message", "code"), [("dance", "F_NO_DIRECTIVE"), ("put in c7", "F_NO_DIRECTIVE"), ("open c0", "F_WRONG_OBJECT")]
 )
-def test_unreadable_directives_say_what_would_help(words: str, code: str) -> None:
+def test_unreadable_directives_say_what_would_help(message: str, code: str) -> None:
     game = open_world(WORLD, action_level="medium").game
     with pytest.raises(text.ActionError) as caught:
-        game.parse(words)
+        game.parse(message)
     assert caught.value.code == code
 
 
@@ -97,17 +97,17 @@ def test_of_an_answer_the_last_action_counts() -> None:
 def test_every_text_is_read_as_itself() -> None:
     for layout in ("locked", "forced_coordination"):
         game = Overcooked(layout, action_level="medium")
-        assert [game.parse(words) for words in game.action_texts()] == list(range(game.n_actions))
+        assert [game.parse(action_text) for action_text in game.action_texts()] == list(range(game.n_actions))
 
 
 def test_refusals_name_object_and_hand() -> None:
     film = open_world(WORLD, action_level="medium")
-    for words, code, message in (
+    for phrase, code, message in (
         ("deliver at d0", "WRONG_ITEM", "Alice holds an onion, which does not go there."),
         ("put in c1", "REFUSES", "c1 takes nothing right now: it is full, cooking or done."),
         ("open g0", "HANDS_FULL", "Alice holds an onion; that needs an empty hand."),
     ):
-        assert film.game.check(film.state, 0, 0, film.game.parse(words)) == (code, message)
+        assert film.game.check(film.state, 0, 0, film.game.parse(phrase)) == (code, message)
 
 
 def test_events_are_named_by_what_was_done() -> None:
@@ -122,7 +122,7 @@ def test_events_are_named_by_what_was_done() -> None:
 def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_who_asks() -> None:
     game = Overcooked("locked", action_level="medium")
     manual = game.manual(seat=1)
-    for words in (
+    for message in (
         "You are Bob",
         "3 onions pay 20",
         "cooks for 20 steps",
@@ -130,7 +130,7 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
         "g0 (3, 3)",
         "in 400 steps",
     ):
-        assert words in manual
+        assert message in manual
     assert "Interact with an empty hand to start it" in Overcooked(dynamics="explicit", action_level="medium").manual()
     assert "alone" in Overcooked(players=1, action_level="medium").manual()
     assert "Action:" not in manual and "Answer" not in manual
@@ -145,7 +145,7 @@ def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> No
     assert lines[1:4] == ["Alice is 1 at (2, 1), facing north. You are 2 at (4, 2), facing east.", "Map:", "kkckkckk"]
     assert lines[4:6] == ["o 1    o", "k   2  k"]
     manual = Overcooked("locked").manual(seat=1)
-    for words in (
+    for message in (
         "You are Bob",
         "3 onions pay 20",
         "cooks for 20 steps",
@@ -154,7 +154,7 @@ def test_primitive_actions_have_a_map_positions_and_a_manual_with_orders() -> No
         "c pots",
         "Blank cells are floor",
     ):
-        assert words in manual
+        assert message in manual
     assert "directive" not in manual
 
 

@@ -75,8 +75,8 @@ ODD_KITCHENS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 
 def odd_kitchen(name: str, **options: Any) -> Overcooked:
     """Compile one of ``ODD_KITCHENS``, with further options."""
-    layout, own = ODD_KITCHENS[name]
-    return game_of({"name": name, **layout}, **{**own, **options})
+    layout, entry = ODD_KITCHENS[name]
+    return game_of({"name": name, **layout}, **{**entry, **options})
 
 
 @lru_cache(maxsize=256)
@@ -121,14 +121,14 @@ def scene_of(grid: list[str], facts: list[str]) -> dict[str, Any]:
     players: list[dict[str, Any]] = [{"facing": "north", "holding": None} for _ in range(count)]
     scene: dict[str, Any] = {"players": players, "objects": [], "gates": []}
     for fact in facts:
-        if found := PLAYER.fullmatch(fact):
-            players[int(found[1]) - 1] |= {"facing": found[2], "holding": thing_of(found[3])}
-        elif found := GATE.fullmatch(fact):
-            place = [int(found[1]), int(found[2])]
-            scene["gates"].append({"position": place, "open": True, "counter": int(found[3] or 0)})
-        elif found := PLACE.fullmatch(fact):
-            x, y = int(found[1]), int(found[2])
-            thing = in_pot(found[3]) if grid[y][x] == "P" else thing_of(found[3])
+        if result := PLAYER.fullmatch(fact):
+            players[int(result[1]) - 1] |= {"facing": result[2], "holding": thing_of(result[3])}
+        elif result := GATE.fullmatch(fact):
+            place = [int(result[1]), int(result[2])]
+            scene["gates"].append({"position": place, "open": True, "counter": int(result[3] or 0)})
+        elif result := PLACE.fullmatch(fact):
+            x, y = int(result[1]), int(result[2])
+            thing = in_pot(result[3]) if grid[y][x] == "P" else thing_of(result[3])
             scene["objects"].append({"position": [x, y], **(thing or {})})
         else:
             raise ValueError(f"cannot read {fact!r}")

@@ -11,9 +11,9 @@ from collab_overcooked.games.rooms.engine.constants import FREE, NOTHING, Clock,
 from collab_overcooked.kernels.rng import seed_states
 
 
-def arrays(moment):
-    state = moment.state
-    return state.players[0], state.generators[0], state.clock[0], moment.game.compiled.tables
+def arrays(snapshot):
+    state = snapshot.state
+    return state.players[0], state.generators[0], state.clock[0], snapshot.game.compiled.tables
 
 
 # ------------------------------------------------------------------------------------------- rooms and doors
@@ -45,20 +45,20 @@ def test_generator_in_a_room():
     ],
 )
 def test_why_refused(room, word, reason):
-    moment = Moment("capture", f"{room}: 0")
-    code, words = moment.game.check(moment.state, 0, 0, moment.action(word))
-    assert code == reason and words
-    assert moment.out.masks[0, 0, moment.action(word)] == (reason == "OK")
-    moment.play(f"{word} | -")
-    assert moment.events[0]["reason"] == reason
+    snapshot = Moment("capture", f"{room}: 0")
+    code, text = snapshot.game.check(snapshot.state, 0, 0, snapshot.action(word))
+    assert code == reason and text
+    assert snapshot.out.masks[0, 0, snapshot.action(word)] == (reason == "OK")
+    snapshot.play(f"{word} | -")
+    assert snapshot.events[0]["reason"] == reason
     if reason != "OK":
-        assert moment.scene["players"][0]["room"] == room and moment.events[0]["event"] == "stayed"
+        assert snapshot.scene["players"][0]["room"] == room and snapshot.events[0]["event"] == "stayed"
 
 
 def test_who_was_caught_can_only_stay():
-    moment = Moment("escape", "1: 0x\n2: 1\n5: adversary", loss="all")
-    assert moment.out.masks[0, 0].tolist() == [1] + [0] * 9
-    assert moment.game.check(moment.state, 0, 0, 2)[0] == "OUT_OF_GAME"
+    snapshot = Moment("escape", "1: 0x\n2: 1\n5: adversary", loss="all")
+    assert snapshot.out.masks[0, 0].tolist() == [1] + [0] * 9
+    assert snapshot.game.check(snapshot.state, 0, 0, 2)[0] == "OUT_OF_GAME"
 
 
 def test_count_ways_follow_the_list_and_the_doors():
@@ -70,10 +70,10 @@ def test_count_ways_follow_the_list_and_the_doors():
 
 
 def test_judge_action_agrees_with_why_refused():
-    for moment in (Moment("capture", "5: 0"), Moment("escape", "1: 0\n2: 1x", loss="all")):
-        players, generators, _, tables = arrays(moment)
+    for state in (Moment("capture", "5: 0"), Moment("escape", "1: 0\n2: 1x", loss="all")):
+        players, generators, _, tables = arrays(state)
         for player in players:
-            for action in range(moment.game.n_actions):
+            for action in range(state.game.n_actions):
                 reason = rules.why_refused(action, player, generators, 0, tables.passages, tables.rooms)
                 assert rules.judge_action(action, player, generators, 0, tables) == reason
 
@@ -82,17 +82,17 @@ def test_judge_action_agrees_with_why_refused():
 
 
 def test_interrupt_repairs_when_nobody_goes_on():
-    moment = Moment("escape", "1: 0 generator 1\n3: 1 generator 1\n7: adversary")
-    assert moment.play("fix | -").repairs == [2, 0]
-    assert moment.play("- | fix").repairs == [2, 1]  # what is repaired stays so
+    state = Moment("escape", "1: 0 generator 1\n3: 1 generator 1\n7: adversary")
+    assert state.play("fix | -").repairs == [2, 0]
+    assert state.play("- | fix").repairs == [2, 1]  # what is repaired stays so
 
 
 def test_interrupt_repairs_spares_what_another_player_goes_on_with():
-    moment = Moment("escape", "1: 0 1 generator 1\n7: adversary", fixes=4)
-    assert moment.play("fix | 2").repairs == [2, 0]
-    moment = Moment("escape", "1: 0 1 generator 2 by 0\n7: adversary", fixes=4, fix_by="player")
-    assert moment.play("6 | fix").repairs == [1, 0]
-    assert moment.scene["generators"][0]["fixer"] == 1
+    state = Moment("escape", "1: 0 1 generator 1\n7: adversary", fixes=4)
+    assert state.play("fix | 2").repairs == [2, 0]
+    state = Moment("escape", "1: 0 1 generator 2 by 0\n7: adversary", fixes=4, fix_by="player")
+    assert state.play("6 | fix").repairs == [1, 0]
+    assert state.scene["generators"][0]["fixer"] == 1
 
 
 def test_fix_counts_everybody_or_the_one_who_began():
@@ -115,17 +115,17 @@ def test_is_repaired_when_all_generators_are():
 
 
 def test_act_toggles_doors_and_two_presses_cancel():
-    moment = Moment("capture", "5: 0 1\n2: adversary")
-    assert moment.play("press | -").scene["doors"] == {"1-2": True, "4-5": True}
-    assert moment.events[0]["label"] == "pressed the button of door 1-2"
-    assert moment.play("press | press").scene["doors"]["1-2"] is True
+    state = Moment("capture", "5: 0 1\n2: adversary")
+    assert state.play("press | -").scene["doors"] == {"1-2": True, "4-5": True}
+    assert state.events[0]["label"] == "pressed the button of door 1-2"
+    assert state.play("press | press").scene["doors"]["1-2"] is True
 
 
 def test_act_moves_by_the_doors_of_the_turns_start():
-    moment = Moment("capture", "7: 0\n4: 1\n1: adversary")
-    assert moment.play("press | 5").rooms[:2] == [7, 5]
-    assert not moment.scene["doors"]["4-5"]
-    assert moment.play("press | 4").rooms[:2] == [7, 5]  # it opens for the next turn
+    state = Moment("capture", "7: 0\n4: 1\n1: adversary")
+    assert state.play("press | 5").rooms[:2] == [7, 5]
+    assert not state.scene["doors"]["4-5"]
+    assert state.play("press | 4").rooms[:2] == [7, 5]  # it opens for the next turn
 
 
 def test_act_says_of_the_first_of_two_only_that_it_worked():
@@ -207,25 +207,25 @@ def test_step_towards_takes_the_first_shortest_way():
     ],
 )
 def test_notice(text, target):
-    moment = Moment("escape", text, loss="all")
-    players, _, clock, tables = arrays(moment)
+    state = Moment("escape", text, loss="all")
+    players, _, clock, tables = arrays(state)
     rules.notice(players, clock, tables)
-    assert moment.scene["adversary"]["target"] == target
+    assert state.scene["adversary"]["target"] == target
     near = {"1", "5", "7"} if "6: adversary" in text else {"6", "8"}
-    assert [player["seen"] for player in moment.scene["players"]] == [
-        player["active"] and player["room"] in near for player in moment.scene["players"]
+    assert [player["seen"] for player in state.scene["players"]] == [
+        player["active"] and player["room"] in near for player in state.scene["players"]
     ]
 
 
 def test_notice_by_the_text_of_2023_is_of_the_closest():
-    moment = Moment("escape", "1: 0\n3: 1\n5: adversary", adversary="closest")
-    assert moment.scene["adversary"]["target"] == 0
+    state = Moment("escape", "1: 0\n3: 1\n5: adversary", adversary="closest")
+    assert state.scene["adversary"]["target"] == 0
     assert Moment("escape", "1: 0\n3: 1\n4: adversary", adversary="closest").scene["adversary"]["target"] == 1
 
 
 def test_chase_goes_where_the_target_was():
-    moment = Moment("escape", "1: 0\n3: 1\n6: adversary").play("2 | -")
-    assert moment.rooms == [2, 3, 1] and moment.scene["outcome"] == "running"
+    state = Moment("escape", "1: 0\n3: 1\n6: adversary").play("2 | -")
+    assert state.rooms == [2, 3, 1] and state.scene["outcome"] == "running"
     assert Moment("escape", "1: 0\n3: 1\n6: adversary").play("- | -").scene["outcome"] == "lost"
 
 
@@ -237,14 +237,14 @@ def test_chase_goes_where_the_target_was():
     [("never", 5, False), ("later", 0, False), ("later", 1, True), ("always", 0, True)],
 )
 def test_is_caught_on_the_way(exchange, turn, caught):
-    moment = Moment("capture", f"3: 0\n8: 1\n2: adversary\nturn {turn}", catch_on_exchange=exchange).play("2 | -")
-    assert moment.rooms == [2, 8, 3]  # the closed door leaves one way
-    assert (moment.scene["outcome"] == "success") == caught == moment.events[0]["caught"]
+    state = Moment("capture", f"3: 0\n8: 1\n2: adversary\nturn {turn}", catch_on_exchange=exchange).play("2 | -")
+    assert state.rooms == [2, 8, 3]  # the closed door leaves one way
+    assert (state.scene["outcome"] == "success") == caught == state.events[0]["caught"]
 
 
 def test_judge_capture_takes_one_player():
-    moment = Moment("capture", "2: 0\n4: 1\n3: adversary").play("3 | -")
-    assert moment.scene["outcome"] == "running"
+    state = Moment("capture", "2: 0\n4: 1\n3: adversary").play("3 | -")
+    assert state.scene["outcome"] == "running"
     assert Moment("capture", "2: 0\n4: 1\n3: adversary").play("- | -").scene["outcome"] == "success"
 
 
@@ -266,9 +266,9 @@ def test_judge_escape_by_any_and_by_all():
     ],
 )
 def test_judge_escape_at_the_exit(text, turn, outcome):
-    moment = Moment("escape", text).play(turn)
-    assert moment.scene["outcome"] == outcome.name.lower()
-    assert moment.events[0]["escaped"] == (outcome == Outcome.SUCCESS)
+    state = Moment("escape", text).play(turn)
+    assert state.scene["outcome"] == outcome.name.lower()
+    assert state.events[0]["escaped"] == (outcome == Outcome.SUCCESS)
 
 
 def test_team_reward_is_the_same_for_all():
@@ -281,6 +281,6 @@ def test_team_reward_is_the_same_for_all():
 
 
 def test_shaped_reward_is_half_a_point_for_a_repaired_generator():
-    moment = Moment("escape", "1: 0 generator 1\n3: 1\n7: adversary").play("fix | fix")
-    assert moment.out.shaped.tolist() == [[0.5, 0.5]] and not moment.out.rewards.any()
-    assert not moment.play("fix | -").out.shaped.any()
+    state = Moment("escape", "1: 0 generator 1\n3: 1\n7: adversary").play("fix | fix")
+    assert state.out.shaped.tolist() == [[0.5, 0.5]] and not state.out.rewards.any()
+    assert not state.play("fix | -").out.shaped.any()

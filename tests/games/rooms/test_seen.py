@@ -12,9 +12,9 @@ from collab_overcooked.games.rooms.engine.constants import Clock, Generator, Pla
 from collab_overcooked.policies.search.simulator import Simulator
 
 
-def shown(moment, seat=0):
+def shown(snapshot, seat=0):
     """Everything that a seat gets to know, as bytes."""
-    game, state, out = moment.game, moment.state, moment.out
+    game, state, out = snapshot.game, snapshot.state, snapshot.out
     game.observe(state, out)
     view = game.seen(state, 0, seat)
     fork = Simulator(game, state, seat).fork(8, 5)
@@ -23,9 +23,9 @@ def shown(moment, seat=0):
     return "".join(parts).encode() + b"".join(array.tobytes() for array in arrays)
 
 
-def hide_and_change(moment, kind):
+def hide_and_change(snapshot, kind):
     """Change what is out of sight of player 0."""
-    players, clock = moment.state.players[0], moment.state.clock[0]
+    players, clock = snapshot.state.players[0], snapshot.state.clock[0]
     if kind == "partner":
         players[1, [Player.ROOM, Player.BEFORE]] = 4, 3
         players[1, [Player.FIXING, Player.SEEN]] = 1, 1
@@ -34,51 +34,51 @@ def hide_and_change(moment, kind):
     elif kind == "door":
         clock[Clock.DOORS] ^= 1
     elif kind == "repairs":
-        moment.state.generators[0, 1, [Generator.PROGRESS, Generator.FIXER]] = 1, 1
+        snapshot.state.generators[0, 1, [Generator.PROGRESS, Generator.FIXER]] = 1, 1
     else:
-        moment.state.sightings[0, 1], moment.state.known_doors[0, 1] = 2, 0
+        snapshot.state.sightings[0, 1], snapshot.state.known_doors[0, 1] = 2, 0
 
 
 @pytest.mark.parametrize("kind", ["partner", "adversary", "door", "repairs", "memory of the partner"])
 def test_nothing_out_of_sight_is_shown(kind):
     start = "1: 0\n2: 1\n3: adversary"
-    moments = [Moment("escape", start, sight="room", loss="all", preset="paper2023") for _ in range(2)]
-    for moment in moments:
-        moment.play("- | 3", "- | -")  # 0 stays; 1 is gone
-        moment.state.players[0, 1, Player.ROOM] = 3
-        moment.state.clock[0, Clock.ADVERSARY] = 6
-    before = shown(moments[0])
-    assert shown(moments[1]) == before
-    hide_and_change(moments[1], kind)
-    assert shown(moments[1]) == before
-    moments[1].state.players[0, 0, Player.ROOM] = 5  # what it does know is shown
-    assert shown(moments[1]) != before
+    states = [Moment("escape", start, sight="room", loss="all", preset="paper2023") for _ in range(2)]
+    for snapshot in states:
+        snapshot.play("- | 3", "- | -")  # 0 stays; 1 is gone
+        snapshot.state.players[0, 1, Player.ROOM] = 3
+        snapshot.state.clock[0, Clock.ADVERSARY] = 6
+    before = shown(states[0])
+    assert shown(states[1]) == before
+    hide_and_change(states[1], kind)
+    assert shown(states[1]) == before
+    states[1].state.players[0, 0, Player.ROOM] = 5  # what it does know is shown
+    assert shown(states[1]) != before
 
 
 def test_memory_says_where_and_when_somebody_was_seen():
-    moment = Moment("capture", "1: 0\n6: 1\n8: adversary", sight="room")
-    moment.play("- | 7", "- | -")
-    words = moment.game.describe(moment.state, 0, 0)
-    assert "agent_1 is out of sight; last seen 2 turns ago in room 6." in words
-    seen = moment.game.seat_scene(moment.scene, 0)
+    snapshot = Moment("capture", "1: 0\n6: 1\n8: adversary", sight="room")
+    snapshot.play("- | 7", "- | -")
+    text = snapshot.game.describe(snapshot.state, 0, 0)
+    assert "agent_1 is out of sight; last seen 2 turns ago in room 6." in text
+    seen = snapshot.game.seat_scene(snapshot.scene, 0)
     assert seen["players"][1]["seen_ago"] == 2 and "known" not in seen
 
 
 def test_a_scene_brings_its_memory_along():
-    moment = Moment("escape", sight="room").play("6 | 3", "- | -")
-    state, out = moment.game.alloc(1)
-    moment.game.reset(state, out, np.ones(1, np.bool_), {"state": moment.scene})
-    assert moment.game.scene(state, 0) == moment.scene
-    np.testing.assert_array_equal(out.observations, moment.out.observations)
+    snapshot = Moment("escape", sight="room").play("6 | 3", "- | -")
+    state, out = snapshot.game.alloc(1)
+    snapshot.game.reset(state, out, np.ones(1, np.bool_), {"state": snapshot.scene})
+    assert snapshot.game.scene(state, 0) == snapshot.scene
+    np.testing.assert_array_equal(out.observations, snapshot.out.observations)
     with pytest.raises(ValueError, match="known"):
-        moment.game.reset(
-            state, out, np.ones(1, np.bool_), {"state": moment.scene | {"known": moment.scene["known"][:1]}}
+        snapshot.game.reset(
+            state, out, np.ones(1, np.bool_), {"state": snapshot.scene | {"known": snapshot.scene["known"][:1]}}
         )
 
 
 def test_beliefs_keep_to_what_is_in_sight_and_within_reach():
-    moment = Moment("escape", "1: 0\n2: 1\n5: adversary", sight="room", loss="all").play("- | 3", "- | -")
-    fork = Simulator(moment.game, moment.state, 0).fork(200, 1)
+    snapshot = Moment("escape", "1: 0\n2: 1\n5: adversary", sight="room", loss="all").play("- | 3", "- | -")
+    fork = Simulator(snapshot.game, snapshot.state, 0).fork(200, 1)
     partners = set(fork.state.players[:, 1, Player.ROOM].tolist())
     assert partners <= {2, 3} and len(partners) > 1  # rooms 3 and 4: two passages from room 2, out of sight
     assert not set(fork.state.clock[:, Clock.ADVERSARY].tolist()) & {0, 1, 5}

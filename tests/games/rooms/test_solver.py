@@ -20,9 +20,9 @@ def test_capture_takes_three_turns_and_two_with_the_door_open():
 
 
 def test_all_placements_of_the_capture_take_five_turns_at_most_or_for_ever():
-    found = solve(CollabCapture(catch_on_exchange="always").compiled, everywhere=True)
-    counts = Counter(found.turns.tolist())
-    assert len(found.keys) == 2304 and counts[np.inf] == 28
+    result = solve(CollabCapture(catch_on_exchange="always").compiled, everywhere=True)
+    counts = Counter(result.turns.tolist())
+    assert len(result.keys) == 2304 and counts[np.inf] == 28
     assert set(counts) - {np.inf} == {1.0, 2.0, 3.0, 4.0, 5.0}
 
 
@@ -31,9 +31,9 @@ def test_all_placements_of_the_capture_take_five_turns_at_most_or_for_ever():
 )
 def test_escape_within_some_turns(level, within):
     game = CollabEscape(map=level)
-    found = solve(game.compiled)
-    start = found.index(start_of(game.compiled))
-    np.testing.assert_allclose(found.success_within(8)[5:, start], within, atol=1e-6)
+    result = solve(game.compiled)
+    start = result.index(start_of(game.compiled))
+    np.testing.assert_allclose(result.success_within(8)[5:, start], within, atol=1e-6)
 
 
 # ------------------------------------------------------------------------------------------- by brute force
@@ -61,26 +61,26 @@ def brute_force(first, worst=False):
     for naive in queue:
         if naive.key() in after:
             continue
-        found = after[naive.key()] = []
+        results = after[naive.key()] = []
         for joint in naive.joint():
             ends = naive.after(joint, worst)
-            found.append([each.key() if each.outcome == "running" else each.outcome for each in ends])
-            queue += [each for each in ends if each.outcome == "running" and each.key() not in after]
+            results.append([end.key() if end.outcome == "running" else end.outcome for end in ends])
+            queue += [part for part in ends if part.outcome == "running" and part.key() not in after]
 
     def expected(values, ends, bad):
         return bad(values[end] for end in ends) if worst else sum(values[end] for end in ends) / len(ends)
 
     success = dict.fromkeys(after, 0.0) | {"success": 1.0, "lost": 0.0}
     for _ in range(400):
-        new = {key: max(expected(success, ends, min) for ends in own) for key, own in after.items()}
+        new = {key: max(expected(success, ends, min) for ends in result) for key, result in after.items()}
         changed = max(abs(new[key] - success[key]) for key in new)
         success |= new
         if changed < 1e-12:
             break
-    best = {k: [e for e in own if expected(success, e, min) > success[k] - 1e-9] for k, own in after.items()}
+    best = {k: [e for e in entry if expected(success, e, min) > success[k] - 1e-9] for k, entry in after.items()}
     turns = dict.fromkeys(success, 0.0)
     for _ in range(400):
-        new = {k: min(1 + expected(turns, e, max) for e in own) for k, own in best.items() if success[k] > 0}
+        new = {k: min(1 + expected(turns, e, max) for e in item) for k, item in best.items() if success[k] > 0}
         changed = max((abs(new[key] - turns[key]) for key in new), default=0)
         turns |= new
         if changed < 1e-11:
@@ -89,7 +89,7 @@ def brute_force(first, worst=False):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told", "worst"),
+    ("kind", "message", "worst"),
     [
         ("capture", {"adversary": "coded", "exchange": "later"}, False),
         ("capture", {"adversary": "distance", "exchange": "always"}, False),
@@ -99,16 +99,16 @@ def brute_force(first, worst=False):
         ("escape", {"adversary": "closest", "loss": "all", "fix_by": "player"}, False),
     ],
 )
-def test_values_are_those_of_brute_force(kind, told, worst):
+def test_values_are_those_of_brute_force(kind, message, worst):
     values = {"capture": SMALL_CAPTURE, "escape": SMALL_ESCAPE}[kind]
-    naive, options = NaiveRooms(values, horizon=10**9, **told), dict(told)
+    naive, options = NaiveRooms(values, horizon=10**9, **message), dict(message)
     if "exchange" in options:
         options["catch_on_exchange"] = options.pop("exchange")
     game = {"capture": CollabCapture, "escape": CollabEscape}[kind](map=values, **options)
-    found, expected = solve(game.compiled, worst=worst), brute_force(naive, worst)
-    assert len(found.keys) == len(expected)
-    assert found.value(start_of(game.compiled)) == pytest.approx(expected[naive.key()], abs=1e-6)
-    theirs = expected.values()
-    np.testing.assert_allclose(np.sort(found.success), sorted(s for s, _ in theirs), atol=1e-7)
-    np.testing.assert_allclose(np.sort(found.turns), sorted(t for _, t in theirs), atol=1e-5)
-    assert len({round(s, 4) for s, _ in theirs}) + len({round(t, 4) for _, t in theirs}) > 3
+    result, expected = solve(game.compiled, worst=worst), brute_force(naive, worst)
+    assert len(result.keys) == len(expected)
+    assert result.value(start_of(game.compiled)) == pytest.approx(expected[naive.key()], abs=1e-6)
+    reference = expected.values()
+    np.testing.assert_allclose(np.sort(result.success), sorted(s for s, _ in reference), atol=1e-7)
+    np.testing.assert_allclose(np.sort(result.turns), sorted(t for _, t in reference), atol=1e-5)
+    assert len({round(s, 4) for s, _ in reference}) + len({round(t, 4) for _, t in reference}) > 3

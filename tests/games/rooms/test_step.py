@@ -59,8 +59,8 @@ def game_of(number: int, **more: Any) -> Any:
 
 
 def naive_of(number: int) -> NaiveRooms:
-    name, _, told, changed = SETTINGS[number]
-    return NaiveRooms(values_of(name), **{**told, **changed})
+    name, _, message, changed = SETTINGS[number]
+    return NaiveRooms(values_of(name), **{**message, **changed})
 
 
 def started(game: Any, seeds: Any) -> tuple[Any, Any]:
@@ -76,25 +76,27 @@ def word(game: Any, action: int) -> tuple[str, str]:
 
 
 def compare(game: Any, scene: dict[str, Any], naive: NaiveRooms) -> None:
-    players = [(each["room"], each["before"], each["active"], each["fixing"]) for each in scene["players"]]
+    players = [(entry["room"], entry["before"], entry["active"], entry["fixing"]) for entry in scene["players"]]
     assert players == list(zip(naive.rooms, naive.before, naive.alive, naive.fixing, strict=True))
     assert (scene["adversary"]["room"], scene["doors"]) == (naive.at, naive.doors)
     assert (scene["turn"], scene["limit"], scene["outcome"]) == (naive.turn, naive.horizon, naive.outcome)
     most = naive.fixes if naive.fix_by == "player" else 10**6  # what is counted beyond the last fix needed is left open
-    repairs = {each["room"]: min(most, each["progress"]) for each in scene["generators"]}
+    repairs = {generator["room"]: min(most, generator["progress"]) for generator in scene["generators"]}
     assert repairs == {room: min(most, done) for room, done in naive.repairs.items()}
     if naive.outcome == "running":
         assert scene["adversary"]["target"] == naive.target
         if naive.adversary == "coded" and naive.escape:
-            assert [each["seen"] for each in scene["players"]] == naive.seen
+            assert [player["seen"] for player in scene["players"]] == naive.seen
     if naive.fix_by == "player":
-        unfinished = [each for each in scene["generators"] if each["progress"] < naive.fixes]
-        assert all(each["fixer"] == naive.fixer[each["room"]] for each in unfinished)
+        unfinished = [part for part in scene["generators"] if part["progress"] < naive.fixes]
+        assert all(item["fixer"] == naive.fixer[item["room"]] for item in unfinished)
     for seat, known in enumerate(scene["known"]):
-        own, places = naive.known[seat], [*known["players"], known["adversary"]]
-        assert {k: (place["room"], naive.turn - place["ago"]) for k, place in enumerate(places)} == own["places"]
-        assert known["doors"] == own["doors"] and set(known["in_sight"]) == naive.in_sight(seat)
-        assert [min(most, done) for done in known["generators"]] == [min(most, done) for done in own["fixes"].values()]
+        result, places = naive.known[seat], [*known["players"], known["adversary"]]
+        assert {k: (place["room"], naive.turn - place["ago"]) for k, place in enumerate(places)} == result["places"]
+        assert known["doors"] == result["doors"] and set(known["in_sight"]) == naive.in_sight(seat)
+        assert [min(most, done) for done in known["generators"]] == [
+            min(most, done) for done in result["fixes"].values()
+        ]
 
 
 def choose(mask: np.ndarray, rng: random.Random) -> int:
@@ -108,16 +110,16 @@ def choose(mask: np.ndarray, rng: random.Random) -> int:
 
 def careful(game: Any, naive: NaiveRooms, rng: random.Random) -> list[int]:
     """Return what does not lose at once, if a few tries find it, and goes on with repairs: so games become long."""
-    words = [word(game, action) for action in range(game.n_actions)]
+    texts = [word(game, action) for action in range(game.n_actions)]
     for _ in range(12):
         joint = []
         for seat in range(naive.n):
             menu = naive.menu(seat)
             open_work = naive.repairs.get(naive.rooms[seat], naive.fixes) < naive.fixes
             joint.append(("use", "") if open_work and ("use", "") in menu and rng.random() < 0.9 else rng.choice(menu))
-        if all(each.outcome != "lost" and all(each.alive) for each in naive.after(joint)):
+        if all(entry.outcome != "lost" and all(entry.alive) for entry in naive.after(joint)):
             break
-    return [words.index(each) for each in joint]
+    return [texts.index(item) for item in joint]
 
 
 @pytest.mark.parametrize("timed", [False, True])
@@ -161,7 +163,7 @@ def test_random_generators_are_in_different_rooms_without_exit_or_button() -> No
     values = values_of("escape")
     game = GAMES["escape"](map=values, generators="random")
     drawn = [game.scene(started(game, [seed])[0], 0)["generators"] for seed in range(60)]
-    pairs = {tuple(each["room"] for each in pair) for pair in drawn}
+    pairs = {tuple(entry["room"] for entry in pair) for pair in drawn}
     assert {room for pair in pairs for room in pair} == set("123456")  # 7 has a button, 8 the exit
     assert all(a != b for a, b in pairs)
 
@@ -176,21 +178,21 @@ def test_what_holds_in_every_game(number: int, seed: int, limited: bool) -> None
     game, size = game_of(number, sight="room" if limited else "all"), 3
     rng, seeds = random.Random(seed), [seed, seed + 1, seed]
     state, out = started(game, seeds)
-    singles = [started(game, [own]) for own in seeds]
+    singles = [started(game, [entry]) for entry in seeds]
     while not (out.terminated | out.truncated).all():
         before = [game.scene(state, b) for b in range(size)]
-        own = [[choose(mask, rng) for mask in out.masks[b]] for b in range(2)]
-        actions = np.array([own[0], own[1], own[0]], np.int32)
+        results = [[choose(mask, rng) for mask in out.masks[b]] for b in range(2)]
+        actions = np.array([results[0], results[1], results[0]], np.int32)
         masks = out.masks.copy()
         game.step(state, actions, out)
         for b in range(size):
             _holds(game, before[b], game.scene(state, b), actions[b], masks[b])
-            one, shown = singles[b]
-            game.step(one, actions[b : b + 1], shown)
-            for ours, theirs in zip((*state, *out), (*one, *shown), strict=True):
-                np.testing.assert_array_equal(ours[b], theirs[0])
-        for ours in (*state, *out):
-            np.testing.assert_array_equal(ours[0], ours[2])
+            one, displayed = singles[b]
+            game.step(one, actions[b : b + 1], displayed)
+            for actual, reference in zip((*state, *out), (*one, *displayed), strict=True):
+                np.testing.assert_array_equal(actual[b], reference[0])
+        for actual in (*state, *out):
+            np.testing.assert_array_equal(actual[0], actual[2])
 
 
 def _holds(game: Any, before: Any, after: Any, actions: np.ndarray, masks: np.ndarray) -> None:

@@ -11,27 +11,27 @@ from collab_overcooked.games.rooms.suite.scoring import as_published, rate
 
 def row(turns: tuple[int, ...], successes: tuple[bool, ...]) -> SettingRow:
     records = [
-        {"env_id": "CollabCapture-v0", "team": {}, "steps": [], "timesteps": own, "success": success, "max_cycles": 30}
-        for own, success in zip(turns, successes, strict=True)
+        {"env_id": "CollabCapture-v0", "team": {}, "steps": [], "timesteps": turn, "success": success, "max_cycles": 30}
+        for turn, success in zip(turns, successes, strict=True)
     ]
     return SettingRow("CollabCapture-v0", "code2024", records)
 
 
 def test_failures_are_printed_as_the_original_does() -> None:
-    own = row((4, 6, 30), (True, True, False))
-    assert as_published(own) == "13.33 ± 6.82"
-    assert as_published(own, 35) == "15.00 ± 8.18"
-    assert rate(own).value == pytest.approx(2 / 3) and own.mean("success_turns").value == 5
+    result = row((4, 6, 30), (True, True, False))
+    assert as_published(result) == "13.33 ± 6.82"
+    assert as_published(result, 35) == "15.00 ± 8.18"
+    assert rate(result).value == pytest.approx(2 / 3) and result.mean("success_turns").value == 5
 
 
 def test_different_policies_play_every_setting_from_both_seats() -> None:
-    own = {"presets": "code2024,paper2023", "adversaries": "own,closest", "episodes": 2}
-    mixed = plan_evaluation("collab-capture", ["agent_0=greedy", "agent_1=random"], **own)
+    results = {"presets": "code2024,paper2023", "adversaries": "own,closest", "episodes": 2}
+    mixed = plan_evaluation("collab-capture", ["agent_0=greedy", "agent_1=random"], **results)
     jobs = mixed.make_jobs()
     assert len(jobs) == 4 * 2 * 2 and len({job.task for job in jobs}) == 8
     first, swapped = jobs[0], next(job for job in jobs if job.task == jobs[0].task + ", seats swapped")
     assert swapped.team == first.team[::-1] and swapped.seed == first.seed
-    assert len(plan_evaluation("collab-capture", ["all=random"], **own).make_jobs()) == 4 * 2
+    assert len(plan_evaluation("collab-capture", ["all=random"], **results).make_jobs()) == 4 * 2
 
 
 @pytest.mark.parametrize(

@@ -84,28 +84,28 @@ class Moment:
             self._read_room(scene, head, rest.split())
         return scene
 
-    def _read_room(self, scene: dict[str, Any], room: str, words: list[str]) -> None:
-        while words:
-            word = words.pop(0)
+    def _read_room(self, scene: dict[str, Any], room: str, message: list[str]) -> None:
+        while message:
+            word = message.pop(0)
             if word == "adversary":
                 scene["adversary"]["room"] = room
             elif word == "generator":
-                (found,) = [each for each in scene["generators"] if each["room"] == room]
-                found["progress"] = int(words.pop(0))
-                if words and words[0] == "by":
-                    found["fixer"] = int(words[1])
-                    del words[:2]
+                (results,) = [generator for generator in scene["generators"] if generator["room"] == room]
+                results["progress"] = int(message.pop(0))
+                if message and message[0] == "by":
+                    results["fixer"] = int(message[1])
+                    del message[:2]
             else:
                 player = scene["players"][int(word.rstrip("x!"))]
                 player |= {"room": room, "before": room, "active": "x" not in word, "seen": "!" in word}
 
-    def _read_rest(self, scene: dict[str, Any], words: list[str]) -> None:
-        if words[0] == "door":
-            scene["doors"][words[1]] = words[2] == "open"
-        elif words[0] == "target":
-            scene["adversary"]["target"] = None if words[1] == "nobody" else int(words[1])
+    def _read_rest(self, scene: dict[str, Any], phrase: list[str]) -> None:
+        if phrase[0] == "door":
+            scene["doors"][phrase[1]] = phrase[2] == "open"
+        elif phrase[0] == "target":
+            scene["adversary"]["target"] = None if phrase[1] == "nobody" else int(phrase[1])
         else:
-            scene[words[0]] = int(words[1])
+            scene[phrase[0]] = int(phrase[1])
 
     @property
     def scene(self) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class Moment:
 
     @property
     def repairs(self) -> list[int]:
-        return [each["progress"] for each in self.scene["generators"]]
+        return [entry["progress"] for entry in self.scene["generators"]]
 
     @property
     def events(self) -> list[Any]:

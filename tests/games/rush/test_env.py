@@ -42,10 +42,10 @@ def test_bad_options_are_named(option, value, message):
 
 
 def test_numbers_come_from_the_scenario_unless_chosen():
-    own, chosen = plain_game(), plain_game(agents=3, workers=5, max_turns=2)
-    assert (own.n_agents, own.compiled.workers, own.max_cycles) == (2, 2, 8)
+    entry, chosen = plain_game(), plain_game(agents=3, workers=5, max_turns=2)
+    assert (entry.n_agents, entry.compiled.workers, entry.max_cycles) == (2, 2, 8)
     assert (chosen.n_agents, chosen.compiled.workers, chosen.max_cycles) == (3, 5, 10)
-    assert own.n_actions == 1 + 5 * 3
+    assert entry.n_actions == 1 + 5 * 3
 
 
 def test_a_game_is_made_again_from_its_kwargs():
@@ -206,8 +206,8 @@ def test_alien_rush_equals_kitchen_rush_step_by_step(scenario):
             texts, foreign = kitchen.game.action_texts(kitchen.arrays[0]), alien.game.action_texts(alien.arrays[0])
             assert texts[1] != foreign[1]
             assert {agent: alien.parse(foreign[action], agent) for agent, action in actions.items()} == actions
-            ours, theirs = kitchen.step(actions), alien.step(actions)
-            assert ours[1:4] == theirs[1:4]
+            actual, reference = kitchen.step(actions), alien.step(actions)
+            assert actual[1:4] == reference[1:4]
             for one, two in zip(
                 (*kitchen.arrays[0], *kitchen.arrays[1]), (*alien.arrays[0], *alien.arrays[1]), strict=True
             ):

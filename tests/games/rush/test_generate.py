@@ -131,7 +131,7 @@ def test_every_dish_can_be_said_in_the_alien_lexicon() -> None:
 
 def test_episodes_of_a_users_own_file() -> None:
     """Own goods, recipes that nobody orders, ids of areas: all of it is exchanged or kept."""
-    own = load_scenario(
+    result = load_scenario(
         {
             "name": "own",
             "agents": 3,
@@ -153,7 +153,7 @@ def test_episodes_of_a_users_own_file() -> None:
             ],
         }
     )
-    values = episodes_like(own, 4, 0, "new")
+    values = episodes_like(result, 4, 0, "new")
     report = prove_solvability(load_scenario(values))
     assert report.ok and report.claim == {"team_turns": 2, "alone_turns": 4}
     assert all(episode.exchanged for episode in report.episodes)
@@ -176,20 +176,20 @@ def test_a_file_that_is_written_reads_as_the_same_scenario(name: str, tmp_path: 
 # ------------------------------------------------------------------------------------------- command line
 
 
-def run(*words: str) -> Any:
-    return CliRunner().invoke(app, list(words))
+def run(*text: str) -> Any:
+    return CliRunner().invoke(app, list(text))
 
 
 def test_the_command_line_writes_what_it_proves(tmp_path: Path) -> None:
     out = str(tmp_path / "dinner.yaml")
-    made = run("generate", "KitchenRush-v0", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5")
-    assert made.exit_code == 0, made.output
-    assert "claimed: team_turns 8, alone_orders 4 (all true)" in made.output
+    created = run("generate", "KitchenRush-v0", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5")
+    assert created.exit_code == 0, created.output
+    assert "claimed: team_turns 8, alone_orders 4 (all true)" in created.output
     text = Path(out).read_text("utf-8")
     assert text.startswith(
         "# collab-overcooked generate KitchenRush-v0 --seed 7 --episodes 3 --tightness 0.5 --turns 8\n"
     )
-    assert run("check", out).output == made.output.replace(f"written: {out}\n", "")
+    assert run("check", out).output == created.output.replace(f"written: {out}\n", "")
     assert (
         run("generate", "KitchenRush-v0", "--out", out, "--seed", "7", "--turns", "8", "--tightness", "0.5").exit_code
         == 0
@@ -211,7 +211,7 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["check", "esay"], "unknown file or name 'esay'; did you mean easy"),
         (["check", "easy", "--budget", "0"], "budget must be an integer of at least 1, not 0"),
@@ -231,6 +231,6 @@ def test_verify_prints_json_and_fails_on_a_wrong_claim(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_users_get_wrong_is_one_line_and_code_2(words: list[str], message: str) -> None:
-    result = run(*words)
+def test_what_users_get_wrong_is_one_line_and_code_2(text: list[str], message: str) -> None:
+    result = run(*text)
     assert result.exit_code == 2 and message in result.output and "Traceback" not in result.output

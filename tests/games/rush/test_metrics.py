@@ -18,11 +18,11 @@ from collab_overcooked.metrics import Estimate
 IDLE = {"event": "NO_ACTION", "order": None, "advanced": False, "finished": False, "ruined": False}
 
 
-def event(words: str, turn: int) -> dict:
+def event(text: str, turn: int) -> dict:
     """Write ``"Pie + !"`` for an action on Pie that advanced and finished it; ``x`` ruined it; ``"-"`` for none."""
-    if words == "-":
+    if text == "-":
         return {**IDLE, "turn": turn}
-    order, *marks = words.split()
+    order, *marks = text.split()
     return {
         "order": order,
         "turn": turn,
@@ -35,7 +35,7 @@ def event(words: str, turn: int) -> dict:
 def record(*turns: str, limit: int = 10) -> dict:
     """Each turn is a line of slots between bars, each slot the actions of the agents between commas."""
     steps = [
-        {"events": [event(words.strip(), t) for words in slot.split(",")]}
+        {"events": [event(text.strip(), t) for text in slot.split(",")]}
         for t, line in enumerate(turns)
         for slot in line.split("|")
     ]
@@ -107,7 +107,7 @@ def test_a_scenario_is_the_mean_of_its_runs_means():
 def test_one_run_has_no_interval():
     score = score_rounds([[made(5, first=4, second=2), made(4, False, first=2, second=2)]])
     assert score.completed == Estimate(4.5)
-    assert [own.value for own in score.positive] == [3.0, 2.0]
+    assert [entry.value for entry in score.positive] == [3.0, 2.0]
     assert score.balance is not None and score.balance.value == pytest.approx((2 / 3 + 1) / 2)
     assert score.early == Estimate(0.5)
 
@@ -137,10 +137,10 @@ def test_termination_by_completed_recipes():
     ],
 )
 def test_damaged_events_are_named(field, value, message):
-    whole = {**event("Pie +", 0), "event": "COOK", "label": "cook", "reason": "OK", "worker": 0}
-    EVENT(whole)
+    full = {**event("Pie +", 0), "event": "COOK", "label": "cook", "reason": "OK", "worker": 0}
+    EVENT(full)
     with pytest.raises(ValueError, match=message):
-        EVENT({**whole, field: value})
+        EVENT({**full, field: value})
     with pytest.raises(ValueError, match="got None, allowed is an object"):
         EVENT(None)
 

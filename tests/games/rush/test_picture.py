@@ -46,21 +46,21 @@ def rgb(scenario: Scenario, scene: dict[str, Any], tile: int | None = None) -> n
 
 def differing(scenario: Scenario, before: dict[str, Any], after: dict[str, Any]) -> set[Any]:
     """Parts of the picture that differ: ids of areas, "clock", "seats" and names of orders."""
-    shown = sheet(scenario, before)
-    m = measure(shown, shown.tile)
+    displayed = sheet(scenario, before)
+    m = measure(displayed, displayed.tile)
     panel = ["clock", *["seats"] * before["agents"], *(order["name"] for order in before["orders"])]
     one, two = (rgb(scenario, scene) for scene in (before, after))
-    (_, box) = part_boxes(shown, m)
-    found, top = set(), float(m.pad)
-    for card, name in zip(shown.parts[1].cards, panel, strict=True):
+    (_, box) = part_boxes(displayed, m)
+    result, top = set(), float(m.pad)
+    for card, name in zip(displayed.parts[1].cards, panel, strict=True):
         end = top + card.height * m.line
-        found |= {name} if changed(one, two, (box[0] + 2, round(top), box[2], round(end))) else set()
+        result |= {name} if changed(one, two, (box[0] + 2, round(top), box[2], round(end))) else set()
         top = end
     wide, high = (side * m.tile for side in area_size(scenario))
     for area, (x, y) in zip(before["areas"], area_corners(scenario, len(before["areas"])), strict=True):
         left, top = round(x * m.tile), round(y * m.tile)
-        found |= {area["id"]} if changed(one, two, (left, top, left + wide, top + high)) else set()
-    return found
+        result |= {area["id"]} if changed(one, two, (left, top, left + wide, top + high)) else set()
+    return result
 
 
 def changed(one: np.ndarray, two: np.ndarray, box: tuple[int, int, int, int]) -> bool:
@@ -118,11 +118,11 @@ def test_an_order_looks_different_in_every_state(small, scene):
         {"ingredients": True, "spices": True, "cooked": 2, "finished": True},
         {"cooked": 1, "ruined": True},
     ]
-    moments = [copy.deepcopy(scene) for _ in states]
-    for moment, state in zip(moments, states, strict=True):
-        moment["orders"][0] |= state
-    for i, one in enumerate(moments):
-        for two in moments[:i]:
+    snapshots = [copy.deepcopy(scene) for _ in states]
+    for snapshot, state in zip(snapshots, states, strict=True):
+        snapshot["orders"][0] |= state
+    for i, one in enumerate(snapshots):
+        for two in snapshots[:i]:
             assert differing(small[0], one, two) - {"clock"} == {"Soup"}
 
 

@@ -359,7 +359,7 @@ def test_end_slot_ends_the_episode(text, slot, ended):
     assert not game.scene["over"]
     game.play(slot)
     flags = {"terminated": bool(game.out.terminated[0]), "truncated": bool(game.out.truncated[0])}
-    assert [name for name, flag in flags.items() if flag] == [ended] * bool(ended)
+    assert [name for name, switch in flags.items() if switch] == [ended] * bool(ended)
     assert game.scene["over"] is bool(ended)
 
 

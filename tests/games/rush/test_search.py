@@ -27,7 +27,7 @@ def counts(names: list[str], high: int) -> Any:
 
 RECIPES = st.fixed_dictionaries(
     {
-        "ingredients": counts(GOODS["ingredients"], 2).filter(lambda wanted: any(wanted.values())),
+        "ingredients": counts(GOODS["ingredients"], 2).filter(lambda expected: any(expected.values())),
         "spices": counts(GOODS["spices"], 1),
         "cook_time": few,
     }
@@ -50,8 +50,8 @@ def small_scenarios(draw: Any) -> Compiled:
 
 
 def alloc(compiled: Compiled, batch_size: int) -> tuple[State, Out]:
-    own = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": compiled.length} | sizes_of(compiled.tables)
-    return allocate(State, own, batch_size), allocate(Out, own, batch_size)
+    result = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": compiled.length} | sizes_of(compiled.tables)
+    return allocate(State, result, batch_size), allocate(Out, result, batch_size)
 
 
 def columns(state: State) -> np.ndarray:
@@ -59,10 +59,10 @@ def columns(state: State) -> np.ndarray:
     return np.concatenate([array.reshape(len(array), -1) for array in state[:-1]], axis=1)
 
 
-def look_at_all(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarray, ...]) -> tuple[int, int]:
+def look_at_all(compiled: Compiled, mine: tuple[bool, ...], start: tuple[np.ndarray, ...]) -> tuple[int, int]:
     """Return the most orders that can be finished, and the fewest turns for all but ruined ones, 0 if they cannot."""
     tables, every = compiled.tables, range(compiled.n_actions)
-    joint = np.array(list(product(*(every if mine else (0,) for mine in own))), np.int32)
+    joint = np.array(list(product(*(every if is_mine else (0,) for is_mine in mine))), np.int32)
     frontier, _ = alloc(compiled, 1)
     for array, given_row in zip(frontier, start, strict=False):
         array[0] = given_row
@@ -96,9 +96,9 @@ def play(compiled: Compiled, start: tuple[np.ndarray, ...], plan: tuple[tuple[in
     return state
 
 
-def compare(compiled: Compiled, own: tuple[bool, ...], start: tuple[np.ndarray, ...]) -> None:
-    most, fewest = look_at_all(compiled, own, start)
-    solution = Solver(compiled.tables, 0, own).solve(*start)
+def compare(compiled: Compiled, mine: tuple[bool, ...], start: tuple[np.ndarray, ...]) -> None:
+    most, fewest = look_at_all(compiled, mine, start)
+    solution = Solver(compiled.tables, 0, mine).solve(*start)
     assert solution.is_proved
     assert (solution.finished, solution.at_most, solution.at_least) == (most, most, fewest)
     end = play(compiled, start, solution.plan)
@@ -122,6 +122,6 @@ def test_from_any_moment_and_for_any_seats(compiled: Compiled, data: Any) -> Non
     actions = st.lists(st.integers(0, compiled.n_actions - 1), min_size=compiled.n_agents, max_size=compiled.n_agents)
     for row in data.draw(st.lists(actions, max_size=3)):
         step_batch(compiled.tables, state, np.array([row], np.int32), out)
-    own = data.draw(st.lists(st.booleans(), min_size=compiled.n_agents, max_size=compiled.n_agents).filter(any))
+    result = data.draw(st.lists(st.booleans(), min_size=compiled.n_agents, max_size=compiled.n_agents).filter(any))
     if not state.clock[0, Clock.OVER]:
-        compare(compiled, tuple(own), tuple(array[0] for array in state[:-1]))
+        compare(compiled, tuple(result), tuple(array[0] for array in state[:-1]))

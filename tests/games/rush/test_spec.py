@@ -60,7 +60,7 @@ def test_a_scenario_in_words():
 
 
 @pytest.mark.parametrize(
-    ("given", "ids"),
+    ("value", "ids"),
     [
         ([None, None, None, None, None], [0, 1, 2, 3, 4]),
         ([1, None, None, None, None], [1, 2, 3, 4, 5]),
@@ -68,10 +68,10 @@ def test_a_scenario_in_words():
         ([None, 3, None, None, 9], [0, 3, 2, 4, 9]),
     ],
 )
-def test_areas_without_an_id_get_the_next_free_number(given, ids):
+def test_areas_without_an_id_get_the_next_free_number(value, ids):
     values = copy.deepcopy(VALUES)
     areas = [area for kind in ("pantries", "spicebags", "stoves") for area in values["episodes"][0][kind]]
-    for area, number in zip(areas, given, strict=True):
+    for area, number in zip(areas, value, strict=True):
         area.pop("id", None)
         if number is not None:
             area["id"] = number

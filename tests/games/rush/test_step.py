@@ -56,10 +56,10 @@ def started(game: KitchenRush, episode: int, batch_size: int = 1) -> tuple[Any, 
 
 
 def compare(game: KitchenRush, state: Any, naive: NaiveRush) -> None:
-    ours, theirs = game.scene(state, 0), naive.scene()
-    for area in ours["areas"]:
+    actual, reference = game.scene(state, 0), naive.scene()
+    for area in actual["areas"]:
         area["stock"] = {name: count for name, count in sorted(area["stock"].items()) if count}
-    assert {key: ours[key] for key in theirs} == theirs
+    assert {key: actual[key] for key in reference} == reference
 
 
 def named(game: KitchenRush, episode: int, action: int) -> tuple[int, str] | tuple[()]:
@@ -72,11 +72,11 @@ def actions_of(game: KitchenRush, episode: int, naive: NaiveRush, rng: random.Ra
     names, actions = game.compiled.names, []
     for _ in range(game.n_agents):
         everything = [(at, o) for at in range(len(names.areas[episode])) for o in range(len(names.orders[episode]))]
-        words = {(names.areas[episode][at], names.orders[episode][o]): (at, o) for at, o in everything}
+        texts = {(names.areas[episode][at], names.orders[episode][o]): (at, o) for at, o in everything}
         sensible = sorted(pair for pair in naive.valid() if not naive.ruins(*pair))
         luck = rng.random()
         if luck < 0.8 and sensible:
-            actions.append(game.compiled.action(*words[rng.choice(sensible)]))
+            actions.append(game.compiled.action(*texts[rng.choice(sensible)]))
         else:
             actions.append(game.compiled.action(*rng.choice(everything)) if luck < 0.95 else 0)
     return actions

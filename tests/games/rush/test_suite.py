@@ -103,10 +103,10 @@ def result_of(records, attribution="final"):
 def test_a_run_plays_all_episodes_in_turn(played):
     _, records = played
     assert len(records) == 2 * 2 * 2 * 2 * 2  # domains, numbers of agents, teachers, runs, episodes
-    own = [record for record in records if record["task"] == "kiosk, kitchen, 2 agents, teacher_group"]
-    assert [(r["seed"], r["episode"], r["round"]) for r in own] == [(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]
-    assert [order["name"] for order in own[1]["orders"]] == ["Soup"]
-    assert own[1]["options"] == {"episode": 1} and own[1]["max_turns"] == 4
+    parts = [record for record in records if record["task"] == "kiosk, kitchen, 2 agents, teacher_group"]
+    assert [(r["seed"], r["episode"], r["round"]) for r in parts] == [(0, 0, 0), (0, 1, 1), (1, 2, 0), (1, 3, 1)]
+    assert [order["name"] for order in parts[1]["orders"]] == ["Soup"]
+    assert parts[1]["options"] == {"episode": 1} and parts[1]["max_turns"] == 4
     assert {record["env_id"] for record in records} == {"KitchenRush-v0", "AlienRush-v0"}
 
 
@@ -132,10 +132,10 @@ def test_alien_episodes_are_the_kitchens(played):
     by_task: dict[str, list[Any]] = {}
     for record in records:
         by_task.setdefault(record["task"], []).append(record)
-    for task, ours in by_task.items():
+    for task, actual in by_task.items():
         if "kitchen" in task:
-            theirs = by_task[task.replace("kitchen", "alien")]
-            for one, other in zip(ours, theirs, strict=True):
+            reference = by_task[task.replace("kitchen", "alien")]
+            for one, other in zip(actual, reference, strict=True):
                 assert one["metrics"] == other["metrics"]
                 assert [step["events"] for step in one["steps"]] == [step["events"] for step in other["steps"]]
 
@@ -173,12 +173,12 @@ def test_more_episodes_go_round(kiosk, tmp_path):
 
 
 def test_own_lexicons_are_domains(kiosk, tmp_path):
-    words = tmp_path / "words.yaml"
+    text = tmp_path / "words.yaml"
     names = "toast salad soup meat carrot lettuce bread pasta cheese green black white yellow red kitchen recipe order"
     names += " ingredient spice meal cook pantry spicebag stove"
-    words.write_text("name: own\nwords:\n" + "".join(f"  {name}: x{name}q\n" for name in names.split()))
-    records = play(tmp_path / "run", kiosk, domain=[str(words)])
-    assert records[0]["env_kwargs"]["lexicon"] == str(words) and records[0]["env_id"] == "KitchenRush-v0"
+    text.write_text("name: own\nwords:\n" + "".join(f"  {name}: x{name}q\n" for name in names.split()))
+    records = play(tmp_path / "run", kiosk, domain=[str(text)])
+    assert records[0]["env_kwargs"]["lexicon"] == str(text) and records[0]["env_id"] == "KitchenRush-v0"
     assert "xorderq" in records[0]["steps"][0]["action_texts"][0]
     assert all(first_difference(record) is None for record in records)
 
@@ -310,8 +310,8 @@ def test_all_forms_have_the_numbers(played):
     name = "kiosk, alien, 2 agents, no teacher"
     setting = next(row for row in group["rows"] if row["Setting"] == name)
     assert setting["CR"] == {"value": 1.5, "low": 1.5, "high": 1.5}
-    own = [row["A+"]["value"] for row in single["rows"] if row["Setting and agent"].startswith(name)]
-    assert own == [3.0, 0.5]
+    parts = [row["A+"]["value"] for row in single["rows"] if row["Setting and agent"].startswith(name)]
+    assert parts == [3.0, 0.5]
     early = next(row for row in ends["rows"] if row["Setting"] == name)
     assert (early["early %"], early["CR 2 %"]) == (1.0, 0.0)
     completed = [row["CR"]["value"] for row in episodes["rows"] if row["Setting and episode"].startswith(name)]
@@ -350,8 +350,8 @@ def test_reports_show_failures_first(kiosk, tmp_path):
 def test_events_are_told_in_words(kiosk, tmp_path):
     records = play(tmp_path, kiosk, "all=bad", domain=["kitchen"])
     events = [event for step in records[0]["steps"] for event in step["events"]]
-    told = [event_text(event) for event in events]
-    assert told[0] == "COOK_MEAL(2, Toast): ruined"
+    messages = [event_text(event) for event in events]
+    assert messages[0] == "COOK_MEAL(2, Toast): ruined"
     env = collab_overcooked.make(records[0]["env_id"], **records[0]["env_kwargs"])
     env.reset(seed=records[0]["seed"])
     action = env.parse(records[0]["steps"][0]["action_texts"][0])
@@ -362,8 +362,8 @@ def test_events_are_told_in_words(kiosk, tmp_path):
 # ------------------------------------------------------------------------------------------- command line
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text])
 
 
 def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
@@ -380,8 +380,8 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
     again = run(*command)
     assert "continuing, 16 of 16 episodes are there" in again.output
     assert run("replay", out, "--check").stdout.startswith("16 of 16 episodes replay")
-    told = run("replay", out, "--episode", 1)
-    assert "completed" in told.stdout and "after" in told.stdout and "was told" not in told.stdout
+    message = run("replay", out, "--episode", 1)
+    assert "completed" in message.stdout and "after" in message.stdout and "was told" not in message.stdout
     taught = run("replay", out, "--task", "kiosk, kitchen, 2 agents, teacher_individual", "--episode", 1).stdout
     assert "agent_1 was told:" in taught and "Your role: agent_1" in taught
     assert "advanced an order, finished later or not" in run("score", out, "--attribution", "immediate").stdout
@@ -393,7 +393,7 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (("--levels", "1"), "No such option: --levels"),
         (("--alphas", "1.0"), "No such option: --alphas"),
@@ -402,8 +402,8 @@ def test_the_suite_runs_from_the_command_line(kiosk, tmp_path):
         (("--attribution", "later"), "unknown attribution 'later'"),
     ],
 )
-def test_options_of_other_suites_are_refused(words, message, tmp_path):
-    done = run("evaluate", "rush", *words, "--team", "all=random", "--out", tmp_path / "never")
+def test_options_of_other_suites_are_refused(text, message, tmp_path):
+    done = run("evaluate", "rush", *text, "--team", "all=random", "--out", tmp_path / "never")
     assert done.exit_code == 2 and message in done.output
     assert not (tmp_path / "never").exists()
     other = run("evaluate", "cuisineworld", "--teacher", "none", "--out", tmp_path / "never")

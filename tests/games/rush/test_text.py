@@ -49,9 +49,9 @@ def diner():
     return env
 
 
-def code_of(env, words):
+def code_of(env, message):
     with pytest.raises(text.ActionError) as refusal:
-        env.parse(words)
+        env.parse(message)
     return refusal.value.code
 
 
@@ -109,10 +109,10 @@ def test_finished_orders_and_the_end_are_shown(diner):
 
 
 def test_the_manual_has_the_scenarios_numbers():
-    words = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
-    assert "agent_0 and agent_1 share a kitchen" in words and "An episode has 3 turns." in words
-    assert "each of its 2 workers once" in words and words.endswith(TAKE)
-    assert "Conventions" in words and "Answer" not in words
+    message = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
+    assert "agent_0 and agent_1 share a kitchen" in message and "An episode has 3 turns." in message
+    assert "each of its 2 workers once" in message and message.endswith(TAKE)
+    assert "Conventions" in message and "Answer" not in message
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone
     many = registry.load_game("KitchenRush-v0", scenario=DINER, agents=3).manual()
@@ -136,7 +136,7 @@ def test_texts_of_actions_are_read_back_in_every_episode(scenario):
         state = env.arrays[0]
         texts = env.game.action_texts(state)
         assert len(set(texts)) == len(texts) == env.game.n_actions
-        assert [env.game.parse(words, state) for words in texts] == list(range(env.game.n_actions))
+        assert [env.game.parse(message, state) for message in texts] == list(range(env.game.n_actions))
 
 
 def test_texts_belong_to_the_present_episode(diner):
@@ -147,7 +147,7 @@ def test_texts_belong_to_the_present_episode(diner):
 
 
 @pytest.mark.parametrize(
-    "words",
+    "message",
     [
         TAKE,
         f"  {TAKE}\n",
@@ -159,15 +159,15 @@ def test_texts_belong_to_the_present_episode(diner):
         f"1. {TAKE}",
     ],
 )
-def test_many_spellings_mean_the_same(diner, words):
-    assert diner.parse(words) == 1
+def test_many_spellings_mean_the_same(diner, message):
+    assert diner.parse(message) == 1
 
 
 @pytest.mark.parametrize(
-    "words", [IDLE, '{"action_type": "NO_ACTION"}', "{'action_type': 'NO_ACTION', 'area_id': 4, 'value': {}}", "0"]
+    "message", [IDLE, '{"action_type": "NO_ACTION"}', "{'action_type': 'NO_ACTION', 'area_id': 4, 'value': {}}", "0"]
 )
-def test_doing_nothing_needs_no_area(diner, words):
-    assert diner.parse(words) == 0
+def test_doing_nothing_needs_no_area(diner, message):
+    assert diner.parse(message) == 0
 
 
 def test_numbers_mean_the_list_of_the_moment(diner):
@@ -178,7 +178,7 @@ def test_numbers_mean_the_list_of_the_moment(diner):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "message"),
+    ("phrase", "code", "message"),
     [
         ("5", "F_NUMBER", "5 is not in the list; valid actions have numbers 0 to 4"),
         ("take the pasta", "F_UNREADABLE", "cannot parse 'take the pasta'; write the number of a valid action"),
@@ -202,10 +202,10 @@ def test_numbers_mean_the_list_of_the_moment(diner):
         ("unused_3", "F_UNREADABLE", "cannot parse"),
     ],
 )
-def test_what_is_no_action_is_refused_with_a_reason(diner, words, code, message):
-    assert code_of(diner, words) == code
+def test_what_is_no_action_is_refused_with_a_reason(diner, phrase, code, message):
+    assert code_of(diner, phrase) == code
     with pytest.raises(text.ActionError, match=message.replace("(", r"\(")):
-        diner.parse(words)
+        diner.parse(phrase)
 
 
 @pytest.mark.parametrize(

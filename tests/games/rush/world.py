@@ -70,16 +70,16 @@ class Round:
     def read(self, text: str) -> dict[str, Any]:
         scene: dict[str, Any] = {"orders": [], "areas": []}
         for line in filter(None, map(str.strip, text.splitlines())):
-            if found := re.fullmatch(r"turn (\d+) worker (\d+)", line):
-                scene |= {"turn": int(found[1]), "worker": int(found[2])}
-            elif found := AREA.fullmatch(line):
-                stock = dict(part.split() for part in (found[4] or "").split(", ") if part)
+            if result := re.fullmatch(r"turn (\d+) worker (\d+)", line):
+                scene |= {"turn": int(result[1]), "worker": int(result[2])}
+            elif result := AREA.fullmatch(line):
+                stock = dict(part.split() for part in (result[4] or "").split(", ") if part)
                 counts = {name: int(count) for name, count in stock.items()}
-                scene["areas"].append({"id": int(found[1]), "spaces": int(found[3]), "stock": counts})
+                scene["areas"].append({"id": int(result[1]), "spaces": int(result[3]), "stock": counts})
             else:
                 name, _, status = line.partition(":")
                 cooked = re.search(r"cooked (\d+)", status)
-                order = {flag: flag in status for flag in FLAGS if flag in status}
+                order = {switch: switch in status for switch in FLAGS if switch in status}
                 scene["orders"].append(
                     {"name": name, "cooked": int(cooked[1]) if cooked else int("ruined" in status), **order}
                 )
@@ -102,28 +102,28 @@ class Round:
         (reward,) = set(self.out.rewards[0].tolist())
         return reward
 
-    def action(self, words: str) -> int:
+    def action(self, text: str) -> int:
         """Return the action of words such as ``"0 Soup"`` or ``"-"``."""
-        if words.strip() == "-":
+        if text.strip() == "-":
             return self.game.idle_action()
-        area, order = words.split()
+        area, order = text.split()
         names, episode = self.game.compiled.names, self.scene["episode"]
         return self.game.compiled.action(names.areas[episode].index(int(area)), names.orders[episode].index(order))
 
     def play(self, *slots: str) -> str:
         """Play slots and return the round then."""
         for slot in slots:
-            actions = np.array([[self.action(words) for words in slot.split("|")]], np.int32)
+            actions = np.array([[self.action(message) for message in slot.split("|")]], np.int32)
             self.game.step(self.state, actions, self.out)
         return self.written()
 
     def mask(self) -> set[str]:
         """Return what the mask allows, as words."""
-        names, episode, words = self.game.compiled.names, self.scene["episode"], set()
+        names, episode, phrase = self.game.compiled.names, self.scene["episode"], set()
         for action in np.flatnonzero(self.out.masks[0, 0]).tolist():
             at, order = self.game.compiled.parts(action)
-            words.add(f"{names.areas[episode][at]} {names.orders[episode][order]}" if action else "-")
-        return words
+            phrase.add(f"{names.areas[episode][at]} {names.orders[episode][order]}" if action else "-")
+        return phrase
 
     def written(self) -> str:
         scene = self.scene
@@ -133,9 +133,9 @@ class Round:
             spaces = f"{area['id']} {area['kind']} {area['spaces']}/{area['spaces_per_turn']}"
             lines.append(f"{spaces}: {stock}" if stock else spaces)
         for order in scene["orders"]:
-            status = [flag for flag in ("ingredients", "spices") if order[flag]]
+            status = [option for option in ("ingredients", "spices") if order[option]]
             status += [f"cooked {order['cooked']}"] if order["cooked"] else []
-            status += [flag for flag in ("finished", "ruined") if order[flag]]
+            status += [outcome for outcome in ("finished", "ruined") if order[outcome]]
             lines.append(f"{order['name']}: {' '.join(status)}".rstrip())
         return "\n".join(lines)
 

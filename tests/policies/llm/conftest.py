@@ -23,10 +23,10 @@ class Scripted:
 
     def complete(self, request: Request) -> Reply:
         self.asked.append(request)
-        said = self.answer(request)
-        if isinstance(said, Reply):
-            return said
-        text = said if isinstance(said, str) else json.dumps(said)
+        reply = self.answer(request)
+        if isinstance(reply, Reply):
+            return reply
+        text = reply if isinstance(reply, str) else json.dumps(reply)
         return Reply(text, prompt_tokens=100, completion_tokens=10, seconds=0.5)
 
     @property

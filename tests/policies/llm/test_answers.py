@@ -133,13 +133,13 @@ def test_cut_json_is_mended_where_it_can_be(text, value):
 
 def test_named_parts_are_found_in_json_and_in_plain_text():
     names, needed = ["analysis", "plan", "say"], ["plan"]
-    wanted = {"analysis": "hm", "plan": "wait(1); cook(pot0)", "say": "hello"}
-    assert read_fields(json.dumps(wanted), names, needed) == wanted
+    expected = {"analysis": "hm", "plan": "wait(1); cook(pot0)", "say": "hello"}
+    assert read_fields(json.dumps(expected), names, needed) == expected
     assert (
         read_fields('{"Analysis": "hm", "plan": ["wait(1)", "cook(pot0)"], "SAY": "hello", "x": 1}', names, needed)
-        == wanted
+        == expected
     )
-    assert read_fields("Analysis: hm\nPlan: wait(1); cook(pot0)\n**Say:** hello", names, needed) == wanted
+    assert read_fields("Analysis: hm\nPlan: wait(1); cook(pot0)\n**Say:** hello", names, needed) == expected
     assert read_fields("Plan: wait(1)", names, needed) == {"analysis": "", "plan": "wait(1)", "say": ""}
     with pytest.raises(Unreadable, match="lacks plan"):
         read_fields("Analysis: hm", names, needed)
@@ -148,7 +148,7 @@ def test_named_parts_are_found_in_json_and_in_plain_text():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "reply"),
     [
         ("Hello", ("Hello", False)),
         ("Hello [END]", ("Hello", True)),
@@ -159,8 +159,8 @@ def test_named_parts_are_found_in_json_and_in_plain_text():
         ("send the blender, my friend", ("send the blender, my friend", False)),
     ],
 )
-def test_words_and_the_end_marker(text, said):
-    assert read_say(text) == said
+def test_words_and_the_end_marker(text, reply):
+    assert read_say(text) == reply
 
 
 def test_long_words_and_plans_are_cut():

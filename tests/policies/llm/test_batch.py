@@ -26,8 +26,8 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
 
-def run(*words: Any) -> Any:
-    return CliRunner().invoke(app, [*map(str, words), "--no-report"], catch_exceptions=False)
+def run(*text: Any) -> Any:
+    return CliRunner().invoke(app, [*map(str, text), "--no-report"], catch_exceptions=False)
 
 
 def answer_batch(requests: Path, answers: Path, answer: Answer) -> list[dict[str, Any]]:
@@ -47,8 +47,8 @@ def answer_batch(requests: Path, answers: Path, answer: Answer) -> list[dict[str
 def without_seconds(folder: Path) -> str:
     def strip(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: strip(own) for key, own in value.items() if key not in ("seconds", "latencies")}
-        return [strip(own) for own in value] if isinstance(value, list) else value
+            return {key: strip(entry) for key, entry in value.items() if key not in ("seconds", "latencies")}
+        return [strip(item) for item in value] if isinstance(value, list) else value
 
     return json.dumps(strip(read_records(folder)))
 
@@ -58,12 +58,12 @@ def as_live(suite: list[str], team: list[str], answer: Answer, folder: Path) -> 
     with serving(answer) as server:
         done = run(*suite, "--team", *team, "--base-url", server.url, "--out", folder / "live")
         live = {json.dumps(asked, sort_keys=True) for asked in server.asked}
-    words = [*suite, "--team", *team, "--base-url", server.url, "--out", folder / "batch"]
+    texts = [*suite, "--team", *team, "--base-url", server.url, "--out", folder / "batch"]
     assert done.exit_code == 0, done.output
     sizes, replies, bodies = [], [], []
     while not sizes or sizes[-1]:
         requests, answers = folder / f"{len(sizes)}.jsonl", folder / f"{len(sizes)}-answers.jsonl"
-        done = run(*words, *replies, "--requests", requests)
+        done = run(*texts, *replies, "--requests", requests)
         assert done.exit_code == 0, done.output
         assert not (folder / "batch" / "records.jsonl").exists()
         asked = answer_batch(requests, answers, answer)
@@ -71,7 +71,7 @@ def as_live(suite: list[str], team: list[str], answer: Answer, folder: Path) -> 
         bodies += asked
         if asked:
             replies = ["--answers", answers]
-    done = run(*words, *replies)
+    done = run(*texts, *replies)
     assert done.exit_code == 0, done.output
     assert live == {json.dumps(body, sort_keys=True) for body in bodies}
     assert without_seconds(folder / "batch") == without_seconds(folder / "live")
@@ -102,20 +102,20 @@ def test_unsupported_features_are_left_out_of_the_next_batch(tmp_path: Path) -> 
     def answer(asked: dict[str, Any]) -> Says:
         return Says("'temperature' is not supported", 400) if "temperature" in asked else Says("A")
 
-    words = [*ITEMS, "--team", "llm:m", "--out", tmp_path / "run"]
-    assert run(*words, "--requests", tmp_path / "a").exit_code == 0
+    texts = [*ITEMS, "--team", "llm:m", "--out", tmp_path / "run"]
+    assert run(*texts, "--requests", tmp_path / "a").exit_code == 0
     first = answer_batch(tmp_path / "a", tmp_path / "a2", answer)
-    assert run(*words, "--answers", tmp_path / "a2", "--requests", tmp_path / "b").exit_code == 0
+    assert run(*texts, "--answers", tmp_path / "a2", "--requests", tmp_path / "b").exit_code == 0
     second = answer_batch(tmp_path / "b", tmp_path / "b2", answer)
     assert second == [{key: value for key, value in body.items() if key != "temperature"} for body in first]
-    assert run(*words, "--answers", tmp_path / "b2").exit_code == 0
+    assert run(*texts, "--answers", tmp_path / "b2").exit_code == 0
     assert all(record["answer"]["letter"] == "A" for record in read_records(tmp_path / "run"))
 
 
 def test_rejected_and_expired_requests(tmp_path: Path) -> None:
     """A request that is too long has its answer, which is none; one that expired is to be sent again."""
-    words = [*ITEMS, "--team", "llm:m", "--out", tmp_path / "run"]
-    assert run(*words, "--requests", tmp_path / "a").exit_code == 0
+    texts = [*ITEMS, "--team", "llm:m", "--out", tmp_path / "run"]
+    assert run(*texts, "--requests", tmp_path / "a").exit_code == 0
     left = ["too long", "expired"]
 
     def answer(asked: dict[str, Any]) -> Says:
@@ -127,30 +127,30 @@ def test_rejected_and_expired_requests(tmp_path: Path) -> None:
         return Says("A")
 
     answer_batch(tmp_path / "a", tmp_path / "b", answer)
-    done = run(*words, "--answers", tmp_path / "b")
+    done = run(*texts, "--answers", tmp_path / "b")
     assert done.exit_code == 2 and "answers: 1 requests have no usable reply" in done.output
     assert "--requests FILE" in done.output and not (tmp_path / "run" / "records.jsonl").exists()
-    assert run(*words, "--answers", tmp_path / "b", "--requests", tmp_path / "c").exit_code == 0
+    assert run(*texts, "--answers", tmp_path / "b", "--requests", tmp_path / "c").exit_code == 0
     assert len(answer_batch(tmp_path / "c", tmp_path / "d", lambda asked: Says("B"))) == 1
-    assert run(*words, "--answers", tmp_path / "d").exit_code == 0
+    assert run(*texts, "--answers", tmp_path / "d").exit_code == 0
     letters = [record["answer"]["letter"] for record in read_records(tmp_path / "run")]
     assert sorted(map(str, letters)) == ["A"] * 4 + ["B", "None"]
 
 
 def test_a_live_run_goes_on_where_the_batch_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(lambda asked: Says("B")) as server:
-        words = [*ITEMS, "--team", "llm:m", "--base-url", server.url, "--out", tmp_path / "run"]
-        assert run(*words, "--requests", tmp_path / "a").exit_code == 0
+        texts = [*ITEMS, "--team", "llm:m", "--base-url", server.url, "--out", tmp_path / "run"]
+        assert run(*texts, "--requests", tmp_path / "a").exit_code == 0
         answers = ["who knows", *["A"] * 5]
         answer_batch(tmp_path / "a", tmp_path / "b", lambda asked: Says(answers.pop()))
-        assert run(*words, "--answers", tmp_path / "b").exit_code == 2 and not server.asked
-        assert run(*words).exit_code == 0
+        assert run(*texts, "--answers", tmp_path / "b").exit_code == 2 and not server.asked
+        assert run(*texts).exit_code == 0
         assert len(server.asked) == 1
     assert sorted(record["answer"]["letter"] for record in read_records(tmp_path / "run")) == ["A"] * 5 + ["B"]
 
 
 @pytest.mark.parametrize(
-    "suite, words, said",
+    "suite, texts, reply",
     [
         (ITEMS, ["--answers", "absent.jsonl"], "absent.jsonl"),
         (ITEMS, ["--answers", "BROKEN"], "line 1: not a reply of a batch: custom_id: is missing"),
@@ -159,17 +159,17 @@ def test_a_live_run_goes_on_where_the_batch_ended(tmp_path: Path, monkeypatch: p
         (["evaluate", "overcooked"], ["--requests", "x"], "each request of the suite overcooked depends"),
     ],
 )
-def test_bad_batches_are_one_line(suite: list[str], words: list[str], said: str, tmp_path: Path) -> None:
+def test_bad_batches_are_one_line(suite: list[str], texts: list[str], reply: str, tmp_path: Path) -> None:
     (tmp_path / "BROKEN").write_text('{"id": 5}\n')
     (tmp_path / "OTHER").write_text('{"custom_id": "q-1", "response": null}\n')
-    words = [str(tmp_path / word) if word.isupper() else word for word in words]
-    done = run(*suite, "--team", "all=llm:m", *words, "--out", tmp_path / "run")
-    assert done.exit_code == 2 and said in done.output and "Traceback" not in done.output
+    texts = [str(tmp_path / word) if word.isupper() else word for word in texts]
+    done = run(*suite, "--team", "all=llm:m", *texts, "--out", tmp_path / "run")
+    assert done.exit_code == 2 and reply in done.output and "Traceback" not in done.output
     assert "option --requests is for teams with llm" in run(*ITEMS[:4], "--team", "random", "--requests", "x").output
 
 
 def test_the_former_name_of_the_ways_of_answering_is_read(tmp_path: Path) -> None:
-    own = [*ITEMS[:-1], "own"]
-    done = run(*own, "--team", "random", "--answers", "play", "--out", tmp_path / "run")
+    results = [*ITEMS[:-1], "own"]
+    done = run(*results, "--team", "random", "--answers", "play", "--out", tmp_path / "run")
     assert done.exit_code == 0, done.output
-    assert run(*own, "--team", "random", "--answers", "words", "--out", tmp_path / "run").exit_code == 2
+    assert run(*results, "--team", "random", "--answers", "words", "--out", tmp_path / "run").exit_code == 2

@@ -45,7 +45,7 @@ def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
     usage = UsageMeter(parse_budget(budget), {"m": Price(2, 10)})
     usage.open(0, "m")
     usage.open(1, "m")
-    made = 0
+    created = 0
     for i in range(9):
         try:
             usage.check()
@@ -53,8 +53,8 @@ def test_a_budget_ends_after_the_call_that_reaches_it(budget, calls):
             assert usage.to_dict(0)["exhausted"] == str(limit) == budget.partition("=")[0]
             break
         usage.add(i % 2, "m", REPLY)
-        made += 1
-    assert made == calls
+        created += 1
+    assert created == calls
 
 
 def test_books_are_kept_by_seat_and_cleared_with_the_next_episode():

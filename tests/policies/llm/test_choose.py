@@ -46,14 +46,14 @@ def test_the_agent_plays_every_game(play_team, env_id):
 
 
 def test_the_named_action_is_carried_out(play_team):
-    wanted = "pickup(egg,ingredient_dispenser)"
+    expected = "pickup(egg,ingredient_dispenser)"
 
     def answer(request):
         actions = dict((text, int(number)) for number, text in listed(request))
-        return {"action": actions.get(wanted, actions["wait(1)"])}
+        return {"action": actions.get(expected, actions["wait(1)"])}
 
     record, _ = play_team(["greedy", SPEC], answer, max_cycles=5)
-    assert record["steps"][0]["action_texts"][1] == wanted
+    assert record["steps"][0]["action_texts"][1] == expected
     assert record["steps"][0]["tokens"] == [None, 110]
 
 
@@ -61,25 +61,25 @@ def test_the_named_action_is_carried_out(play_team):
 def test_alone_says_nothing_of_partners(play_team, env_id):
     _, client = play_team(f"{SPEC},alone=on", lambda request: {"action": 1}, env_id, max_cycles=4)
     for request in client.asked:
-        words = " ".join(turn.content for turn in request.turns)
-        own = re.search(r"You are (\w+)", words)[1]
+        text = " ".join(turn.content for turn in request.turns)
+        entry = re.search(r"You are (\w+)", text)[1]
         names = set(co.make(env_id).game.display_names)
-        assert own in names and not any(name in words for name in names - {own}), words
-        assert "You are in room" in words or env_id == "Overcooked-v0"
+        assert entry in names and not any(name in text for name in names - {entry}), text
+        assert "You are in room" in text or env_id == "Overcooked-v0"
 
 
-@pytest.mark.parametrize("said", MALICIOUS, ids=range(len(MALICIOUS)))
-def test_no_answer_breaks_the_game(play_team, said):
-    record, _ = play_team(SPEC, lambda request: said, max_cycles=4)
+@pytest.mark.parametrize("reply", MALICIOUS, ids=range(len(MALICIOUS)))
+def test_no_answer_breaks_the_game(play_team, reply):
+    record, _ = play_team(SPEC, lambda request: reply, max_cycles=4)
     assert {text for step in record["steps"] for text in step["action_texts"]} <= {"wait(1)"}
     trouble = record["accounts"]["agent_0"]["trouble"]
-    kind = said.finish if isinstance(said, Reply) else "unreadable"
+    kind = reply.finish if isinstance(reply, Reply) else "unreadable"
     assert trouble == {kind: record["accounts"]["agent_0"]["calls"]}
 
 
 def test_an_unreadable_answer_is_asked_for_again_with_what_is_wrong(play_team):
-    said = iter(["hm", {"action": 2}, *[{"action": 1}] * 99])
-    record, client = play_team(["greedy", SPEC], lambda request: next(said), max_cycles=3)
+    reply = iter(["hm", {"action": 2}, *[{"action": 1}] * 99])
+    record, client = play_team(["greedy", SPEC], lambda request: next(reply), max_cycles=3)
     first, again = client.asked[:2]
     assert again.turns[:2] == first.turns
     assert again.turns[2:] == (
@@ -146,10 +146,10 @@ def test_memory_shows_ones_own_last_actions(play_team):
         return {"action": next((offered[text] for text in actions if text in offered), 1)}
 
     _, client = play_team(["reference", f"{SPEC},memory=1"], answer, max_cycles=15)
-    shown = [re.findall(r"What you did last: (.*)\.", text) for text in client.last]
-    assert not shown[0]
-    assert any(line and line[0].startswith("pickup(egg,ingredient_dispenser) (timestep ") for line in shown)
-    assert all(";" not in line[0] for line in shown if line)
+    displayed = [re.findall(r"What you did last: (.*)\.", text) for text in client.last]
+    assert not displayed[0]
+    assert any(line and line[0].startswith("pickup(egg,ingredient_dispenser) (timestep ") for line in displayed)
+    assert all(";" not in line[0] for line in displayed if line)
     _, client = play_team(["reference", f"{SPEC},memory=off"], answer, max_cycles=15)
     assert not any("What you did last" in text for text in client.last)
 
@@ -170,23 +170,23 @@ MANUALS = [
 ]
 
 
-@pytest.mark.parametrize(("env_id", "options", "words"), MANUALS)
-def test_the_games_manual_can_be_left_out(play_team, env_id, options, words):
-    told = {}
+@pytest.mark.parametrize(("env_id", "options", "text"), MANUALS)
+def test_the_games_manual_can_be_left_out(play_team, env_id, options, text):
+    messages = {}
     for manual in ("on", "off"):
         _, client = play_team(f"{SPEC},manual={manual}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
-        told[manual] = client.asked[1].turns[0].content
-    assert words in told["on"] and words not in told["off"]
+        messages[manual] = client.asked[1].turns[0].content
+    assert text in messages["on"] and text not in messages["off"]
 
 
 @pytest.mark.parametrize("manual", ["on", "off"])
 @pytest.mark.parametrize(("env_id", "options"), [case[:2] for case in MANUALS])
 def test_the_helper_directive_comes_with_and_without_a_manual(play_team, env_id, options, manual):
-    spec, told = f"{SPEC},manual={manual}", {}
+    spec, message = f"{SPEC},manual={manual}", {}
     for helper in ("on", "off"):
         _, client = play_team(f"{spec},helper={helper}", lambda request: {"action": 1}, env_id, max_cycles=1, **options)
-        told[helper] = client.asked[0].turns[0].content
-    assert told["on"].startswith(told["off"]) and "prefer" in told["on"].removeprefix(told["off"])
+        message[helper] = client.asked[0].turns[0].content
+    assert message["on"].startswith(message["off"]) and "prefer" in message["on"].removeprefix(message["off"])
 
 
 def test_the_partners_intention_is_asked_first(play_team):
@@ -213,10 +213,10 @@ def test_the_self_check_can_object(play_team):
     )
 
     def answer(request):
-        words = request.turns[-1].content
-        if "Judge it" in words:
+        text = request.turns[-1].content
+        if "Judge it" in text:
             return next(verdicts)
-        return {"action": 3 if "too slow" in words else 2}
+        return {"action": 3 if "too slow" in text else 2}
 
     record, client = play_team([f"{SPEC},check=1", "greedy"], answer, max_cycles=1)
     assert record["steps"][0]["action_texts"][0] == "wait(3)"
@@ -242,9 +242,9 @@ def test_a_decision_is_carried_out_though_nothing_is_left_for_its_check(play_tea
 
 def both_at_one_board(request):
     """Two cooks start the same chopping board in the same step."""
-    words = request.turns[-1].content
+    message = request.turns[-1].content
     offered = {text: int(number) for number, text in listed(request)}
-    step = int(re.search(r"current game step: (\d+)", words)[1])
+    step = int(re.search(r"current game step: (\d+)", message)[1])
     cook = ["goto storage0", "get tuna storage0", "goto chopboard0", "put chopboard0", "activate chopboard0"]
     mate = ["noop", "noop", "goto chopboard0", "noop", "activate chopboard0"]
     plan = cook if "You are agent0" in request.turns[0].content else mate
@@ -257,12 +257,12 @@ FISH = {"env_id": "CuisineWorld-v0", "level": "level_3", "agents": 2, "max_cycle
 def test_a_refused_choice_is_told_in_the_next_step_and_learned_from(play_team):
     record, client = play_team(f"{SPEC},reflection=2,memory=off", both_at_one_board, **FISH)
     assert record["steps"][4]["events"][1] is None
-    said = "chopboard0 is occupied, therefore cannot be activated"
-    (question,) = [words for words in client.last if "Write one sentence to remember" in words]
-    assert f"activate chopboard0, but it was refused: {said}" in question
-    (told,) = [words for words in client.last if "Your last action" in words]
-    assert f"Your last action activate chopboard0 was refused: {said}" in told
-    assert "What you have learned" in told
+    reply = "chopboard0 is occupied, therefore cannot be activated"
+    (question,) = [message for message in client.last if "Write one sentence to remember" in message]
+    assert f"activate chopboard0, but it was refused: {reply}" in question
+    (messages,) = [text for text in client.last if "Your last action" in text]
+    assert f"Your last action activate chopboard0 was refused: {reply}" in messages
+    assert "What you have learned" in messages
 
 
 def test_equal_questions_are_drawn_anew_at_a_temperature(play_team):
@@ -366,13 +366,13 @@ def test_choices_that_are_not_yet_carried_out_are_told_as_such(play_team):
     )
     first, second = client.last
     assert "Already chosen" not in first and "one after the other in this order" in client.asked[0].turns[0].content
-    said = record["steps"][0]["action_texts"][0]
-    assert f"but not yet carried out in what is written above: agent0: {said}." in second
+    reply = record["steps"][0]["action_texts"][0]
+    assert f"but not yet carried out in what is written above: agent0: {reply}." in second
 
 
 def test_games_that_are_not_played_in_turns_say_nothing_of_choices(play_team):
     _, client = play_team(SPEC, lambda request: {"action": 1}, max_cycles=1)
-    assert len(client.last) == 2 and not any("Already chosen" in words for words in client.last)
+    assert len(client.last) == 2 and not any("Already chosen" in text for text in client.last)
     assert "All of you act at the same time" in client.asked[0].turns[0].content
 
 

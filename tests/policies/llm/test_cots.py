@@ -31,7 +31,7 @@ KINDS = {
 
 
 def kind_of(question: str) -> str:
-    return next(kind for words, kind in KINDS.items() if words in question)
+    return next(kind for text, kind in KINDS.items() if text in question)
 
 
 def listed(question: str, name: str) -> list[str]:
@@ -60,8 +60,8 @@ def answer(question: str, scores: tuple[int, int] = (4, 4)) -> Any:
 
 
 def play(play_team: Any, say: Any, spec: str = SPEC, **options: Any) -> Any:
-    given = {"env_id": "Housework-v0", "task": "set_table", "max_steps": 12, **options}
-    return play_team(spec, lambda request: say(request.turns[-1].content), **given)
+    values = {"env_id": "Housework-v0", "task": "set_table", "max_steps": 12, **options}
+    return play_team(spec, lambda request: say(request.turns[-1].content), **values)
 
 
 def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -> None:
@@ -71,7 +71,7 @@ def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -
         first, second = record["plan_updates"]["agent_0"][:2]
         assert (first["calls"], first["trigger"], second["calls"]) == (calls - 1, "start", calls)
         assert len(first["nodes"]) == plans
-        kinds = [kind_of(words) for words in asked.last[: calls - 1]]
+        kinds = [kind_of(text) for text in asked.last[: calls - 1]]
         assert kinds[:2] == ["propose", "criticise"] and kinds[-1] == "write"
         assert kinds.count("criticise") == plans
         assert "plan_updates" not in record["accounts"]["agent_0"]
@@ -83,22 +83,22 @@ def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None
     for request in asked.asked:
         kind = kind_of(request.turns[-1].content)
         if kind == "follow":  # each seat follows the plan by what it knows itself
-            own = request.turns[0].content[len("You are ") :].split(",")[0]
-            assert f"You are {own}. Time" in request.turns[-1].content
+            result = request.turns[0].content[len("You are ") :].split(",")[0]
+            assert f"You are {result}. Time" in request.turns[-1].content
             continue
-        own = "Bob" if kind == "criticise" else "Alice"
-        assert request.turns[0].content.startswith(f"You are {own},")
-        if own == "Bob":
-            assert f"You are {own}. Time" in request.turns[-1].content
+        result = "Bob" if kind == "criticise" else "Alice"
+        assert request.turns[0].content.startswith(f"You are {result},")
+        if result == "Bob":
+            assert f"You are {result}. Time" in request.turns[-1].content
             assert "You are Alice. Time" not in request.turns[-1].content
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"],
 )
-def test_unreadable_answers_never_crash(play_team: Any, words: str) -> None:
-    record, asked = play(play_team, lambda question: words)
+def test_unreadable_answers_never_crash(play_team: Any, text: str) -> None:
+    record, asked = play(play_team, lambda question: text)
     assert record["timesteps"] > 0
     assert len(asked.asked) > 3
     assert record["plan_updates"]["agent_0"][0]["nodes"][0]["reward"] == 0.1
@@ -108,8 +108,8 @@ def test_words_are_said_aloud_only_if_that_is_asked_for(play_team: Any) -> None:
     silent, _ = play(play_team, answer)
     assert not any(step["messages"] for step in silent["steps"])
     record, _ = play(play_team, answer, f"{SPEC},charge=on")
-    said = [message for step in record["steps"] for message in step["messages"]]
-    assert {message["agent"] for message in said} == {0, 1}
+    replies = [message for step in record["steps"] for message in step["messages"]]
+    assert {message["agent"] for message in replies} == {0, 1}
     assert any(text.startswith("say") for step in record["steps"] for text in step["action_texts"])  # it has its price
 
 
@@ -117,10 +117,10 @@ def test_scores_are_found_in_any_form() -> None:
     assert read_scores('{"message": "a", "distance": "4/5", "task": 9}') == (4, 5, "a")
     assert read_scores("Far apart.\nDistance: 2\n**task** = 3") == (2, 3, "Far apart.\nDistance: 2\n**task** = 3")
     assert read_scores("<think>task: 1</think> distance is 0, task 4.4")[:2] == (1, 4)
-    assert [read_rating(words) for words in ("4", "Rating: 2", '{"rating": 5}', "I say 3/5.")] == [4, 2, 5, 3]
-    for words in ("distance: 4", "", "none", '{"distance": true, "task": []}'):
+    assert [read_rating(text) for text in ("4", "Rating: 2", '{"rating": 5}', "I say 3/5.")] == [4, 2, 5, 3]
+    for message in ("distance: 4", "", "none", '{"distance": true, "task": []}'):
         with pytest.raises(Unreadable):
-            read_scores(words)
+            read_scores(message)
     with pytest.raises(Unreadable):
         read_rating("between 1 and 5")
 
@@ -135,7 +135,7 @@ def briefing() -> Briefing:
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         '{"plans": [{"steps": [{"Alice": "fetch apple 3", "Bob": "Check fridge."}], "message": "m"}]}',
         '{"steps": [{"alice": "fetch apple 3", "bob": "check fridge"}, {"alice": "dance"}]}',
@@ -144,8 +144,8 @@ def briefing() -> Briefing:
         "Step 1: Alice fetch apple 3 | Bob: check fridge, please",
     ],
 )
-def test_plans_are_found_in_any_form(words: str) -> None:
-    (draft,) = read_plans(words, briefing(), 3)
+def test_plans_are_found_in_any_form(text: str) -> None:
+    (draft,) = read_plans(text, briefing(), 3)
     assert plan_text(draft.plan, ("Alice", "Bob")) == "1. Alice: fetch apple 3; Bob: check fridge"
 
 
@@ -159,13 +159,13 @@ def test_sub_plans_are_never_invented() -> None:
 
 def test_bad_words_are_refused() -> None:
     assert parse_settings("m?agent=cots,stop=0.9,n=2,profile=released").switches["stop"] == 0.9
-    for words, complaint in (
+    for text, complaint in (
         ("m?agent=cots,stop=high", "stop must be a number"),
         ("m?agent=cots,memory=3", "has no switch 'memory'"),
         ("m?agent=cots,mode=tree", "mode must be cots, dfs, talk, cot"),
     ):
         with pytest.raises(ValueError, match=complaint):
-            parse_settings(words)
+            parse_settings(text)
 
 
 def test_games_without_sub_plans_refuse(play_team: Any) -> None:
@@ -178,8 +178,8 @@ def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytes
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
     small = ["evaluate", "housework", "--tasks", "set_table", "--episodes", "1", "--set", "max_steps=6", "--no-report"]
 
-    def run(*words: Any) -> Any:
-        return CliRunner().invoke(app, [str(word) for word in (*small, "--team", f"all={SPEC}", *words)])
+    def run(*text: Any) -> Any:
+        return CliRunner().invoke(app, [str(word) for word in (*small, "--team", f"all={SPEC}", *text)])
 
     with serving(lambda asked: json.dumps(answer(asked["messages"][-1]["content"]))) as server:
         done = run("--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
@@ -196,8 +196,8 @@ def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytes
 
 def informed() -> Briefing:
     """Return Bob's briefing: he has found a fridge that nobody has heard of."""
-    found = {"fridge": Finding("fridge: kitchen, not checked.", ("place", 7)), "apple 3": Finding("apple 3", 3)}
-    return dataclasses.replace(briefing(), view=dataclasses.replace(briefing().view, findings=found))
+    results = {"fridge": Finding("fridge: kitchen, not checked.", ("place", 7)), "apple 3": Finding("apple 3", 3)}
+    return dataclasses.replace(briefing(), view=dataclasses.replace(briefing().view, findings=results))
 
 
 def test_what_a_message_names_is_told() -> None:
@@ -207,8 +207,8 @@ def test_what_a_message_names_is_told() -> None:
 
 
 def test_parts_that_cannot_be_read_are_reported() -> None:
-    words = '{"steps": [{"Alice": "fetch apple 3", "Bob": "fetch gold 9"}, {"Alice": "wait", "Bob": "deliver"}]}'
-    (draft,) = read_plans(words, briefing(), 1)
+    text = '{"steps": [{"Alice": "fetch apple 3", "Bob": "fetch gold 9"}, {"Alice": "wait", "Bob": "deliver"}]}'
+    (draft,) = read_plans(text, briefing(), 1)
     assert draft.left_out == ("Bob: fetch gold 9 (in no list)",)
 
 

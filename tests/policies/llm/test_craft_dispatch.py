@@ -14,12 +14,12 @@ FIRST = "1. goto(bot1, 'chicken')\n2. killMob(bot2, 'sheep')"
 
 
 def test_one_model_commands_all_seats_and_hears_what_was_refused(play_team):
-    said = iter([FIRST, "killMob(bot1, 'chicken') wait(bot2)"])
+    reply = iter([FIRST, "killMob(bot1, 'chicken') wait(bot2)"])
     record, client = play_team(
-        "llm:m?agent=dispatch,temperature=0,tokens=100", lambda _: next(said, "wait(bot1)"), **OPTIONS
+        "llm:m?agent=dispatch,temperature=0,tokens=100", lambda _: next(reply, "wait(bot1)"), **OPTIONS
     )
     texts = [step["action_texts"] for step in record["steps"]]
-    assert [each[0] for each in texts[:3]] == ["goto(chicken)", "killMob(chicken)", "wait()"]
+    assert [text[0] for text in texts[:3]] == ["goto(chicken)", "killMob(chicken)", "wait()"]
     assert record["steps"][0]["errors"][0]["code"] == "F_TOO_FAR"
     assert "bot2 is too far away for killMob(sheep)" in client.asked[1].turns[-1].content
     first = client.asked[0].turns
@@ -57,9 +57,9 @@ def test_demonstrations_deliver_a_dish():
 
 
 def test_commands_are_found_anywhere_and_never_evaluated():
-    found = Commands.read(
+    result = Commands.read(
         'do: GOTO(bot1,"chest"); `takeOutFurnace( bot2 )` __import__("os") goto(bot1, furnace)', (0, 1)
     )
-    assert found == {0: "GOTO(bot1, 'chest')", 1: "takeOutFurnace(bot2)"}
+    assert result == {0: "GOTO(bot1, 'chest')", 1: "takeOutFurnace(bot2)"}
     with pytest.raises(Unreadable):
         Commands.read("goto(bot9, 'chest') eval(bot1)", (0, 1))

@@ -17,8 +17,8 @@ def idle(request):
 
 
 def test_one_mind_commands_all_seats(play_team):
-    said = iter(["1. goto_agent0_storage0\n2. goto_agent1_pot0", "get_agent0_tuna_storage0 noop_agent1"])
-    record, client = play_team("llm:m", lambda request: next(said, "noop_agent0"), **OPTIONS)
+    reply = iter(["1. goto_agent0_storage0\n2. goto_agent1_pot0", "get_agent0_tuna_storage0 noop_agent1"])
+    record, client = play_team("llm:m", lambda request: next(reply, "noop_agent0"), **OPTIONS)
     assert [step["action_texts"] for step in record["steps"]][:2] == [
         ["goto storage0", "goto pot0"],
         ["get tuna storage0", "noop"],
@@ -100,9 +100,9 @@ def test_with_a_schema_only_possible_commands_are_offered(play_team):
     )
 
 
-@pytest.mark.parametrize("said", ["", "no idea", "goto_agent9_pot0", "x" * 99_999, "noop_agent" + "9" * 999])
-def test_no_answer_breaks_the_game(play_team, said):
-    record, _ = play_team("llm:m?repairs=0", lambda request: said, **OPTIONS)
+@pytest.mark.parametrize("reply", ["", "no idea", "goto_agent9_pot0", "x" * 99_999, "noop_agent" + "9" * 999])
+def test_no_answer_breaks_the_game(play_team, reply):
+    record, _ = play_team("llm:m?repairs=0", lambda request: reply, **OPTIONS)
     assert {text for step in record["steps"] for text in step["action_texts"]} == {"noop"}
     assert record["accounts"]["agent_0"]["trouble"] == {"unreadable": 5}
 
@@ -133,15 +133,15 @@ class Walker:
 
 def test_what_earlier_seats_have_chosen_is_shown(play_team):
     _, client = play_team("llm:m", lambda request: "noop_agent1", mates={0: Walker()}, **OPTIONS)
-    said = client.asked[0].turns[-1].content
-    assert said.endswith("-commands of other agents in this step:\n  agent0: goto storage0\n-action:")
+    reply = client.asked[0].turns[-1].content
+    assert reply.endswith("-commands of other agents in this step:\n  agent0: goto storage0\n-action:")
     _, client = play_team("llm:m", idle, **OPTIONS)
     assert all("commands of others" not in turn.content for request in client.asked for turn in request.turns)
 
 
 def test_commands_that_are_not_carried_out_are_told_in_the_next_step(play_team):
-    said = iter(["goto_agent0_storage0\ngoto_agent0_pot0\nnoop_agent1\ngoto_agent7_pot0"])
-    _, client = play_team("llm:m", lambda request: next(said, idle(request)), **OPTIONS)
+    reply = iter(["goto_agent0_storage0\ngoto_agent0_pot0\nnoop_agent1\ngoto_agent7_pot0"])
+    _, client = play_team("llm:m", lambda request: next(reply, idle(request)), **OPTIONS)
     first, second, third = (request.turns[-1].content for request in client.asked[:3])
     assert "was ignored" not in first and "was ignored" not in third
     assert "goto_agent0_pot0 was ignored: agent0 had a command already, goto_agent0_storage0." in second
@@ -149,6 +149,6 @@ def test_commands_that_are_not_carried_out_are_told_in_the_next_step(play_team):
 
 
 def test_commands_for_seats_of_others_are_told_as_such(play_team):
-    said = iter(["noop_agent0 goto_agent1_pot0"])
-    _, client = play_team("llm:m", lambda request: next(said, "noop_agent1"), mates={0: Walker()}, **OPTIONS)
+    reply = iter(["noop_agent0 goto_agent1_pot0"])
+    _, client = play_team("llm:m", lambda request: next(reply, "noop_agent1"), mates={0: Walker()}, **OPTIONS)
     assert "noop_agent0 was ignored: you do not command agent0." in client.asked[1].turns[-1].content

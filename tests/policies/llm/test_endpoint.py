@@ -89,8 +89,8 @@ def test_a_question_and_its_answer(ask):
 def test_passing_troubles_are_waited_out(ask, waits, status):
     reply, server = ask([Says("busy", status), Says("busy", status), "fine"])
     assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 3, 3)
-    own = [wait for wait in waits if wait > 0.5]
-    assert (0.75 <= own[0] <= 1 and 1.5 <= own[-1] <= 2) or status == 429
+    results = [wait for wait in waits if wait > 0.5]
+    assert (0.75 <= results[0] <= 1 and 1.5 <= results[-1] <= 2) or status == 429
 
 
 @pytest.mark.parametrize("status", [429, 503])
@@ -418,7 +418,7 @@ def test_without_a_limit_nobody_waits():
 
 
 @pytest.mark.parametrize(
-    ("says", "words"),
+    ("says", "text"),
     [
         (Says(body="<html><body>Sign in first</body></html>", headers={"Content-Type": "text/html"}), "Sign in first"),
         (Says(body="<html><body>Bad gateway</body></html>"), "Bad gateway"),
@@ -427,9 +427,9 @@ def test_without_a_limit_nobody_waits():
         (Says("the kitchen burns", 500), "status 500: .*the kitchen burns"),
     ],
 )
-def test_what_comes_instead_of_an_answer_is_told(ask, says, words):
+def test_what_comes_instead_of_an_answer_is_told(ask, says, text):
     error, server = ask([says])
-    assert isinstance(error, EndpointError) and re.search(words, str(error)), error
+    assert isinstance(error, EndpointError) and re.search(text, str(error)), error
     assert len(server.asked) == 4
 
 
@@ -469,47 +469,47 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
 
 
 @pytest.mark.parametrize(
-    ("url", "words"), [("http://127.0.0.1:9/v1", "refused"), ("http://no.invalid/v1", "no.invalid")]
+    ("url", "text"), [("http://127.0.0.1:9/v1", "refused"), ("http://no.invalid/v1", "no.invalid")]
 )
-def test_addresses_without_anybody_say_what_the_system_says(url, words):
-    told: list[str] = []
-    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=told.append)
-    with pytest.raises(EndpointError, match=words):
+def test_addresses_without_anybody_say_what_the_system_says(url, text):
+    messages: list[str] = []
+    endpoint = Endpoint(url, patience=RetryPolicy(attempts=2), sleep=lambda seconds: None, notify=messages.append)
+    with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
-    assert len(told) == 1 and "asking again in 1 s, attempt 2" in told[0]
-    with pytest.raises(EndpointError, match=words):
+    assert len(messages) == 1 and "asking again in 1 s, attempt 2" in messages[0]
+    with pytest.raises(EndpointError, match=text):
         endpoint.complete(QUESTION)
-    assert len(told) == 1, "a model that was never there is not asked for minutes again"
+    assert len(messages) == 1, "a model that was never there is not asked for minutes again"
     endpoint.close()
 
 
 def test_long_silence_is_told_at_doubling_intervals(monkeypatch):
     monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
-    told: list[str] = []
+    messages: list[str] = []
     third = threading.Event()
 
     def notify(words):
-        told.append(words)
-        if len(told) == 3:
+        messages.append(words)
+        if len(messages) == 3:
             third.set()
 
     with serving(lambda asked: Says("yes", wait=third.wait)) as server:
         endpoint = Endpoint(server.url, notify=notify)
         assert endpoint.complete(QUESTION).text == "yes"
         endpoint.close()
-    for seconds, words in zip((0.05, 0.1, 0.2), told[:3], strict=True):
-        assert f"no answer for {seconds:g} s; waiting" in words
+    for seconds, phrase in zip((0.05, 0.1, 0.2), messages[:3], strict=True):
+        assert f"no answer for {seconds:g} s; waiting" in phrase
 
 
 def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
     """Sixteen requests wait for one model; it answers at the second notice, or a later one, once all have arrived."""
     monkeypatch.setattr("collab_overcooked.policies.llm.endpoint.SILENCE", 0.05)
-    told: list[str] = []
+    messages: list[str] = []
     second = threading.Event()
 
     def notify(words):
-        told.append(words)
-        if len(told) >= 2 and len(server.asked) == 16:
+        messages.append(words)
+        if len(messages) >= 2 and len(server.asked) == 16:
             second.set()
 
     with serving(lambda asked: Says("yes", wait=second.wait)) as server:
@@ -517,12 +517,12 @@ def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
         with ThreadPoolExecutor(16) as pool:
             assert [reply.text for reply in pool.map(endpoint.complete, [QUESTION] * 16)] == ["yes"] * 16
         endpoint.close()
-    assert ["0.05 s" in words for words in told[:2]] == [True, False]
-    assert len({words for words in told}) == len(told), "each notice once, not for each request"
+    assert ["0.05 s" in words for words in messages[:2]] == [True, False]
+    assert len({phrase for phrase in messages}) == len(messages), "each notice once, not for each request"
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    ("phrase", "status"),
     [
         ("This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.", 400),
         ("the request exceeds the available context size, try increasing it", 400),
@@ -530,23 +530,23 @@ def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
         ("Request Entity Too Large", 413),
     ],
 )
-def test_a_first_question_that_is_too_long_has_no_answer_and_ends_nothing(ask, words, status):
-    reply, server = ask([Says(words, status)])
-    assert (reply.finish, reply.text) == ("rejected", "") and words in reply.detail and len(server.asked) == 1
+def test_a_first_question_that_is_too_long_has_no_answer_and_ends_nothing(ask, phrase, status):
+    reply, server = ask([Says(phrase, status)])
+    assert (reply.finish, reply.text) == ("rejected", "") and phrase in reply.detail and len(server.asked) == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "status"),
+    ("phrase", "status"),
     [
         ("System role not supported", 400),
         ("Jinja Exception: System role not supported", 500),
         ("'messages[0].role' does not support 'system' with this model", 400),
     ],
 )
-def test_models_without_a_system_role_are_told_all_by_the_user(words, status):
+def test_models_without_a_system_role_are_told_all_by_the_user(phrase, status):
     def picky(asked):
         roles = [turn["role"] for turn in asked["messages"]]
-        return Says(words, status) if "system" in roles else "yes"
+        return Says(phrase, status) if "system" in roles else "yes"
 
     with serving(picky) as server:
         endpoint = Endpoint(server.url)

@@ -20,14 +20,14 @@ SPEC = "all=llm:scripted?agent=choose"
 SMALL = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--gamma", "0.25", "--no-report"]
 
 
-def run(*words):
-    return CliRunner().invoke(app, [str(word) for word in words])
+def run(*text):
+    return CliRunner().invoke(app, [str(word) for word in text])
 
 
 def choose(asked):
     """An answer that depends on the question alone."""
-    words = asked["messages"][-1]["content"]
-    return json.dumps({"action": 1 + len(words) % min(3, len(re.findall(r"^\d+\. ", words, re.MULTILINE)))})
+    text = asked["messages"][-1]["content"]
+    return json.dumps({"action": 1 + len(text) % min(3, len(re.findall(r"^\d+\. ", text, re.MULTILINE)))})
 
 
 @pytest.fixture
@@ -61,7 +61,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
 @pytest.mark.slow
 def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     spec = "llm:scripted?agent=choose"
-    words = [
+    texts = [
         "compare",
         "--policies",
         "random",
@@ -76,18 +76,18 @@ def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
     ]
     store = tmp_path / "s.jsonl"
     with serving(choose) as server:
-        done = run(*words, "--base-url", server.url, "--store", store, "--price", "2/10", "--out", tmp_path / "a")
+        done = run(*texts, "--base-url", server.url, "--store", store, "--price", "2/10", "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     assert "Cost and latency" in done.stdout and "language" in done.stdout
     values = json.loads((tmp_path / "a" / "report.json").read_text())
-    spoken = next(own for own in values["games"][0]["policies"] if own["policy"] == spec)
+    spoken = next(entry for entry in values["games"][0]["policies"] if entry["policy"] == spec)
     assert spoken["kind"] == "language" and spoken["milliseconds"] > 0
     assert values["costs"]["tables"][0]["rows"][0]["Dollars"] > 0
     assert "Language models" in (tmp_path / "a" / "report.html").read_text()
-    done = run(*words, "--replay", store, "--out", tmp_path / "b")  # the server is gone
+    done = run(*texts, "--replay", store, "--out", tmp_path / "b")  # the server is gone
     assert done.exit_code == 0, done.output
     again = json.loads((tmp_path / "b" / "report.json").read_text())
-    scores = [[own["scores"] for own in given["games"][0]["policies"]] for given in (values, again)]
+    scores = [[policy["scores"] for policy in value["games"][0]["policies"]] for value in (values, again)]
     assert scores[0] == scores[1]
 
 
@@ -96,14 +96,14 @@ def test_one_wrong_model_does_not_end_a_comparison(tmp_path, key):
         return choose(asked) if asked["model"] == "right" else Says("no such model", 404)
 
     specs = [f"llm:{name}?agent=choose" for name in ("wrong", "right")]
-    words = ["compare", "--games", "rush", "--episodes", 1, "--workers", 2, "--no-crossplay", "--policies"]
+    texts = ["compare", "--games", "rush", "--episodes", 1, "--workers", 2, "--no-crossplay", "--policies"]
     with serving(half) as server:
-        done = run(*words, *specs, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run(*texts, *specs, "--base-url", server.url, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
         assert done.stderr.count("no such model") == 2 and "the others go on" in done.stderr  # two settings
         values = json.loads((tmp_path / "a" / "report.json").read_text())
-        assert [own["policy"] for own in values["games"][0]["policies"]] == specs[1:]
-        done = run(*words, specs[0], "--base-url", server.url, "--out", tmp_path / "b")
+        assert [policy["policy"] for policy in values["games"][0]["policies"]] == specs[1:]
+        done = run(*texts, specs[0], "--base-url", server.url, "--out", tmp_path / "b")
         assert done.exit_code == 2 and "no such model" in done.stderr
 
 
@@ -130,8 +130,8 @@ def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_pat
 
     out = ["--team", SPEC, "--episodes", 4, "--workers", 2, "--out", tmp_path / "a"]
     with serving(dying) as server:
-        words = [*SMALL, *out, "--base-url", server.url]
-        done = run(*words)
+        texts = [*SMALL, *out, "--base-url", server.url]
+        done = run(*texts)
         assert (
             done.exit_code == 2
             and "status 402" in done.output
@@ -141,7 +141,7 @@ def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_pat
         kept = records(tmp_path / "a").splitlines()
         assert 1 <= len(kept) < 4
         server.script = choose
-        done = run(*words)
+        done = run(*texts)
         assert done.exit_code == 0, done.output
     assert set(kept) <= set(records(tmp_path / "a").splitlines())
     assert len(records(tmp_path / "a").splitlines()) == 4
@@ -180,10 +180,10 @@ def test_a_replay_that_lacks_an_answer_says_so(tmp_path, key):
 
 
 def test_cuisineworld_is_dispatched(tmp_path, key):
-    words = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
+    texts = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
     with serving(lambda asked: "goto_agent0_storage0\ngoto_agent1_storage0") as server:
         reach = ["--base-url", server.url, "--budget", "calls=3"]
-        done = run(*words, "--team", "all=llm:m", *reach, "--out", tmp_path / "a")
+        done = run(*texts, "--team", "all=llm:m", *reach, "--out", tmp_path / "a")
         assert done.exit_code == 3, done.output
     assert "nothing was measured: all 1 episodes were cut short" in done.stderr
     assert "Cost and latency" in (tmp_path / "a" / "report.html").read_text()
@@ -196,21 +196,21 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
             {"analysis": "", "plan": "request('pickup(egg,ingredient_dispenser)')", "say": "An egg, please."}
         )
 
-    words = ["evaluate", "initiations", "--tasks", "boiled_egg", "--episodes", "1", "--no-report", "--price", "1/1"]
+    texts = ["evaluate", "initiations", "--tasks", "boiled_egg", "--episodes", "1", "--no-report", "--price", "1/1"]
     with serving(chef) as server:
         team = ["--team", "agent_0=llm:m?recipe=rearranged"]
-        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     asked = [asked["messages"][-1]["content"] for asked in server.asked]  # side by side, so in any order
     first, second = sorted(asked, key=lambda text: "1. Alice: pickup(egg,ingredient_dispenser)" not in text)
     assert "1. Alice: pickup(egg,ingredient_dispenser)" in first and "1. Alice: place_obj_on_counter()" in second
     limit = load_game("CollabOvercooked-v0", task="boiled_egg").max_cycles
-    assert all(f" of {limit}" in words for words in asked)
+    assert all(f" of {limit}" in message for message in asked)
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record["accounts"]["agent_0"]["calls"] for record in played] == [1, 1]
     table, due, cost = json.loads((tmp_path / "a" / "table.json").read_text())
     assert due["tables"][1]["rows"][0]["right %"] == 0.5
-    kinds = next(own["rows"] for own in table["tables"] if own["title"] == "Initiations")
+    kinds = next(entry["rows"] for entry in table["tables"] if entry["title"] == "Initiations")
     assert [row["Conversations"] for row in kinds] == [
         1,
         0,
@@ -224,13 +224,13 @@ def test_a_chef_is_asked_in_the_papers_states(tmp_path, key):
 
 def test_rush_is_taught_by_a_model(tmp_path, key):
     def answer(asked):
-        words = asked["messages"][0]["content"]
-        return "Share the orders." if "You are the teacher" in words else choose(asked)
+        text = asked["messages"][0]["content"]
+        return "Share the orders." if "You are the teacher" in text else choose(asked)
 
-    words = ["evaluate", "rush", "--domain", "alien", "--scenario", "easy", "--runs", "1", "--no-report"]
+    texts = ["evaluate", "rush", "--domain", "alien", "--scenario", "easy", "--runs", "1", "--no-report"]
     with serving(answer) as server:
         team = ["--team", "agent_0=llm:small", "agent_1=llm:other", "--teacher", "teacher_group:llm:big"]
-        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
     assert [record.get("feedback") for record in played] == [None, *[["Share the orders."] * 2] * 2]
@@ -242,10 +242,10 @@ def test_rush_is_taught_by_a_model(tmp_path, key):
 
 def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_path, key, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")  # where nobody listens
-    words = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--no-report", "--team", "all=greedy"]
+    texts = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--no-report", "--team", "all=greedy"]
     with serving(lambda asked: "Share the orders.") as server:
         reach = ["--base-url", server.url, "--price", "2/10"]
-        done = run(*words, "--teacher", "none,teacher_group:llm:big", *reach, "--out", tmp_path / "a")
+        done = run(*texts, "--teacher", "none,teacher_group:llm:big", *reach, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
         assert {asked["model"] for asked in server.asked} == {"big"}
     played = [json.loads(line) for line in records(tmp_path / "a").splitlines()]
@@ -254,7 +254,7 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         (["--team", "all=greedy", "--store", "x"], "--store is for teams with llm policies"),
         (["--team", SPEC, "--budget", "coins=3"], "unknown limit"),
@@ -278,9 +278,9 @@ def test_a_model_that_only_teaches_is_asked_at_the_endpoint_that_was_named(tmp_p
         (["--team", "all=llm:m?agent=dispatch", "--base-url", "http://127.0.0.1:9"], "plays CuisineWorld-v0"),
     ],
 )
-def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, words, message):
+def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, text, message):
     monkeypatch.chdir(tmp_path)
-    done = run(*SMALL, *words, "--out", tmp_path / "a")
+    done = run(*SMALL, *text, "--out", tmp_path / "a")
     assert done.exit_code == 2
     assert message in done.output and len(done.output.strip().splitlines()) == 1
 
@@ -290,19 +290,19 @@ def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, words, 
 
 def thinking(asked):
     """A model that thinks for 2,000 tokens before it answers, and has no more than it is given."""
-    given = asked.get("max_tokens", 10**6)
+    value = asked.get("max_tokens", 10**6)
     answer = json.dumps({"action": 1})
-    if given < 2_000:
-        return Says("", finish="length", usage=(10, given))
+    if value < 2_000:
+        return Says("", finish="length", usage=(10, value))
     return Says(answer, usage=(10, 2_000))
 
 
 @pytest.mark.parametrize(("switch", "code"), [("", 0), (",tokens=512", 3)])
 def test_a_reasoning_model_has_room_by_default_and_the_warning_names_the_setting(tmp_path, key, switch, code):
-    words = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--episodes", "1", "--no-report"]
+    texts = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--episodes", "1", "--no-report"]
     with serving(thinking) as server:
         team = ["--team", f"all=llm:m?agent=choose{switch}"]
-        done = run(*words, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
     assert done.exit_code == code, done.output
     assert all(asked.get("max_tokens", 0) == (512 if switch else 0) for asked in server.asked)
     warned = "answers were cut off (finish_reason length, thoughts count): raise tokens=512 or write tokens=0"

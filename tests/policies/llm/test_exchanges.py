@@ -49,23 +49,23 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             f"model: big\nbase_url: {server.url}\ntemperature: 0.5\ntop_p: 0.9\neffort: low\ntokens: 99\nseed: 7\n"
             "price: 2/10\nbody: {service_tier: flex}\nheaders: {X-Team: $TEAM, X-Plain: said-openly}\n"
         )
-        words = [*SUITE, "--team", f"agent_0=llm:{agent}", "agent_1=llm:small", "--base-url", server.url]
-        done = CliRunner().invoke(app, [*words, "--out", str(folder / "out")])
+        texts = [*SUITE, "--team", f"agent_0=llm:{agent}", "agent_1=llm:small", "--base-url", server.url]
+        done = CliRunner().invoke(app, [*texts, "--out", str(folder / "out")])
     assert done.exit_code == 0, done.output
     return folder / "out"
 
 
 def links_of(step: Any) -> list[str]:
-    return [link for own in step["exchanges"] for link in own]
+    return [link for exchange in step["exchanges"] for link in exchange]
 
 
 def test_every_step_names_its_exchanges(run: Path) -> None:
     record, _ = read_records(run)  # the other has the seats exchanged
     for step in record["steps"]:
-        found = read_exchanges(run / "exchanges.jsonl", links_of(step))
-        models = [found[link][0]["model"] for link in links_of(step)]
-        assert models == ["big", "small"] and [len(own) for own in step["exchanges"]] == [1, 1]
-        for request, reply in found.values():
+        result = read_exchanges(run / "exchanges.jsonl", links_of(step))
+        models = [result[link][0]["model"] for link in links_of(step)]
+        assert models == ["big", "small"] and [len(exchange) for exchange in step["exchanges"]] == [1, 1]
+        for request, reply in result.values():
             assert request["turns"][0][0] == "system" and reply.prompt_tokens == 321
             assert json.loads(reply.text)["action"] == 1 and reply.reasoning.startswith("Hm. <script>")
     assert len(set(links_of(record["steps"][0]) + links_of(record["steps"][1]))) == 4
@@ -87,9 +87,9 @@ def test_settings_of_a_file_belong_to_the_run(run: Path) -> None:
     before = file.read_text()
     url = re.search(r"base_url: (\S+)", before)
     assert url is not None
-    words = [*SUITE, "--team", f"agent_0=llm:{file}", "agent_1=llm:small", "--base-url", url[1], "--out", str(run)]
+    texts = [*SUITE, "--team", f"agent_0=llm:{file}", "agent_1=llm:small", "--base-url", url[1], "--out", str(run)]
     file.write_text(before.replace("top_p: 0.9", "top_p: 0.8"))
-    done = CliRunner().invoke(app, words, env={"TEAM": "x"})
+    done = CliRunner().invoke(app, texts, env={"TEAM": "x"})
     file.write_text(before)
     assert done.exit_code == 2 and "body.top_p was 0.9, now 0.8" in done.output
 
@@ -97,7 +97,7 @@ def test_settings_of_a_file_belong_to_the_run(run: Path) -> None:
 def test_the_report_shows_endpoint_and_settings(run: Path) -> None:
     page = (run / "report.html").read_text(encoding="utf-8")
     section = page[page.index("<h2>Language models</h2>") :]
-    words = html.unescape(re.sub("<[^>]+>", " ", section[: section.index("</dl>")]))
+    text = html.unescape(re.sub("<[^>]+>", " ", section[: section.index("</dl>")]))
     endpoint = json.loads((run / "config.json").read_text())["language"]["endpoint"]
     for expected in (
         f"endpoint {endpoint}",
@@ -111,7 +111,7 @@ def test_the_report_shows_endpoint_and_settings(run: Path) -> None:
         "price 2/10 dollars per million tokens",
         "model small",
     ):
-        assert expected in words, expected
+        assert expected in text, expected
 
 
 def test_prompts_and_answers_are_in_the_page(run: Path) -> None:
@@ -129,20 +129,20 @@ def test_prompts_and_answers_are_shown_as_text(run: Path, tmp_path: Path) -> Non
     command = ["chromium", *flags, f"--user-data-dir={tmp_path}", "--dump-dom", f"file://{run}/report.html#0.1"]
     dom = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "<title>hurt" not in dom and dom.count('<details class="question">') == 2
-    shown = dom[dom.index('<details class="question">') :]
-    assert re.search("Question 1: (big|small), 321 tokens in, 12 out", shown)
-    assert html.escape(f"Hm. {HURT}", quote=False) in shown
-    assert html.escape(HURT, quote=False) in shown[shown.index("<strong>answer</strong>") :]
+    displayed = dom[dom.index('<details class="question">') :]
+    assert re.search("Question 1: (big|small), 321 tokens in, 12 out", displayed)
+    assert html.escape(f"Hm. {HURT}", quote=False) in displayed
+    assert html.escape(HURT, quote=False) in displayed[displayed.index("<strong>answer</strong>") :]
 
 
 def test_a_page_has_room_for_so_many_exchanges(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record, _ = read_records(run)
-    shown = [{"steps": record["steps"]}]
-    everything = exchanges.exchange_data(run, shown)
+    displayed = [{"steps": record["steps"]}]
+    everything = exchanges.exchange_data(run, displayed)
     monkeypatch.setattr(exchanges, "MAX_CHARACTERS", sum(map(len, everything["texts"])) - 1)
-    data = exchanges.exchange_data(run, shown)
+    data = exchanges.exchange_data(run, displayed)
     assert 0 < len(data["found"]) < len(everything["found"]) == 4
-    assert exchanges.exchange_data(run.parent, shown) == {"texts": [], "found": {}}
+    assert exchanges.exchange_data(run.parent, displayed) == {"texts": [], "found": {}}
 
 
 def test_a_report_can_be_written_again_without_exchanges_or_settings(run: Path, tmp_path: Path) -> None:

@@ -46,10 +46,10 @@ def test_pictures_of_seats_are_large_and_show_nothing_hidden(env_id):
     game = load_game(env_id, **GAMES[env_id])
     state, _ = reach(game, seed=3, steps=4)
     for seat in range(game.n_agents):
-        own = game.seen(state, 0, seat).picture
-        assert own.dtype == np.uint8 and own.shape[2] == 3 and min(own.shape[:2]) >= MIN_SIDE
+        result = game.seen(state, 0, seat).picture
+        assert result.dtype == np.uint8 and result.shape[2] == 3 and min(result.shape[:2]) >= MIN_SIDE
         other = game.seen(hide(game, state, seat, np.random.default_rng(seat)), 0, seat).picture
-        assert Picture(own).digest == Picture(other).digest
+        assert Picture(result).digest == Picture(other).digest
     moved, _ = reach(game, seed=3, steps=3)
     assert Picture(game.seen(moved, 0, 0).picture).digest != Picture(game.seen(state, 0, 0).picture).digest
 
@@ -101,9 +101,9 @@ ITEMS = ["evaluate", "questions", "--games", "CollabCapture-v0", "--parts", "pap
 
 def test_pictures_of_questions_are_stored_once_and_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    words = [*ITEMS, "--team", "llm:m?see=picture", "--out", str(tmp_path / "a")]
+    texts = [*ITEMS, "--team", "llm:m?see=picture", "--out", str(tmp_path / "a")]
     with serving(lambda asked: Says("A")) as server:
-        done = CliRunner().invoke(app, [*words, "--base-url", server.url])
+        done = CliRunner().invoke(app, [*texts, "--base-url", server.url])
         assert done.exit_code == 0, done.output
     parts = [asked["messages"][1]["content"] for asked in server.asked]
     assert len(parts) == 18 and all(text["text"].startswith(INSTEAD) for text, _ in parts)
@@ -114,14 +114,14 @@ def test_pictures_of_questions_are_stored_once_and_replayed(tmp_path: Path, monk
     lines = [json.loads(line) for line in (tmp_path / "a" / "exchanges.jsonl").read_text().splitlines()]
     named = {digest for line in lines for digest in line["request"]["pictures"]}
     assert {path.stem for path in (tmp_path / "a" / "pictures").iterdir()} == named
-    again = [*words[:-1], str(tmp_path / "b"), "--replay", str(tmp_path / "a" / "exchanges.jsonl"), "--no-report"]
+    again = [*texts[:-1], str(tmp_path / "b"), "--replay", str(tmp_path / "a" / "exchanges.jsonl"), "--no-report"]
     assert CliRunner().invoke(app, again).exit_code == 0
     letters = [[record["answer"]["letter"] for record in read_records(tmp_path / name)] for name in "ab"]
     assert letters[0] == letters[1] == ["A"] * 18
 
 
 @pytest.mark.parametrize(
-    "spec, options, said",
+    "spec, options, reply",
     [
         ("llm:m?see=both,alone=on", {}, "pictures show partners, which alone=on hides"),
         ("llm:m?see=both", {"lexicon": "alien"}, "pictures show items, which a lexicon renames"),
@@ -129,6 +129,6 @@ def test_pictures_of_questions_are_stored_once_and_replayed(tmp_path: Path, monk
         ("llm:m?agent=cots,see=both", {}, "has no switch 'see'"),
     ],
 )
-def test_what_pictures_would_give_away_is_refused(play_team, spec, options, said):
-    with pytest.raises(ValueError, match=said):
+def test_what_pictures_would_give_away_is_refused(play_team, spec, options, reply):
+    with pytest.raises(ValueError, match=reply):
         play_team(spec, lambda request: {"action": 1}, "Overcooked-v0", layout="cramped_room", **options)

@@ -27,12 +27,12 @@ CASES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def answer(request: Request) -> Any:
-    words = request.turns[-1].content
-    if "Judge it" in words:
+    text = request.turns[-1].content
+    if "Judge it" in text:
         return "not okay, wait"
-    if "most likely" in words or "to remember" in words:
+    if "most likely" in text or "to remember" in text:
         return "Something."
-    if "agent0" in words:
+    if "agent0" in text:
         return "noop_agent0\nnoop_agent1"
     return {"action": 2, "analysis": "x", "plan": "dance()", "say": "Hello?"}
 
@@ -46,8 +46,8 @@ def test_a_question_has_one_form_of_answer(play_team, case: str, form: str) -> N
     for request in client.asked:
         if case != "dispatch" and any(turn.role == "assistant" for turn in request.turns):
             continue  # an answer that could not be read is asked for again
-        found = FORMS.findall("\n".join(turn.content for turn in request.turns))
-        assert len(found) == 1, (case, found, request.turns)
-        assert (found[0].lower() == "answer with json") == (request.schema is not None) or case == "partner"
-        kinds.add(found[0].lower())
+        result = FORMS.findall("\n".join(turn.content for turn in request.turns))
+        assert len(result) == 1, (case, result, request.turns)
+        assert (result[0].lower() == "answer with json") == (request.schema is not None) or case == "partner"
+        kinds.add(result[0].lower())
     assert len(kinds) >= (1 if case == "dispatch" else 2), kinds

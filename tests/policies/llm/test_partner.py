@@ -39,8 +39,8 @@ def cooks(request):
 def test_a_pair_that_talks_delivers_and_is_scored(play_team):
     record, client = play_team("llm:m", cooks)
     assert record["success"]
-    words = [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]]
-    assert words == [(0, "Please bring an egg."), (1, "On my way")]
+    texts = [(m["agent"], m["say"]) for m in record["steps"][0]["messages"]]
+    assert texts == [(0, "Please bring an egg."), (1, "On my way")]
     scores = score_record(record)
     assert (scores["tes"], scores["ic"], scores["rc"]) == ([1.0, 1.0], 1.0, 1.0)
     assert sum(account["calls"] for account in record["accounts"].values()) == len(client.asked)
@@ -56,9 +56,9 @@ def test_who_knows_what(play_team):
     assert "You do not know the recipe" in helper.turns[0].content
 
 
-def speak(said):
+def speak(reply):
     """Say the given words in turn, then nothing."""
-    left = list(said)
+    left = list(reply)
 
     def answer(request):
         return {"analysis": "", "plan": "wait(5)", "say": left.pop(0) if left else "[NOTHING]"}
@@ -67,7 +67,7 @@ def speak(said):
 
 
 @pytest.mark.parametrize(
-    ("said", "heard"),
+    ("reply", "received"),
     [
         (["a", "b", "c", "[NOTHING]"], [(0, "a"), (1, "b"), (0, "c"), (1, "")]),
         (["a", "b [END]"], [(0, "a"), (1, "b")]),
@@ -77,17 +77,17 @@ def speak(said):
     ],
     ids=["silence", "responder ends", "initiator ends", "words with end in them", "turn limit"],
 )
-def test_conversations_end_from_either_side_and_at_the_limit(play_team, said, heard):
-    record, _ = play_team("llm:m", speak(said), limits=Limits(max_turns=4), max_cycles=1)
-    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == heard
+def test_conversations_end_from_either_side_and_at_the_limit(play_team, reply, received):
+    record, _ = play_team("llm:m", speak(reply), limits=Limits(max_turns=4), max_cycles=1)
+    assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == received
 
 
 def test_a_refused_plan_is_corrected_with_the_validators_message_and_a_lesson(play_team):
     def answer(request):
-        words = request.turns[1].content
-        if "Write one sentence to remember" in words:
+        message = request.turns[1].content
+        if "Write one sentence to remember" in message:
             return "Look into the pot before cooking."
-        return {"plan": "wait(5)" if "was refused" in words or "Look into" in words else "cook(pot0)", "say": ""}
+        return {"plan": "wait(5)" if "was refused" in message or "Look into" in message else "cook(pot0)", "say": ""}
 
     record, client = play_team(["llm:m?analysis=off,talk=off", "greedy"], answer, max_cycles=7)
     (error,) = record["steps"][0]["errors"]
@@ -120,7 +120,7 @@ def test_reflection_off_asks_nothing(play_team):
     _, client = play_team(
         ["llm:m?analysis=off,talk=off,reflection=off", "greedy"], lambda request: {"plan": "cook(pot0)"}, max_cycles=2
     )
-    assert not any("remember" in words for words in client.last)
+    assert not any("remember" in message for message in client.last)
 
 
 def test_parts_of_the_planner_are_switched_off(play_team):
@@ -130,16 +130,16 @@ def test_parts_of_the_planner_are_switched_off(play_team):
 
 
 def test_a_missing_plan_is_asked_for_again(play_team):
-    said = iter([{"analysis": "hm"}, {"plan": "wait(5)"}])
-    _, client = play_team(["llm:m", "greedy"], lambda request: next(said), max_cycles=1)
+    reply = iter([{"analysis": "hm"}, {"plan": "wait(5)"}])
+    _, client = play_team(["llm:m", "greedy"], lambda request: next(reply), max_cycles=1)
     assert "lacks plan" in client.last[1]
 
 
 @pytest.mark.parametrize(
-    "said", ["", "no", "{", '{"plan": {"a": 1}}', "Plan: " + "x" * 99_999, '{"plan": "os.system(1)"}']
+    "reply", ["", "no", "{", '{"plan": {"a": 1}}', "Plan: " + "x" * 99_999, '{"plan": "os.system(1)"}']
 )
-def test_no_plan_breaks_the_game(play_team, said):
-    record, _ = play_team("llm:m", lambda request: said, max_cycles=4)
+def test_no_plan_breaks_the_game(play_team, reply):
+    record, _ = play_team("llm:m", lambda request: reply, max_cycles=4)
     assert {text for step in record["steps"] for text in step["action_texts"]} == {"wait(1)"}
 
 
@@ -238,7 +238,7 @@ def test_a_teammates_plan_is_shown_once_it_was_announced(play_team):
     def shown(say):
         _, client = play_team("llm:m", answers(say), max_cycles=3)
         helper = [r.turns[1].content for r in client.asked if "You are Alice" in r.turns[0].content]
-        return [line for words in helper for line in words.split("\n") if "Bob has announced" in line]
+        return [line for message in helper for line in message.split("\n") if "Bob has announced" in line]
 
     assert shown("[NOTHING]") == []
     assert shown("I wait. [END]") == ["Bob has announced: wait(1)."]  # of three two are taken by then
@@ -287,8 +287,8 @@ def test_the_papers_preset_remembers_nothing_of_talk(play_team):
         return "\n".join(f"{part}: {text}" for part, text in talks_once(request).items())
 
     _, client = play_team("llm:m?preset=collab", answer, max_cycles=4)
-    assert any("Said in this timestep" in words for words in client.last)
-    assert not any("Said in earlier" in words or "What you decided" in words for words in client.last)
+    assert any("Said in this timestep" in message for message in client.last)
+    assert not any("Said in earlier" in phrase or "What you decided" in phrase for phrase in client.last)
 
 
 def test_who_answers_in_a_conversation_reads_what_it_is_doing(play_team):
@@ -337,14 +337,14 @@ def test_examples_are_of_another_recipe_and_of_what_the_seat_can_do(play_team, t
     assert len(client.asked) == game.n_agents
     for seat, request in enumerate(client.asked):
         form = re.search(r"in a form such as (.*) \(an example for another order\)", request.turns[1].content)[1]
-        *own, asked = form.split("; ")
+        *result, asked = form.split("; ")
         asked = re.fullmatch(r"request\('(.*)'\)", asked)[1]
-        assert own and set(own) <= set(vocabulary(game.compiled, seat))
+        assert result and set(result) <= set(vocabulary(game.compiled, seat))
         assert asked in vocabulary(game.compiled, (seat + 1) % game.n_agents)
-        assert not needed & {word for text in [*own, asked] for word in re.split(r"[(),]", text)}
+        assert not needed & {word for text in [*result, asked] for word in re.split(r"[(),]", text)}
 
 
 def test_prompts_say_whether_teammates_see_plans(play_team):
-    for spec, words in (("llm:m", "only if you say something with it"), ("llm:m?talk=off", "do not see your plans")):
+    for spec, message in (("llm:m", "only if you say something with it"), ("llm:m?talk=off", "do not see your plans")):
         _, client = play_team(spec, lambda request: {"analysis": "", "plan": "wait(1)", "say": ""}, max_cycles=1)
-        assert all(words in request.turns[0].content for request in client.asked)
+        assert all(message in request.turns[0].content for request in client.asked)

@@ -17,8 +17,8 @@ from collab_overcooked.policies.llm.settings import parse_settings
 
 def test_every_paper_has_a_preset_and_other_words_stand_above_it() -> None:
     assert set(registry.presets()) == {"collab", "mindagent", "llmco", "rush"}
-    own = parse_settings("m?preset=mindagent")
-    assert (own.preset, own.agent, own.temperature, own.tokens, own.answer) == (
+    result = parse_settings("m?preset=mindagent")
+    assert (result.preset, result.agent, result.temperature, result.tokens, result.answer) == (
         "mindagent",
         "dispatch",
         0.1,
@@ -44,7 +44,7 @@ def test_presets_belong_to_the_suite_of_their_game() -> None:
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:
     step = {"events": [{"event": "soup_delivery", "sparse": 20.0, "shaped": 0.0}, None]}
     kwargs = {"layout": "cramped_room", "action_level": "medium", "text_rules": "original"}
-    found = []
+    results = []
     for spec in ("llm:m", "greedy"):
         team = {"agent_0": spec, "agent_1": spec}
         record = {
@@ -55,17 +55,17 @@ def test_published_scores_stand_beside_language_teams_under_the_public_codes_rul
             "team": team,
             "env_kwargs": kwargs,
         }
-        found.append(bool(scoring.KitchenRow("", "cramped_room", [record]).published))
-    assert found == [True, False]
+        results.append(bool(scoring.KitchenRow("", "cramped_room", [record]).published))
+    assert results == [True, False]
 
 
 def test_a_run_with_a_preset_asks_and_counts_as_the_paper(tmp_path, monkeypatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    words = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
+    texts = ["evaluate", "cuisineworld", "--levels", "0", "--agents", "2", "--alphas", "1.0", "--episodes", "1"]
     with serving(lambda asked: "noop_agent0\nnoop_agent1") as server:
         team = ["--team", "all=llm:m?preset=mindagent", "--no-report"]
-        done = CliRunner().invoke(app, [*words, *team, "--base-url", server.url, "--out", str(tmp_path / "a")])
+        done = CliRunner().invoke(app, [*texts, *team, "--base-url", server.url, "--out", str(tmp_path / "a")])
         assert done.exit_code == 0, done.output
         assert {(asked["temperature"], asked["max_tokens"]) for asked in server.asked} == {(0.1, 100)}
     table = json.loads((tmp_path / "a" / "table.json").read_text())

@@ -21,8 +21,8 @@ SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1"
 CHOICE = json.dumps({"action": 1})
 
 
-def run(*words: Any, suite: list[str] = SUITE) -> Any:
-    return CliRunner().invoke(app, [*suite, "--no-report", *map(str, words)])
+def run(*text: Any, suite: list[str] = SUITE) -> Any:
+    return CliRunner().invoke(app, [*suite, "--no-report", *map(str, text)])
 
 
 def costs(folder: Path) -> dict[str, float | None]:
@@ -46,8 +46,8 @@ def test_two_providers_play_one_episode(tmp_path: Path, monkeypatch: pytest.Monk
     assert set(first.keys) == {"Bearer sk-first-00000000"} and set(second.keys) == {"Bearer sk-second-1111111"}
     assert {(asked["model"], asked["temperature"]) for asked in first.asked} == {("one", 0.2)}
     assert {(asked["model"], asked["temperature"]) for asked in second.asked} == {("two", 0.7)}
-    found = costs(tmp_path / "a")
-    assert found["one"] == pytest.approx((10 * 2 + 3 * 4) / 1e6) and found["two"] == pytest.approx(found["one"] * 10)
+    result = costs(tmp_path / "a")
+    assert result["one"] == pytest.approx((10 * 2 + 3 * 4) / 1e6) and result["two"] == pytest.approx(result["one"] * 10)
 
 
 class Stub:
@@ -64,19 +64,19 @@ class Stub:
         """Close nothing."""
 
 
-@pytest.mark.parametrize("usual", ["local", "hosted"])
+@pytest.mark.parametrize("default", ["local", "hosted"])
 def test_a_model_from_a_file_plays_beside_a_hosted_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, usual: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, default: str
 ) -> None:
     monkeypatch.setenv("HOSTED_KEY", "sk-hosted-0000000")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     file = tmp_path / "tiny.gguf"
     file.write_bytes(b"GGUF")
-    with serving([CHOICE]) as hosted, serving([CHOICE]) as own:
-        monkeypatch.setattr(Stub, "url", own.url)
+    with serving([CHOICE]) as hosted, serving([CHOICE]) as result:
+        monkeypatch.setattr(Stub, "url", result.url)
         monkeypatch.setattr(Stub, "opened", [], raising=False)
         monkeypatch.setattr(connection, "LocalServer", Stub)
-        if usual == "local":
+        if default == "local":
             team = ["agent_0=llm:tiny", f"agent_1=llm:big?base_url={hosted.url},key_variable=HOSTED_KEY,price=2/4"]
             reach = ["--local", file]
         else:
@@ -85,7 +85,7 @@ def test_a_model_from_a_file_plays_beside_a_hosted_one(
         done = run("--team", *team, *reach, "--out", tmp_path / "a")
         assert done.exit_code == 0, done.output
     assert Stub.opened == [file], "one server for the file, whatever the number of questions"
-    assert {asked["model"] for asked in own.asked} == {"tiny"} and set(own.keys) == {"Bearer none"}
+    assert {asked["model"] for asked in result.asked} == {"tiny"} and set(result.keys) == {"Bearer none"}
     assert {asked["model"] for asked in hosted.asked} == {"big"} and set(hosted.keys) == {"Bearer sk-hosted-0000000"}
     assert costs(tmp_path / "a")["tiny"] is None
 
@@ -94,8 +94,8 @@ def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Stub, "url", "http://127.0.0.1:9/v1")
     monkeypatch.setattr(Stub, "opened", [], raising=False)
     monkeypatch.setattr(connection, "LocalServer", Stub)
-    for given, expected in ((None, [1800, 120]), (7.0, [7, 7])):
-        with connection.connect("http://127.0.0.1:8/v1", timeout=given) as reached:
+    for value, expected in ((None, [1800, 120]), (7.0, [7, 7])):
+        with connection.connect("http://127.0.0.1:8/v1", timeout=value) as reached:
             assert reached.router is not None
             reaches = (connection.EndpointConfig(local="tiny.gguf"), None)
             assert [reached.router.client_for(reach).patience.timeout for reach in reaches] == expected
@@ -126,9 +126,11 @@ def test_retries_are_told_beside_the_bar(tmp_path: Path, monkeypatch: pytest.Mon
     with serving(troubled()) as server:
         done = run("--team", "all=llm:m", "--base-url", server.url, "--workers", 1, "--out", tmp_path / "a")
     assert done.exit_code == 0, done.output
-    told = screen.getvalue()
-    assert "the kitchen is full" in told and "asking again" in told
-    assert told.index("episodes") < told.index("asking again") < told.rindex("episodes"), "the bar goes on below it"
+    message = screen.getvalue()
+    assert "the kitchen is full" in message and "asking again" in message
+    assert message.index("episodes") < message.index("asking again") < message.rindex("episodes"), (
+        "the bar goes on below it"
+    )
 
 
 def test_a_quota_that_is_used_up_ends_the_run_at_once(tmp_path: Path) -> None:

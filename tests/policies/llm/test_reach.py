@@ -29,22 +29,22 @@ def test_each_model_is_asked_at_its_own_endpoint_with_its_own_key_and_options(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-usual-000")
     monkeypatch.setenv("OTHER_KEY", "sk-other-111")
     monkeypatch.setenv("ORGANISATION", "secret-organisation")
-    with serving(["usual"]) as usual, serving(["other"]) as other:
+    with serving(["usual"]) as default, serving(["other"]) as other:
         file = tmp_path / "other.yaml"
         file.write_text(
             f"model: big\nbase_url: {other.url}\nkey_variable: OTHER_KEY\nprice: 2.5/10\ntemperature: 0.5\n"
             "top_p: 0.9\neffort: low\nbody: {service_tier: flex}\nheaders: {X-Organisation: $ORGANISATION}\n"
         )
         store = tmp_path / "exchanges.jsonl"
-        with connect(usual.url, store=store) as connection:
+        with connect(default.url, store=store) as connection:
             make = policy_maker(connection)
-            own, small = make(f"llm:{file}").settings, make("llm:small").settings
-            assert [ask(connection, own), ask(connection, small)] == ["other", "usual"]
-        assert other.keys == ["Bearer sk-other-111"] and usual.keys == ["Bearer sk-usual-000"]
+            entry, small = make(f"llm:{file}").settings, make("llm:small").settings
+            assert [ask(connection, entry), ask(connection, small)] == ["other", "usual"]
+        assert other.keys == ["Bearer sk-other-111"] and default.keys == ["Bearer sk-usual-000"]
         (asked,) = other.asked
         assert (asked["top_p"], asked["reasoning_effort"], asked["service_tier"]) == (0.9, "low", "flex")
-        assert asked["temperature"] == 0.5 and "top_p" not in usual.asked[0]
-    assert own.price is not None and (own.price.prompt, own.price.completion) == (2.5, 10)
+        assert asked["temperature"] == 0.5 and "top_p" not in default.asked[0]
+    assert entry.price is not None and (entry.price.prompt, entry.price.completion) == (2.5, 10)
     written = store.read_text()
     assert "$ORGANISATION" in written and "secret-organisation" not in written and "sk-" not in written
     first = [json.loads(line)["request"] for line in written.splitlines()]
@@ -68,7 +68,7 @@ def test_keys_of_requests_without_options_are_those_of_old_stores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("text", "message"),
     [
         ("m?base_url=nowhere", "base-url"),
         ("m?price=3", "2.5/10"),
@@ -78,6 +78,6 @@ def test_keys_of_requests_without_options_are_those_of_old_stores() -> None:
         ("m?local=a.gguf,base_url=http://127.0.0.1:9/v1", "only one of base_url and local"),
     ],
 )
-def test_bad_values_are_named(words: str, message: str) -> None:
+def test_bad_values_are_named(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        parse_settings(words)
+        parse_settings(text)

@@ -11,8 +11,8 @@ def test_a_model_alone():
 
 
 def test_switches_are_read():
-    found = parse_settings("m?memory=7, reflection=off,talk=off,temperature=0.7,tokens=64,recipe=actions,answer=text")
-    assert found == AgentSettings(
+    result = parse_settings("m?memory=7, reflection=off,talk=off,temperature=0.7,tokens=64,recipe=actions,answer=text")
+    assert result == AgentSettings(
         "m",
         answer="text",
         temperature=0.7,
@@ -31,7 +31,7 @@ def test_files_hold_the_same_words(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("", "needs the name of a model"),
         ("?memory=1", "needs the name of a model"),
@@ -52,8 +52,8 @@ def test_files_hold_the_same_words(tmp_path):
         ("nowhere.yaml", "cannot read agent file"),
     ],
 )
-def test_what_cannot_be_is_refused(text, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_cannot_be_is_refused(text, message):
+    with pytest.raises(ValueError, match=message):
         parse_settings(text)
 
 

@@ -25,8 +25,8 @@ TOGETHER = {"env_id": "Overcooked-v0", "layout": "cramped_room", "action_level":
 
 def choose(request: Request) -> str:
     """Choose by the question alone."""
-    words = request.turns[-1].content
-    return json.dumps({"action": 1 + len(words) % len(re.findall(r"^\d+\. ", words, re.MULTILINE))})
+    text = request.turns[-1].content
+    return json.dumps({"action": 1 + len(text) % len(re.findall(r"^\d+\. ", text, re.MULTILINE))})
 
 
 class Meeting:

@@ -30,8 +30,8 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
 
 
-def run(*words: Any) -> Any:
-    return CliRunner().invoke(app, [str(word) for word in (*SMALL, *words)])
+def run(*text: Any) -> Any:
+    return CliRunner().invoke(app, [str(word) for word in (*SMALL, *text)])
 
 
 def test_cached_tokens_have_their_price() -> None:
@@ -73,17 +73,19 @@ def test_cached_tokens_are_paid_at_their_price_and_told(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     asked = len(server.asked)
     dollars = asked * (200 * 2 + 800 * 0.5 + 100 * 10) / 1e6
-    told = f"{asked} questions asked, {asked}000 tokens in ({asked * 800} of them cached), {asked}00 out, {dollars:.4f}"
-    assert told in done.output
+    message = (
+        f"{asked} questions asked, {asked}000 tokens in ({asked * 800} of them cached), {asked}00 out, {dollars:.4f}"
+    )
+    assert message in done.output
     (record,) = map(json.loads, (tmp_path / "a" / "records.jsonl").read_text().splitlines())
-    assert sum(own["dollars"] for own in record["accounts"].values()) == pytest.approx(dollars)
+    assert sum(account["dollars"] for account in record["accounts"].values()) == pytest.approx(dollars)
 
 
 def test_a_comparison_ends_at_its_total(tmp_path: Path) -> None:
-    words = ["compare", "--games", "rush", "--policies", "llm:m?memory=off", "--episodes", "1", "--no-crossplay"]
-    words += ["--workers", "1", "--budget-total", "calls=3", "--out", str(tmp_path / "a")]
+    texts = ["compare", "--games", "rush", "--policies", "llm:m?memory=off", "--episodes", "1", "--no-crossplay"]
+    texts += ["--workers", "1", "--budget-total", "calls=3", "--out", str(tmp_path / "a")]
     with serving([json.dumps({"action": 1})]) as server:
-        done = CliRunner().invoke(app, [*words, "--base-url", server.url])
+        done = CliRunner().invoke(app, [*texts, "--base-url", server.url])
     assert done.exit_code == 2 and "calls of this run are used up" in done.output, done.output
     assert "the others go on" not in done.output and len(server.asked) == 3
 
@@ -92,13 +94,13 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
     """Without a store, with one elsewhere, and when a store answers alone."""
     with serving([json.dumps({"action": 1})]) as server:
         ways = {"plain": [], "stored": ["--store", tmp_path / "s.jsonl"]}
-        for name, words in ways.items():
-            done = run("--runs", 1, "--base-url", server.url, *words, "--out", tmp_path / name)
+        for name, way in ways.items():
+            done = run("--runs", 1, "--base-url", server.url, *way, "--out", tmp_path / name)
             assert done.exit_code == 0, done.output
     assert run("--runs", 1, "--replay", tmp_path / "s.jsonl", "--out", tmp_path / "replayed").exit_code == 0
     for name in (*ways, "replayed"):
         (record,) = map(json.loads, (tmp_path / name / "records.jsonl").read_text().splitlines())
-        links = [link for step in record["steps"] for own in step["exchanges"] for link in own]
+        links = [link for step in record["steps"] for exchange in step["exchanges"] for link in exchange]
         kept = read_exchanges(tmp_path / name / "exchanges.jsonl", links)
         assert len(links) == len(set(links)) == 4 and set(kept) == set(links)
         assert {reply.text for _, reply in kept.values()} == {'{"action": 1}'}
@@ -131,16 +133,16 @@ def test_a_dry_run_goes_by_the_runs_own_records_where_it_has_some(tmp_path: Path
 
 
 def test_a_dry_run_counts_teachers(tmp_path: Path) -> None:
-    words = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--teacher", "teacher_group:llm:big"]
-    done = CliRunner().invoke(app, [*words, "--team", "all=greedy", "--dry-run", "--out", str(tmp_path / "a")])
+    texts = ["evaluate", "rush", "--domain", "kitchen", "--scenario", "easy", "--teacher", "teacher_group:llm:big"]
+    done = CliRunner().invoke(app, [*texts, "--team", "all=greedy", "--dry-run", "--out", str(tmp_path / "a")])
     assert done.exit_code == 0, done.output
     (row,) = (line.split() for line in done.stdout.splitlines() if "llm:big" in line)
     assert row[2] == "teacher" and row[4] == "2"  # after the first and the second of three episodes
 
 
 def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> None:
-    words = ["compare", "--games", "rush", "overcooked", "--policies", "greedy", "llm:m", "--price", "2/10"]
-    done = CliRunner().invoke(app, [*words, "--dry-run", "--out", str(tmp_path / "a")])
+    texts = ["compare", "--games", "rush", "overcooked", "--policies", "greedy", "llm:m", "--price", "2/10"]
+    done = CliRunner().invoke(app, [*texts, "--dry-run", "--out", str(tmp_path / "a")])
     assert done.exit_code == 0, done.output
     assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["rush", "overcooked"]
     assert any(line.split()[:1] == ["total"] for line in done.stdout.splitlines())
@@ -148,9 +150,9 @@ def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> N
 
 
 def test_a_dry_run_refuses_what_the_run_refuses(tmp_path: Path) -> None:
-    words = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--team", "all=llm:m?rounds=2"]
+    texts = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--team", "all=llm:m?rounds=2"]
     for more in (["--dry-run"], ["--base-url", "http://127.0.0.1:9/v1"]):
-        done = CliRunner().invoke(app, [*words, *more, "--out", str(tmp_path / "a")])
+        done = CliRunner().invoke(app, [*texts, *more, "--out", str(tmp_path / "a")])
         assert done.exit_code == 2 and "the agent 'partner' has no switch 'rounds'" in done.output, done.output
 
 
@@ -191,12 +193,12 @@ class Together:
 
 def test_sixteen_questions_are_in_flight(tmp_path: Path) -> None:
     """Eight episodes in which two seats decide on the same moment."""
-    words = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
-    words += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
+    texts = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
+    texts += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
 
     def play(model: Any, folder: Path) -> list[Any]:
         with serving(model) as server:
-            done = CliRunner().invoke(app, [*words, "--base-url", server.url, "--episodes", "48", "--out", str(folder)])
+            done = CliRunner().invoke(app, [*texts, "--base-url", server.url, "--episodes", "48", "--out", str(folder)])
         assert done.exit_code == 0 and len(server.asked) == 96, done.output
         return [json.loads(line)["steps"] for line in (folder / "records.jsonl").read_text().splitlines()]
 
@@ -208,6 +210,6 @@ def test_sixteen_questions_are_in_flight(tmp_path: Path) -> None:
 
 def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
     options = LlmOptions(base_url="http://127.0.0.1:9/v1")
-    for given, expected in ((None, 16), ("3", "3")):
-        with language_models(options, given, tmp_path) as shared:
+    for value, expected in ((None, 16), ("3", "3")):
+        with language_models(options, value, tmp_path) as shared:
             assert shared["workers"] == expected and shared["make"] is not None

@@ -9,8 +9,8 @@ from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Re
 from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
 
 
-def question(words="now?", **options):
-    return Request("m", (ChatMessage("user", words),), **options)
+def question(text="now?", **options):
+    return Request("m", (ChatMessage("user", text),), **options)
 
 
 class Counting:
@@ -33,8 +33,8 @@ def test_what_was_asked_once_is_not_asked_again(tmp_path):
 
 def test_a_store_outlives_its_process(tmp_path):
     path = tmp_path / "store.jsonl"
-    said = RecordingClient(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
-    assert ReplayClient(Store(path)).complete(question("ümlaut \u2028?")) == said
+    reply = RecordingClient(Counting(), Store(path)).complete(question("ümlaut \u2028?"))
+    assert ReplayClient(Store(path)).complete(question("ümlaut \u2028?")) == reply
     line = json.loads(path.read_text(encoding="utf-8"))
     assert line["request"]["turns"] == [["user", "ümlaut \u2028?"]]
     assert line["key"] == question("ümlaut \u2028?").key
@@ -69,8 +69,8 @@ def test_replay_says_what_it_lacks(tmp_path):
 def test_an_unfinished_last_line_is_dropped(tmp_path):
     path = tmp_path / "s.jsonl"
     RecordingClient(Counting(), Store(path)).complete(question())
-    whole = path.read_bytes()
-    path.write_bytes(whole + whole[:30])
+    full = path.read_bytes()
+    path.write_bytes(full + full[:30])
     store = Store(path)
     assert len(store) == 1
     store.put(question("else?"), Reply("x"))
@@ -95,10 +95,10 @@ def test_the_first_of_two_answers_counts(tmp_path):
 def test_two_runs_share_a_store(tmp_path):
     path = tmp_path / "store.jsonl"
     one, two = (RecordingClient(Counting(), Store(path)) for _ in range(2))
-    said = one.complete(question())
-    assert two.complete(question()) == said and not two.client.asked
+    reply = one.complete(question())
+    assert two.complete(question()) == reply and not two.client.asked
     assert [two.complete(question(f"{i}?")).text for i in range(2)] == ["answer 1", "answer 2"]
-    assert two.store.put(question(), Reply("slower")) == said  # asked at the same time: what was kept first counts
+    assert two.store.put(question(), Reply("slower")) == reply  # asked at the same time: what was kept first counts
     one.complete(question("of one?"))
     kept = Store(path)
     assert len(kept) == len(path.read_text().splitlines()) == 4

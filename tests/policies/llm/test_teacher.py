@@ -45,16 +45,16 @@ def test_what_the_teacher_writes_to_the_group_is_read_by_all(client, env_id):
     assert records[1]["feedback"] == ["Share the work."] * 2
     students = [request.turns[-1].content for request in asked.asked if request.model == "m"]
     half = len(students) // 2
-    assert not any("Share the work." in words for words in students[:half])
-    assert all("Share the work." in words for words in students[half:])
+    assert not any("Share the work." in student for student in students[:half])
+    assert all("Share the work." in text for text in students[half:])
     account = records[0]["accounts"]["teacher"]
     assert (account["model"], account["agent"], account["calls"]) == ("big", "teacher", 1)
     assert "teacher" not in records[1]["accounts"]
 
 
 def test_each_student_reads_its_own_words(client):
-    told = {"agent_0": "Cook.", "agent_1": "Fetch."}
-    records, asked = series(client, "teacher_individual:llm:big", answer=told)
+    messages = {"agent_0": "Cook.", "agent_1": "Fetch."}
+    records, asked = series(client, "teacher_individual:llm:big", answer=messages)
     assert records[1]["feedback"] == ["Cook.", "Fetch."]
     assert "Cook." in asked.last[-2] and "Fetch." not in asked.last[-2]
     assert "Fetch." in asked.last[-1]
@@ -97,13 +97,13 @@ def test_the_teacher_sees_recipes_stock_outcomes_and_all_earlier_episodes_and_st
         teaching=teaching,
         logger=RushLogger,
     )
-    first, second = (own.turns[0].content for own in asked.asked if own.model == "big")
+    first, second = (entry.turns[0].content for entry in asked.asked if entry.model == "big")
     say = env.game.translate
     for number in (1, 2):
         assert f"Episode {number}" in second and f"How episode {number} ended" in second
     assert "What you told all after episode 1:\nFetch first." in second and "Fetch first." not in first
     recipe = say("Mac and Cheese")
     assert recipe == "Fuzkiq vrel Brentix" and env.game.lexicon.exchange(recipe) == "Mac and Cheese"
-    for words in ("Recipes:", "Areas at the start:", "stock meat", "Orders at the end:", "turn 1 of 2, worker 0"):
-        assert say(words) in second
+    for text in ("Recipes:", "Areas at the start:", "stock meat", "Orders at the end:", "turn 1 of 2, worker 0"):
+        assert say(text) in second
     assert "balance: 0.67" in second and "positive: 1, 0" in second

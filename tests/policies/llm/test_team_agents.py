@@ -23,8 +23,8 @@ def words_of(request):
 
 
 def listed(request):
-    words = "\n".join(turn.content for turn in request.turns)
-    return re.findall(r"^(\d+)\. (\S+.*)$", words.partition("Actions:")[2], re.MULTILINE)
+    text = "\n".join(turn.content for turn in request.turns)
+    return re.findall(r"^(\d+)\. (\S+.*)$", text.partition("Actions:")[2], re.MULTILINE)
 
 
 def is_choice(request):
@@ -37,14 +37,14 @@ def spoken(record):
 
 def plain(request, plans=None, message="", okay=True):
     """Answer every kind of question of these agents; plans are by name."""
-    words = words_of(request)
-    if "Judge it by what you know" in words:
+    text = words_of(request)
+    if "Judge it by what you know" in text:
         return {"okay": okay, "reason": "Look in the kitchen first."}
-    if "joint plan" in words:
+    if "joint plan" in text:
         return {"analysis": "", "message": message, **(plans or {"Alice": "explore", "Bob": "explore"})}
-    if "Write one short message" in words:
+    if "Write one short message" in text:
         return {"message": message}
-    return "I think so." if "Think aloud" in words else {"action": 1}
+    return "I think so." if "Think aloud" in text else {"action": 1}
 
 
 # ------------------------------------------------------------------------------------------- every game
@@ -66,9 +66,9 @@ def test_they_play_every_game(play_team, env_id, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("said", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000])
-def test_no_answer_breaks_the_game(play_team, kind, said):
-    record, _ = play_team(f"llm:m?agent={kind},fallback=idle", lambda request: said, **HOME, max_cycles=3)
+@pytest.mark.parametrize("reply", ["", "no idea", '{"action": 9999}', '{"message": ', "x" * 50_000])
+def test_no_answer_breaks_the_game(play_team, kind, reply):
+    record, _ = play_team(f"llm:m?agent={kind},fallback=idle", lambda request: reply, **HOME, max_cycles=3)
     assert record["timesteps"] == 3
     assert {text for step in record["steps"] for text in step["action_texts"]} <= {"wait", "say", "say 2"}
 
@@ -102,7 +102,7 @@ def test_a_draft_is_sent_by_choice_and_costs_an_action(play_team):
     texts = [text for step in record["steps"] for text in step["action_texts"]]
     assert texts == ["say", "say", "wait", "wait", "say", "say"]
     assert spoken(record)[:2] == [(0, "I look in the kitchen."), (1, "I look in the kitchen.")]
-    assert any("Alice: I look in the kitchen." in words for words in client.last)
+    assert any("Alice: I look in the kitchen." in phrase for phrase in client.last)
 
 
 def test_where_words_are_free_they_go_along_with_an_action(play_team):
@@ -120,8 +120,8 @@ def test_where_words_are_free_they_go_along_with_an_action(play_team):
 def kinds_asked(client):
     kinds = []
     for request in client.asked:
-        words = words_of(request)
-        kinds.append("draft" if "one short message" in words else "think" if "Think aloud" in words else "choose")
+        text = words_of(request)
+        kinds.append("draft" if "one short message" in text else "think" if "Think aloud" in text else "choose")
     return kinds
 
 
@@ -160,11 +160,11 @@ def test_the_second_stage_sees_the_thoughts_of_the_first(play_team):
 def test_the_actions_are_listed_once(play_team, env_id, options):
     _, client = play_team("llm:m?agent=coela,talk=off", plain, env_id, max_cycles=2, **options)
     for request in client.asked:
-        words = "\n".join(turn.content for turn in request.turns if turn.role == "user")
+        message = "\n".join(turn.content for turn in request.turns if turn.role == "user")
         texts = [text for _, text in listed(request)]
-        assert texts and words.count("Actions:") == 1
-        assert "You can:" not in words and "Valid actions" not in words
-        assert all(words.count(f"1. {texts[0]}\n") == 1 for _ in texts[:1])
+        assert texts and message.count("Actions:") == 1
+        assert "You can:" not in message and "Valid actions" not in message
+        assert all(message.count(f"1. {texts[0]}\n") == 1 for _ in texts[:1])
 
 
 def test_the_room_that_one_is_in_is_not_away(play_team):
@@ -202,8 +202,8 @@ def test_consent_is_silent_and_everybody_does_its_part(play_team):
         return plain(request, PLANS, "Let us share.")
 
     record, _ = play_team("llm:m?agent=roco", answer, **HOME, max_cycles=3)
-    told = "Let us share. Plan: Alice: go to kitchen; check fridge. Bob: go to bathroom; go to bedroom."
-    assert spoken(record)[0] == (0, told)
+    message = "Let us share. Plan: Alice: go to kitchen; check fridge. Bob: go to bathroom; go to bedroom."
+    assert spoken(record)[0] == (0, message)
     assert len([m for m in record["steps"][0]["messages"]]) == 1
     texts = [step["action_texts"] for step in record["steps"]]
     assert texts[0] == ["say", "go to bathroom"] or texts[0] == ["say", "go to bedroom"]
@@ -234,11 +234,11 @@ def test_capo_revises_until_consent_or_the_last_round(play_team, rounds):
         return plain(request, {**PLANS, "Bob": f"go to bathroom; check cabinet {next(count)}"}, okay=False)
 
     _, client = play_team(f"llm:m?agent=capo,rounds={rounds}", answer, **HOME, max_cycles=1)
-    proposals = [words for words in client.last if "joint plan" in words and "Judge it" not in words]
-    judged = [words for words in client.last if "Judge it by what you know" in words]
+    proposals = [text for text in client.last if "joint plan" in text and "Judge it" not in text]
+    judged = [message for message in client.last if "Judge it by what you know" in message]
     assert len(judged) == rounds - 1
-    assert len([words for words in proposals if "was objected to" in words]) == rounds - 1
-    assert all("Look in the kitchen first." in words for words in proposals if "objected" in words)
+    assert len([proposal for proposal in proposals if "was objected to" in proposal]) == rounds - 1
+    assert all("Look in the kitchen first." in phrase for phrase in proposals if "objected" in phrase)
 
 
 def test_news_open_a_discussion_again(play_team):
@@ -261,8 +261,8 @@ def test_off_means_no_discussion(play_team):
 
 def test_joint_plans_are_read_as_they_are_written():
     plan = {"Alice": ["go to kitchen", "check kitchen cabinet 1"], "Bob": ["wait"], "Carol": []}
-    words = "Hello: all. " + joint_plan_text(plan)
-    assert read_joint_plan(words, ("Alice", "Bob", "Carol")) == {name: own for name, own in plan.items() if own}
+    text = "Hello: all. " + joint_plan_text(plan)
+    assert read_joint_plan(text, ("Alice", "Bob", "Carol")) == {name: entry for name, entry in plan.items() if entry}
     assert read_joint_plan("no plan, Alice: nothing", ("Alice", "Bob")) == {}
 
 
@@ -271,7 +271,7 @@ def test_steps_are_read():
 
 
 @pytest.mark.parametrize(
-    ("words", "found"),
+    ("text", "result"),
     [
         ("Go to Kitchen.", "go to kitchen"),
         ("then check kitchen cabinet 1", "check kitchen cabinet 1"),
@@ -280,7 +280,7 @@ def test_steps_are_read():
         ("dance", None),
     ],
 )
-def test_steps_mean_actions(words, found):
+def test_steps_mean_actions(text, result):
     texts = [
         "wait",
         "go to kitchen",
@@ -289,4 +289,4 @@ def test_steps_mean_actions(words, found):
         "fetch apple 0",
         "fetch fork 3",
     ]
-    assert find_step(words, texts) == found
+    assert find_step(text, texts) == result

@@ -61,7 +61,7 @@ def test_calls_are_a_plan_and_a_message_in_their_order():
 
 
 @pytest.mark.parametrize(
-    "text, said",
+    "text, reply",
     [
         ("I would wait.", "calls of tools only: act, request, say"),
         ('{"calls": []}', "calls of tools only"),
@@ -73,8 +73,8 @@ def test_calls_are_a_plan_and_a_message_in_their_order():
         (calls(("say", {"message": "Hi"})), "the tool act"),
     ],
 )
-def test_unreadable_calls_say_what_is_missing(text, said):
-    with pytest.raises(Unreadable, match=f"(?i){said}"):
+def test_unreadable_calls_say_what_is_missing(text, reply):
+    with pytest.raises(Unreadable, match=f"(?i){reply}"):
         read_parts(text, TOOLS, True)
     with pytest.raises(Unreadable):
         read_act(text, TOOLS, ["wait(1)", "deliver()"])

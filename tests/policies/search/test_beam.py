@@ -35,8 +35,8 @@ class Lines:
         return actions, notes
 
     def goal(self, children: Fork) -> int | None:
-        found = np.flatnonzero(self.values == self.wanted)
-        return int(found[0]) if len(found) else None
+        result = np.flatnonzero(self.values == self.wanted)
+        return int(result[0]) if len(result) else None
 
     def sift(self, children: Fork, notes: Notes) -> tuple[np.ndarray, Notes]:
         rows = np.flatnonzero(notes[0] % 9 != 8)  # two twos in a row are never kept
@@ -60,16 +60,16 @@ def search(problem: Lines, steps: int, children: int) -> tuple[Fork, Found]:
 
 @pytest.mark.parametrize("children", [1, 2, 5, 100])
 def test_nodes_are_where_their_actions_lead_in_chunks_of_any_size(children):
-    start, found = search(Lines(4), 5, children)
-    assert len(found.nodes) == 4 and found.goal is None and len(found.trail) == 5
+    start, result = search(Lines(4), 5, children)
+    assert len(result.nodes) == 4 and result.goal is None and len(result.trail) == 5
     for node in range(4):
-        actions = found.actions_to(node)
+        actions = result.actions_to(node)
         ahead = start.repeat([0])
         for joint in actions:
             ahead.step(joint[None])
-        for array, expected in zip(found.nodes.state, ahead.state, strict=True):
+        for array, expected in zip(result.nodes.state, ahead.state, strict=True):
             np.testing.assert_array_equal(array[node], expected[0])
-    best = found.actions_to(0)[:, 0].tolist()
+    best = result.actions_to(0)[:, 0].tolist()
     assert best == [2, 1, 2, 1, 2], "the largest number without two twos in a row"
 
 
@@ -80,14 +80,14 @@ def test_no_more_children_are_stepped_at_a_time_than_there_is_room_for():
 
 
 def test_the_goal_ends_the_search():
-    _, found = search(Lines(50, goal=1 * 9 + 0 * 3 + 1), 5, 4)
-    assert found.goal is not None
-    assert found.actions_to(found.goal)[:, 0].tolist() == [1, 0, 1]
+    _, result = search(Lines(50, goal=1 * 9 + 0 * 3 + 1), 5, 4)
+    assert result.goal is not None
+    assert result.actions_to(result.goal)[:, 0].tolist() == [1, 0, 1]
 
 
 def test_without_nodes_the_search_ends():
-    _, found = search(Lines(0), 5, 4)
-    assert len(found.nodes) == 0 and len(found.trail) == 1
+    _, result = search(Lines(0), 5, 4)
+    assert len(result.nodes) == 0 and len(result.trail) == 1
 
 
 def test_ranks_in_groups_by_cost_then_by_place():
@@ -105,7 +105,7 @@ def test_moments_are_named_before_each_step_and_the_start_stays_as_it_is():
 
 
 def test_plans_are_made_once_and_the_oldest_forgotten():
-    memory, made = PlanMemory(2), []
+    memory, created = PlanMemory(2), []
     for key in ("a", "b", "a", "c", "b", "a"):
-        assert memory.recall(key, lambda key=key: made.append(key) or key) == key
-    assert made == ["a", "b", "c", "a"]
+        assert memory.recall(key, lambda key=key: created.append(key) or key) == key
+    assert created == ["a", "b", "c", "a"]

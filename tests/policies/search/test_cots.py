@@ -74,17 +74,17 @@ def test_plans_are_searched_recorded_and_played_the_same_again(env_id: str, reco
     assert not any(error["code"] == "F_NO_ACTION" for step in record["steps"] for error in step["errors"])
 
 
-def words_of(moment: PlanningView) -> str:
+def words_of(state: PlanningView) -> str:
     """Return all that a moment holds."""
-    options = {seat: [dataclasses.asdict(option) for option in own] for seat, own in moment.options.items()}
-    further = (moment.places, moment.held, moment.room, sorted(moment.facts), sorted(moment.urgent), moment.describe())
+    options = {seat: [dataclasses.asdict(option) for option in entry] for seat, entry in state.options.items()}
+    further = (state.places, state.held, state.room, sorted(state.facts), sorted(state.urgent), state.describe())
     return repr((options, further))
 
 
-def first_plan(seen: Seen, moment: PlanningView, members: tuple[int, ...]) -> str:
+def first_plan(seen: Seen, state: PlanningView, members: tuple[int, ...]) -> str:
     """Return the first plan that a seat would propose, in words."""
-    own = Briefing(seen.seat, members, seen, moment, {}, {}, had_plan=False)
-    return voices().propose(own, (), (), 1)[0].text
+    result = Briefing(seen.seat, members, seen, state, {}, {}, had_plan=False)
+    return voices().propose(result, (), (), 1)[0].text
 
 
 @pytest.mark.parametrize("env_id", GAMES)
@@ -98,19 +98,19 @@ def test_what_a_seat_may_not_know_reaches_no_plan(env_id: str) -> None:
     for steps in (0, 4, 9):
         state, out = reach(game, steps, steps)
         for seat in range(game.n_agents):
-            members = (seat, *(each for each in range(game.n_agents) if each != seat))
+            members = (seat, *(entry for entry in range(game.n_agents) if entry != seat))
             seen = Seen.of(game, state, out, seat, steps)
-            told, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
+            message, plan = words_of(look(seen)), first_plan(seen, look(seen), members)
             member = Member(seat, Simulator(game, state, seat), look, voices())
             assert member.see(steps).to_dict() == seen.to_dict()  # what it looks up at any time is what it may know
-            assert words_of(look(member.see(steps))) == told
+            assert words_of(look(member.see(steps))) == message
             for _ in range(2):
                 other, fresh = hide(game, state, seat, rng), game.alloc(1)[1]
                 assert any(not np.array_equal(a, b) for a, b in zip(state, other, strict=True))
                 game.observe(other, fresh)
                 again = Seen.of(game, other, fresh, seat, steps)
                 later = Member(seat, Simulator(game, other, seat), look, voices()).see(steps)
-                assert words_of(look(again)) == words_of(look(later)) == told
+                assert words_of(look(again)) == words_of(look(later)) == message
                 assert first_plan(again, look(again), members) == plan
 
 
@@ -127,7 +127,7 @@ tasks:
 
 def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
     """The order is made of another thing: the chef's first plan is another one, the assistant's is not."""
-    plans, told = [], []
+    plans, message = [], []
     for number, inputs in enumerate((("egg", "mushroom"), ("mushroom", "egg"))):
         file = tmp_path / f"{number}.yaml"
         file.write_text(KITCHEN % inputs)
@@ -135,18 +135,18 @@ def test_a_recipe_reaches_no_plan_of_a_cook_who_lacks_it(tmp_path: Any) -> None:
         look, (state, out) = provider_of(game), reach(game, 1, 0)
         views = [Seen.of(game, state, out, seat) for seat in range(2)]
         plans.append([first_plan(views[seat], look(views[seat]), (seat, 1 - seat)) for seat in range(2)])
-        told.append([words_of(look(view)) for view in views])
+        message.append([words_of(look(view)) for view in views])
     (chef, assistant), (other_chef, other_assistant) = plans
     assert "egg" in chef and "mushroom" in other_chef
-    assert assistant == other_assistant and told[0][1] == told[1][1]
+    assert assistant == other_assistant and message[0][1] == message[1][1]
 
 
 def test_a_cook_without_the_recipe_knows_no_use_of_anything() -> None:
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
     look, (state, out) = provider_of(game), reach(game, 1, 0)
     views = [look(Seen.of(game, state, out, seat)) for seat in range(2)]
-    assert any(option.value > 0 for own in views[0].options.values() for option in own)  # the chef
-    assert not any(option.value > 0 for own in views[1].options.values() for option in own)
+    assert any(option.value > 0 for item in views[0].options.values() for option in item)  # the chef
+    assert not any(option.value > 0 for entry in views[1].options.values() for option in entry)
 
 
 def test_seats_of_one_spec_share_a_plan_and_others_do_not() -> None:
@@ -164,24 +164,24 @@ def test_a_seat_beside_other_policies_plans_alone() -> None:
 
 
 def test_talk_costs_only_where_it_is_charged() -> None:
-    for spec, words in (("cots", False), ("cots:charge=1", True)):
+    for spec, message in (("cots", False), ("cots:charge=1", True)):
         record = play("Housework-v0", spec)
-        assert any(step["messages"] for step in record["steps"]) == words
-        said = [text for step in record["steps"] for text in step["action_texts"] if text.startswith("say")]
-        assert bool(said) == words
+        assert any(step["messages"] for step in record["steps"]) == message
+        replies = [text for step in record["steps"] for text in step["action_texts"] if text.startswith("say")]
+        assert bool(replies) == message
 
 
 @pytest.mark.parametrize(
-    ("env_id", "options", "words"),
+    ("env_id", "options", "text"),
     [
         ("CollabCapture-v0", {}, "plays games with sub-plans"),
         ("Housework-v0", {"action_level": "primitive"}, "action_level=medium"),
         ("Overcooked-v0", {}, "action_level=medium"),
     ],
 )
-def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str, Any], words: str) -> None:
+def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str, Any], text: str) -> None:
     env = collab_overcooked.make(env_id, **options)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=text):
         play_episode(env, make_team(["cots"] * env.game.n_agents), 0)
 
 
@@ -190,9 +190,9 @@ def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str
 
 def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
     record = records["Housework-v0"]
-    whole = record | {"metrics": {}}
-    parse_record(json.dumps(whole), "here")
-    broken = json.loads(json.dumps(whole))
+    full = record | {"metrics": {}}
+    parse_record(json.dumps(full), "here")
+    broken = json.loads(json.dumps(full))
     broken["plan_updates"]["agent_0"][0]["nodes"][0]["visits"] = -1
     with pytest.raises(ValueError, match="plan_updates"):
         parse_record(json.dumps(broken), "here")
@@ -214,15 +214,15 @@ def test_show_plan(tmp_path: Any, records: dict[str, Any]) -> None:
     file = tmp_path / "records.jsonl"
     file.write_text("".join(json.dumps(records[g] | {"metrics": {}}) + "\n" for g in ("Housework-v0", "Overcooked-v0")))
 
-    def run(*words: Any) -> Any:
-        return CliRunner().invoke(app, ["show-plan", *map(str, (file, *words))])
+    def run(*text: Any) -> Any:
+        return CliRunner().invoke(app, ["show-plan", *map(str, (file, *text))])
 
     done = run("--episode", 1, "--step", 9, "--out", tmp_path / "a.svg")
     assert done.exit_code == 0 and "Plan that is carried out" in done.stdout
     assert (tmp_path / "a.svg").read_text().startswith("<svg")
     assert run("--out", tmp_path / "a.html").exit_code == 0
-    for words in (["--episode", 7], ["--out", tmp_path / "a.png"]):
-        done = run(*words)
+    for message in (["--episode", 7], ["--out", tmp_path / "a.png"]):
+        done = run(*message)
         assert done.exit_code == 2 and done.stderr.startswith("error: ")
     none = records["Housework-v0"] | {"metrics": {}, "plan_updates": {}}
     file.write_text(json.dumps(none) + "\n")

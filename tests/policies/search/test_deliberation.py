@@ -35,15 +35,15 @@ def thing(name: str, at: int, value: float = 3.0, **further: Any) -> SubPlan:
 def moment(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> PlanningView:
     """Return a moment on a line of numbered places."""
     here = {
-        seat: [dataclasses.replace(o, cost=abs(o.place - places[seat])) for o in own]  # type: ignore[operator]
-        for seat, own in options.items()
+        seat: [dataclasses.replace(o, cost=abs(o.place - places[seat])) for o in option]  # type: ignore[operator]
+        for seat, option in options.items()
     }
     return PlanningView(here, places, room=2, travel=lambda a, b: abs(a - b), steps=3, **further)
 
 
 def briefing(own: PlanningView, seat: int = 0, members: Sequence[int] = (0, 1), **further: Any) -> Briefing:
-    given: dict[str, Any] = {"running": {}, "left": {}, "had_plan": False} | further
-    return Briefing(seat, tuple(members), SimpleNamespace(names=NAMES), own, **given)  # type: ignore[arg-type]
+    value: dict[str, Any] = {"running": {}, "left": {}, "had_plan": False} | further
+    return Briefing(seat, tuple(members), SimpleNamespace(names=NAMES), own, **value)  # type: ignore[arg-type]
 
 
 class Script:
@@ -80,9 +80,9 @@ class Script:
 def search(script: Script, had_plan: bool = True, members: int = 2, **settings: Any) -> tuple[Plan | None, Update]:
     empty = moment({seat: [] for seat in range(members)}, dict.fromkeys(range(members), 0))
     left = {0: (thing("old", 1),)} if had_plan else {}
-    given = [briefing(empty, seat, range(members), had_plan=had_plan, left=left) for seat in range(members)]
+    values = [briefing(empty, seat, range(members), had_plan=had_plan, left=left) for seat in range(members)]
     update = Update(0, 0, "start")
-    plan, _ = Deliberation(PlanSettings(**settings), script.voices()).update(given, update)
+    plan, _ = Deliberation(PlanSettings(**settings), script.voices()).update(values, update)
     return plan, update
 
 
@@ -169,7 +169,7 @@ def test_three_members_have_two_critics() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("mode=dsf", "did you mean dfs"),
         ("n=0", "n must be from 1 to 16, not 0"),
@@ -178,8 +178,8 @@ def test_three_members_have_two_critics() -> None:
         ("branches=3", "parameter of policy cots"),
     ],
 )
-def test_bad_settings(text: str, words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_bad_settings(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         from_text(text)
 
 
@@ -188,15 +188,15 @@ def test_bad_settings(text: str, words: str) -> None:
 
 def test_the_auction_gives_each_thing_to_one_seat_only() -> None:
     things = [thing("cup", 2), thing("pan", 8), thing("jug", 9)]
-    own = moment({0: things, 1: things}, {0: 0, 1: 10})
-    plan = auction(briefing(own))
+    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    plan = auction(briefing(result))
     assert plan_text(plan, NAMES) == "1. Ann: fetch cup; Ben: fetch jug\n2. Ben: fetch pan"
 
 
 def test_busy_seats_go_on_with_what_they_do() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    own = moment({0: things, 1: things}, {0: 0, 1: 10})
-    plan = auction(briefing(own, running={1: thing("cup", 2)}))
+    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    plan = auction(briefing(result, running={1: thing("cup", 2)}))
     assert plan[0][1].text == "fetch cup"
     assert plan[0][0].text == "fetch pan"
 
@@ -208,14 +208,14 @@ def test_a_clash_is_taken_out_of_a_plan() -> None:
 
 def test_scores_of_a_plan_by_hand() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    own = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
-    good = criticise(own, Draft(({0: things[0], 1: things[1]},)), ())
+    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
+    good = criticise(result, Draft(({0: things[0], 1: things[1]},)), ())
     assert (good.distance, good.task, good.message) == (5, 5, "I agree.")
-    crossed = criticise(own, Draft(({0: things[1], 1: things[0]},)), ())
+    crossed = criticise(result, Draft(({0: things[1], 1: things[0]},)), ())
     assert crossed.distance == 1  # two steps each at best, eight so
     assert crossed.task == pytest.approx(5 - 8 * (1 - math.exp(-0.3)))  # all is gained six steps later
     assert "changed between us" in crossed.message
-    idle = criticise(own, Draft(({0: things[0]},)), ())
+    idle = criticise(result, Draft(({0: things[0]},)), ())
     assert (idle.task, idle.hints[0][0]) == (1, "IDLE")  # half of what there is to gain
 
 
@@ -223,17 +223,17 @@ def test_what_only_the_critic_knows_reaches_the_planner_as_a_hint() -> None:
     planner = briefing(moment({0: [thing("cup", 2)], 1: []}, {0: 0, 1: 10}))
     critic = briefing(moment({0: [thing("cup", 2)], 1: [thing("jug", 9)]}, {0: 0, 1: 10}), seat=1)
     plan = auction(planner)
-    said = criticise(critic, Draft(plan), ())
-    assert said.hints[0] == ("IDLE", 1, thing("jug", 9))
-    node = Node(-1, 0, "", draft=Draft(plan), critiques=(said,))
+    reply = criticise(critic, Draft(plan), ())
+    assert reply.hints[0] == ("IDLE", 1, thing("jug", 9))
+    node = Node(-1, 0, "", draft=Draft(plan), critiques=(reply,))
     assert plan_text(next(iter(changes(planner, node))), NAMES) == "1. Ann: fetch cup; Ben: fetch jug"
 
 
 def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
     things = [thing(f"t{k}", k) for k in range(7)]
-    own = moment({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
-    given = [briefing(own, seat, range(3)) for seat in range(3)]
-    plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), voices()).update(given, update := Update(0, 0, "start"))
+    result = moment({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
+    values = [briefing(result, seat, range(3)) for seat in range(3)]
+    plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), voices()).update(values, update := Update(0, 0, "start"))
     assert plan is not None
     assert len(update.nodes) > 3
     assert len({node["plan"] for node in update.nodes}) >= len(update.nodes) - 1  # the first plan may be said again
@@ -245,34 +245,34 @@ def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
 
 def test_ratings() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    own = moment({0: things, 1: things}, {0: 0, 1: 10})
-    names = own.takes(0)
+    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    names = result.takes(0)
 
     def rated(
-        left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: PlanningView = own, **more: Any
+        left: Mapping[int, Sequence[SubPlan]], had_plan: bool = True, own: PlanningView = result, **more: Any
     ) -> int:
         return rate([briefing(own, seat, left=left, had_plan=had_plan, known=names, **more) for seat in (0, 1)])
 
-    whole = {0: (things[0],), 1: (things[1],)}
+    full = {0: (things[0],), 1: (things[1],)}
     assert rated({}, False) == 1
     assert rated({0: (), 1: ()}) == 1
-    assert rated(whole) == 5
+    assert rated(full) == 5
     assert rated({0: (things[0],), 1: ()}) == 2  # Ben could fetch the pan
     assert rated({0: things, 1: ()}) == 4  # there is nothing left for Ben, who is nearer to the pan
     blind = briefing(moment({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
     assert rate([blind]) == 5  # Ben knows of nothing to do,
-    assert rate([dataclasses.replace(blind, seat=0, view=own), blind]) == 2  # but Ann does
-    assert rated(whole, own=dataclasses.replace(own, urgent=frozenset({0}))) == 1
+    assert rate([dataclasses.replace(blind, seat=0, view=result), blind]) == 2  # but Ann does
+    assert rated(full, own=dataclasses.replace(result, urgent=frozenset({0}))) == 1
     near = thing("hat", 1, value=9.0)
     seen = moment({0: [*things, near], 1: things}, {0: 0, 1: 10})
-    assert rated(whole, own=seen) == 3  # worth more, and nobody is to fetch it
+    assert rated(full, own=seen) == 3  # worth more, and nobody is to fetch it
 
 
 def test_news_that_are_nothing_to_take_make_a_plan_stale() -> None:
     """A room is entered and a container beside the seat turns out to be worth more than the next part of its plan."""
     far = SubPlan("search attic", 1, 30.0, 1.0, frozenset({"attic"}), 30)
     near = SubPlan("check chest", 1, 1.0, 1.0, frozenset({"chest"}), 1, hands=1)
-    before, after = (moment({0: own, 1: []}, {0: 0, 1: 50}) for own in ([far], [far, near]))
+    before, after = (moment({0: entry, 1: []}, {0: 0, 1: 50}) for entry in ([far], [far, near]))
     left = {0: (far,), 1: ()}
     assert rate([briefing(before, seat, left=left, had_plan=True) for seat in (0, 1)]) == 5
     assert rate([briefing(after, seat, left=left, had_plan=True) for seat in (0, 1)]) == 3
@@ -289,8 +289,8 @@ def test_what_needs_a_free_hand_is_not_for_full_hands() -> None:
 
 def test_a_container_makes_room_for_what_follows() -> None:
     box = SubPlan("fetch box", 1, 1.0, 2.0, frozenset({"box"}), 1, load=1, widens=3)
-    own = moment({0: [box]}, {0: 0}, held={0: 1})
-    walk = Walk(own, 0)
+    result = moment({0: [box]}, {0: 0}, held={0: 1})
+    walk = Walk(result, 0)
     walk.take(box)
     assert walk.has_room() and walk.capacity == 5
 
@@ -298,34 +298,34 @@ def test_a_container_makes_room_for_what_follows() -> None:
 def test_rewards_tell_plans_apart_that_are_nearly_as_good() -> None:
     """Every entry that is a little farther than need be costs something: rewards do not saturate."""
     things = [thing(f"t{k}", k) for k in (2, 3, 5, 8)]
-    own = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
-    rewards = [criticise(own, Draft(({0: each, 1: things[3]},)), ()).reward for each in things[:3]]
+    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
+    rewards = [criticise(result, Draft(({0: entry, 1: things[3]},)), ()).reward for entry in things[:3]]
     assert 1.0 >= rewards[0] > rewards[1] > rewards[2]
 
 
 def test_changes_of_a_plan_are_many_and_the_best_come_first() -> None:
     things = [thing(f"t{k}", k) for k in range(7)]
-    own = briefing(moment({0: things, 1: things}, {0: 0, 1: 6}))
-    plan = auction(own)
-    found = [each for each in changes(own, Node(-1, 0, "", draft=Draft(plan))) if each != plan]
-    assert len({plan_text(each, NAMES) for each in found}) > 20
-    gains = [merit(own.view, each, own.members) for each in found]
+    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 6}))
+    plan = auction(result)
+    results = [change for change in changes(result, Node(-1, 0, "", draft=Draft(plan))) if change != plan]
+    assert len({plan_text(entry, NAMES) for entry in results}) > 20
+    gains = [merit(result.view, item, result.members) for item in results]
     assert gains == sorted(gains, reverse=True)
 
 
 def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
     """Only Ben has seen the jug. The first draft goes without it, the plan that wins has it."""
     cup, jug = thing("cup", 2), thing("jug", 3)
-    found = {"jug": Finding("The jug is here.", jug)}
+    results = {"jug": Finding("The jug is here.", jug)}
 
-    def look(told: Mapping[str, Finding], findings: Mapping[str, Finding]) -> PlanningView:
-        known = [cup, *(finding.data for finding in told.values())]
+    def look(message: Mapping[str, Finding], findings: Mapping[str, Finding]) -> PlanningView:
+        known = [cup, *(finding.data for finding in message.values())]
         return moment({0: known, 1: known}, {0: 0, 1: 4}, findings=findings)
 
     members = []
-    for seat, own in enumerate(({}, found)):
-        see = partial(look, findings=own)
-        members.append(briefing(see(own), seat, look=see))
+    for seat, entry in enumerate(({}, results)):
+        see = partial(look, findings=entry)
+        members.append(briefing(see(entry), seat, look=see))
     for mode, knows in (("cots", True), ("cot", False)):
         update = Update(0, 0, "start")
         deliberation = Deliberation(PlanSettings(mode=mode), voices())
@@ -338,28 +338,28 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
 def test_impossible_entries_make_a_plan_poor() -> None:
     cup, pan, gone = thing("cup", 2), thing("pan", 8), thing("fan", 5, via="search hall")
     hall = SubPlan("search hall", 1, 3.0, 1.0, frozenset({"hall"}), 5)
-    own = moment({0: [cup, pan, hall], 1: [cup, pan, hall]}, {0: 0, 1: 10})
+    result = moment({0: [cup, pan, hall], 1: [cup, pan, hall]}, {0: 0, 1: 10})
 
     def rated(first: tuple[SubPlan, ...], known: frozenset[str] = frozenset(), **more: Any) -> int:
         left = {0: first, 1: (pan,)}
         return rate(
-            [briefing(own, seat, left=left, had_plan=True, known=own.takes(0) | known, **more) for seat in (0, 1)]
+            [briefing(result, seat, left=left, had_plan=True, known=result.takes(0) | known, **more) for seat in (0, 1)]
         )
 
     assert rated((gone,)) != 2 and rated((cup, gone)) >= 4  # it can look for it in the hall
     assert rated((gone,), frozenset({gone.text})) == 2  # it knew it, and it is gone
     assert rated((cup, gone), frozenset({gone.text})) == 2
     assert rated((gone,), frozenset({gone.text}), running={0: gone}) != 2  # what runs is not cut
-    critic = briefing(own, 0, known=frozenset({gone.text}))
+    critic = briefing(result, 0, known=frozenset({gone.text}))
     possible, impossible = (criticise(critic, Draft(({0: cup, 1: pan}, {0: last})), ()) for last in (hall, gone))
     assert possible.task > impossible.task
 
 
 def test_hints_keep_to_the_longest_plan_that_makes_sense() -> None:
     cup, pan = thing("cup", 2), thing("pan", 8)
-    own = dataclasses.replace(moment({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
+    result = dataclasses.replace(moment({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
     node = Node(-1, 0, "", draft=Draft(({0: cup},)), critiques=(Critique(3, 3, "", (("I_KNOW", 0, pan),)),))
-    assert plan_text(next(iter(changes(briefing(own), node))), NAMES) == "1. Ann: fetch pan"
+    assert plan_text(next(iter(changes(briefing(result), node))), NAMES) == "1. Ann: fetch pan"
 
 
 @pytest.mark.parametrize(("reaches", "swapped"), [(True, True), (False, False)])

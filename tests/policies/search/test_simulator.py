@@ -67,9 +67,9 @@ def test_copies_are_the_present_moment_with_its_masks(env_id):
 @pytest.mark.parametrize("env_id", IDS)
 def test_nothing_that_the_env_is_going_to_draw_shows_in_a_fork(env_id):
     ends = []
-    for words in ((1, 2, 3), (4, 5, 6)):
+    for text in ((1, 2, 3), (4, 5, 6)):
         env = started(env_id)
-        env.arrays[0].rng[0] = words
+        env.arrays[0].rng[0] = text
         fork = simulator_of(env).fork(3, seed=7)
         play(fork, STEPS, 0)
         ends.append(fork.state)

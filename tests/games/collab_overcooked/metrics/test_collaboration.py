@@ -99,9 +99,9 @@ def test_the_first_who_speaks_is_the_initiator() -> None:
 
 
 def test_initiators_option() -> None:
-    own = talk(0, (1, "hi", "request('cook(pot0)')"), (0, "ok", "cook(pot0)"))
+    result = talk(0, (1, "hi", "request('cook(pot0)')"), (0, "ok", "cook(pot0)"))
     chef = talk(1, (0, "hi", ask(FETCH)), (1, "ok", "wait(1)"))
-    runs = [run_with(own, chef)]
+    runs = [run_with(result, chef)]
     assert collaboration(runs, REFERENCES, WORDS).codes == ((1,),)
     both = CollaborationOptions(initiators="both")
     assert collaboration(runs, REFERENCES, WORDS, both).codes == ((0, 1),)
@@ -176,9 +176,9 @@ def test_among_three_agents_the_first_that_answers_is_the_responder() -> None:
 
 
 def test_without_an_answer_the_one_who_knows_the_requests_is_the_responder() -> None:
-    words = {0: frozenset({"x()"}), 1: frozenset({"y()"}), 2: frozenset({"z()"})}
+    texts = {0: frozenset({"x()"}), 1: frozenset({"y()"}), 2: frozenset({"z()"})}
     run = Run(((), (), ()), (talk(0, (0, "hi", "request('z()')")),), False, 1)
-    event = collaboration_events(run, ([["x()"]], [["y()"]], [["z()"]]), words)[0]
+    event = collaboration_events(run, ([["x()"]], [["y()"]], [["z()"]]), texts)[0]
     assert (event.responder, event.initiated) == (2, True)
 
 
@@ -197,24 +197,24 @@ def test_required_collaborations_of_the_paper(paper_references: dict) -> None:
 
 def test_the_papers_vocabularies_have_332_and_538_strings(paper_foods: list[str]) -> None:
     assert len(set(paper_foods)) == 106
-    words = kitchen_vocabularies(paper_foods)
-    assert {seat: len(own) for seat, own in words.items()} == {0: 332, 1: 538}
+    text = kitchen_vocabularies(paper_foods)
+    assert {seat: len(word) for seat, word in text.items()} == {0: 332, 1: 538}
 
 
 def test_every_reference_action_is_in_its_seats_vocabulary(paper_foods: list[str], paper_references: dict) -> None:
-    words = kitchen_vocabularies(paper_foods)
+    text = kitchen_vocabularies(paper_foods)
     for task, references in paper_references.items():
-        for seat, own in enumerate(references):
-            assert {action for one in own for action in one} <= words[seat], task
+        for seat, reference in enumerate(references):
+            assert {action for one in reference for action in one} <= text[seat], task
 
 
 def test_a_vocabulary_follows_the_kitchen() -> None:
-    words = kitchen_vocabularies(
+    text = kitchen_vocabularies(
         ["egg"], {0: {"pot0": "cook", "pot1": "cook"}, 1: {}, 2: {}}, suppliers=(2,), deliverers=(1,)
     )
-    assert {"cook(pot1)", "pickup(egg,pot1)", "put_obj_in_utensil(pot0)"} <= words[0]
-    assert "deliver()" in words[1] and "fill_dish_with_food(pot1)" in words[1]
-    assert "deliver()" not in words[0] and "pickup(dish,dish_dispenser)" not in words[0]
-    assert "pickup(egg,ingredient_dispenser)" in words[2]
+    assert {"cook(pot1)", "pickup(egg,pot1)", "put_obj_in_utensil(pot0)"} <= text[0]
+    assert "deliver()" in text[1] and "fill_dish_with_food(pot1)" in text[1]
+    assert "deliver()" not in text[0] and "pickup(dish,dish_dispenser)" not in text[0]
+    assert "pickup(egg,ingredient_dispenser)" in text[2]
     with pytest.raises(ValueError, match="deliverers: seat 0 is unknown"):
         kitchen_vocabularies(["egg"], {1: {}})

@@ -60,8 +60,8 @@ def test_the_reference_followed_best_decides():
 
 
 def test_kinds_are_counted():
-    found = events(["pickup(egg,fridge)"], ["cut(board)"], ["place()"], ["place()"], ["pickup(egg,fridge)"])
-    assert count_initiations(found, REFERENCES) == {
+    result = events(["pickup(egg,fridge)"], ["cut(board)"], ["place()"], ["place()"], ["pickup(egg,fridge)"])
+    assert count_initiations(result, REFERENCES) == {
         Initiation.RIGHT: 1,
         Initiation.PREMATURE: 2,
         Initiation.REPETITIVE: 1,

@@ -59,21 +59,21 @@ LOG: dict[str, Any] = {
 }
 
 
-def difference(found: Any, recorded: Any, where: str = "") -> float:
+def difference(result: Any, recorded: Any, where: str = "") -> float:
     """Largest numeric difference; any other difference fails at once."""
     if isinstance(recorded, dict):
-        assert found.keys() == recorded.keys(), where
-        return max((difference(found[k], recorded[k], f"{where}.{k}") for k in recorded), default=0.0)
+        assert result.keys() == recorded.keys(), where
+        return max((difference(result[k], recorded[k], f"{where}.{k}") for k in recorded), default=0.0)
     if isinstance(recorded, list):
-        assert len(found) == len(recorded), where
+        assert len(result) == len(recorded), where
         return max(
-            (difference(f, r, f"{where}[{i}]") for i, (f, r) in enumerate(zip(found, recorded, strict=True))),
+            (difference(f, r, f"{where}[{i}]") for i, (f, r) in enumerate(zip(result, recorded, strict=True))),
             default=0.0,
         )
     if isinstance(recorded, int | float) and not isinstance(recorded, bool):
-        assert found == pytest.approx(recorded, abs=TOLERANCE, rel=0), where
-        return abs(found - recorded)
-    assert found == recorded, where
+        assert result == pytest.approx(recorded, abs=TOLERANCE, rel=0), where
+        return abs(result - recorded)
+    assert result == recorded, where
     return 0.0
 
 
@@ -101,20 +101,20 @@ def test_recorded_ites_of_the_original(golden_tes: dict, paper_references: dict)
 def test_recorded_evaluation_of_the_original(
     golden_cases: list, paper_references: dict, paper_foods: list[str]
 ) -> None:
-    words = kitchen_vocabularies(paper_foods)
+    text = kitchen_vocabularies(paper_foods)
     assert sum(len(case["events"]) for case in golden_cases) >= 61
     for case in golden_cases:
-        found = score_original_case(case, paper_references[case["task"]], words)
-        difference(found, {key: case[key] for key in ("task", "error", "events", "expected")}, case["task"])
+        result = score_original_case(case, paper_references[case["task"]], text)
+        difference(result, {key: case[key] for key in ("task", "error", "events", "expected")}, case["task"])
 
 
 def test_a_tampered_recording_differs(golden_cases: list, paper_references: dict, paper_foods: list[str]) -> None:
-    words = kitchen_vocabularies(paper_foods)
+    text = kitchen_vocabularies(paper_foods)
     case = copy.deepcopy(golden_cases[0])
     case["logs"][0]["history"][1].append({"timestamp": 6, "action": "place_obj_on_counter()"})
-    found = score_original_case(case, paper_references[case["task"]], words)
+    result = score_original_case(case, paper_references[case["task"]], text)
     with pytest.raises(AssertionError):
-        difference(found, {key: case[key] for key in ("events", "expected", "task", "error")})
+        difference(result, {key: case[key] for key in ("events", "expected", "task", "error")})
 
 
 def test_a_log_becomes_a_run() -> None:
@@ -246,5 +246,5 @@ def test_codes_by_run_are_shifted_as_in_the_original(
     kept = [codes for run, codes in enumerate(case["expected"]["process_result"]) if run not in silent]
     for run in silent:
         case["logs"][run]["events"] = []
-    found = score_original_case(case, paper_references[case["task"]], kitchen_vocabularies(paper_foods))
-    assert found["expected"]["process_result"] == ([[], *kept] if first_empty else kept)
+    result = score_original_case(case, paper_references[case["task"]], kitchen_vocabularies(paper_foods))
+    assert result["expected"]["process_result"] == ([[], *kept] if first_empty else kept)

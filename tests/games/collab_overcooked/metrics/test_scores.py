@@ -56,9 +56,9 @@ def test_three_agents() -> None:
 
 
 def test_unknown_actions_are_not_punished_with_a_vocabulary() -> None:
-    words = {0: frozenset({"a()", "b()"}), 1: frozenset({"c()", "d()"})}
+    texts = {0: frozenset({"a()", "b()"}), 1: frozenset({"c()", "d()"})}
     assert score_run(played("axb", "cad"), REFERENCES).tes[0] < 1.0
-    score = score_run(played("axb", "cad"), REFERENCES, words)
+    score = score_run(played("axb", "cad"), REFERENCES, texts)
     assert score.tes[0] == 1.0
     assert score.efficiency[1] == pytest.approx(2 / 3)  # "a()" is another seat's action and stays
 
@@ -74,7 +74,7 @@ def test_task_means_and_times() -> None:
     assert score.success_rate.value == pytest.approx(2 / 3)
     assert score.tes[0].value == pytest.approx(1 / 3)
     assert score.pc.value == pytest.approx((1 + 0.5 + 0) / 3)
-    assert [own.value for own in score.efficiency] == pytest.approx((1 / 3, 2 / 3))
+    assert [entry.value for entry in score.efficiency] == pytest.approx((1 / 3, 2 / 3))
     assert score.timesteps is not None and score.timesteps.value == 12
     assert (score.ic.value, score.rc.value) == (0.0, 0.0)
 
@@ -201,7 +201,7 @@ def test_references_by_agent() -> None:
 
 
 def test_playing_the_papers_references_scores_one(paper_references: dict, paper_foods: list[str]) -> None:
-    words = kitchen_vocabularies(paper_foods)
+    text = kitchen_vocabularies(paper_foods)
     for references in paper_references.values():
-        history = tuple(tuple((t + 1, a) for t, a in enumerate(own[-1])) for own in references)
-        assert score_run(Run(history, (), True, 50), references, words).tes == (1.0, 1.0)
+        history = tuple(tuple((t + 1, a) for t, a in enumerate(reference[-1])) for reference in references)
+        assert score_run(Run(history, (), True, 50), references, text).tes == (1.0, 1.0)

@@ -102,8 +102,8 @@ def test_needs_count_down_the_recipe_tree(start: Any) -> None:
     names = game.compiled.names.items
     needs = Needs(Scene(cookbook(game), start(game)[0]))
     assert sorted(names[item] for item, _ in needs.fetches) == ["carrot", "dish", "onion", "potato"]
-    made = [names[making.recipe.product] for making in needs.makings]
-    assert made[0] == "potato_carrot_and_onion_patty" and "mashed_potato" in made
+    results = [names[making.recipe.product] for making in needs.makings]
+    assert results[0] == "potato_carrot_and_onion_patty" and "mashed_potato" in results
 
 
 @pytest.mark.parametrize(

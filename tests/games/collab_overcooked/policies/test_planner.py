@@ -126,13 +126,13 @@ def everything(game: Any, state: Any, out: Any, raw: list[str], limit: int, node
         choices = [np.nonzero(masks[:, seat] * tried) for seat in range(2)]
         rows, actions = [], []
         for node in range(len(masks)):
-            own = [[int(a) for a in acts[at == node]] for at, acts in choices]
-            pairs = [(a, b) for a in own[0] for b in own[1]]
+            results = [[int(a) for a in acts[at == node]] for at, acts in choices]
+            pairs = [(a, b) for a in results[0] for b in results[1]]
             rows += [node] * len(pairs)
             actions += pairs
         batch, result = game.alloc(len(rows))
-        for array, given in zip(batch, arrays, strict=True):
-            array[:] = given[rows]
+        for array, value in zip(batch, arrays, strict=True):
+            array[:] = value[rows]
         game.step(batch, np.array(actions, np.int32), result)
         if result.terminated.any():
             return t

@@ -65,11 +65,13 @@ def test_the_planner_of_transport_plays_transport_only():
 def test_trained_policies_beat_chance(name):
     env_id, options = ("Housework-v0", {"task": "set_table"}) if name.startswith("house") else ("Transport-v0", HOUSE)
     means = {
-        spec: [np.mean([own[k] for own in (played(env_id, spec, seed, **options) for seed in range(5))]) for k in KEYS]
+        spec: [
+            np.mean([entry[k] for entry in (played(env_id, spec, seed, **options) for seed in range(5))]) for k in KEYS
+        ]
         for spec in (f"ppo:{name}", "random")
     }
-    (rate, ticks), (chance_rate, chance_ticks) = means[f"ppo:{name}"], means["random"]
-    assert rate >= max(0.8, chance_rate) and ticks < chance_ticks
+    (rate, ticks), (draw_rate, draw_ticks) = means[f"ppo:{name}"], means["random"]
+    assert rate >= max(0.8, draw_rate) and ticks < draw_ticks
 
 
 # ------------------------------------------------------------------------------------------- tree search

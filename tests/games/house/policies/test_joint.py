@@ -22,16 +22,16 @@ def start(**options: Any) -> Home:
     return home
 
 
-def look(home: Home, seat: int = 0, told: Findings | None = None) -> PlanningView:
-    return HouseLook(home.game)(Seen.of(home.game, home.state, home.out, seat), told)
+def look(home: Home, seat: int = 0, message: Findings | None = None) -> PlanningView:
+    return HouseLook(home.game)(Seen.of(home.game, home.state, home.out, seat), message)
 
 
-def texts(moment: PlanningView, seat: int = 0) -> set[str]:
-    return {option.text for option in moment.options[seat] if option.value > 0}
+def texts(state: PlanningView, seat: int = 0) -> set[str]:
+    return {option.text for option in state.options[seat] if option.value > 0}
 
 
-def action_of(home: Home, moment: PlanningView, text: str, seat: int = 0) -> str | None:
-    option = moment.option(seat, text)
+def action_of(home: Home, snapshot: PlanningView, text: str, seat: int = 0) -> str | None:
+    option = snapshot.option(seat, text)
     if option is None or option.action is None:
         return None
     return str(home.game.action_texts(home.state, 0, seat)[option.action])
@@ -43,43 +43,43 @@ def rooms(home: Home) -> list[str]:
 
 def apart(**further: Any) -> Home:
     """Return a home where only Bob sees the goal place; Alice has both hands full."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         "furniture": {"fridge": (7, 3)},
         "things": {"apple 0": 0, "apple 1": 0},
         "wants": {"apple": 2},
     }
-    return start(**(given | further))
+    return start(**(values | further))
 
 
 def test_a_cook_with_full_hands_goes_to_a_goal_place_that_only_a_teammate_has_found() -> None:
     home = apart()
     assert look(home).option(0, "deliver") is None
-    told = look(home, 1).findings
-    informed = look(home, 0, told)
+    message = look(home, 1).findings
+    informed = look(home, 0, message)
     assert action_of(home, informed, "deliver") == f"go to {rooms(home)[1]}"
     deliver = informed.option(0, "deliver")
     assert deliver is not None and deliver.via == f"search {rooms(home)[1]}"
     home.run(f"go to {rooms(home)[1]}", "wait")
-    assert action_of(home, look(home, 0, told), "deliver") == "deliver"
+    assert action_of(home, look(home, 0, message), "deliver") == "deliver"
 
 
 def test_full_hands_open_no_containers() -> None:
     furniture = {"fridge": (7, 3), "stove": (1, 3)}
     home = apart(furniture=furniture, things={"apple 0": 0, "apple 1": 0}, wants={"apple": 3})
-    moment = look(home)
-    check = moment.option(0, "check stove")
+    snapshot = look(home)
+    check = snapshot.option(0, "check stove")
     assert check is not None and check.action is None and check.hands == 1
     members = (0, 1)
-    briefing = Briefing(0, members, Seen.of(home.game, home.state, home.out, 0), moment, {}, {}, False)
+    briefing = Briefing(0, members, Seen.of(home.game, home.state, home.out, 0), snapshot, {}, {}, False)
     assert all("check" not in row[0].text for row in auction(briefing) if 0 in row)
 
 
 def test_two_may_search_the_same_room_if_one_looks_for_the_goal_place_with_full_hands() -> None:
     home = apart(wants={"apple": 3}, furniture={"fridge": (7, 3)}, agents=((1, 1), (3, 1)))
-    moment = look(home)
+    state = look(home)
     search = f"search {rooms(home)[1]}"
-    own, mate = moment.option(0, search), moment.option(1, search)
-    assert own is not None and mate is not None and not own.uses & mate.uses
+    entry, mate = state.option(0, search), state.option(1, search)
+    assert entry is not None and mate is not None and not entry.uses & mate.uses
 
 
 def test_nothing_is_searched_once_everything_is_known() -> None:
@@ -112,8 +112,8 @@ def test_what_a_teammate_has_searched_is_not_searched_again() -> None:
     home = start(furniture=furniture, wants={"apple": 1})
     search = f"search {rooms(home)[1]}"
     assert search in texts(look(home))
-    told = texts(look(home, 0, look(home, 1).findings))
-    assert search not in told and "check stove" in told
+    message = texts(look(home, 0, look(home, 1).findings))
+    assert search not in message and "check stove" in message
     home.run("wait", "check stove")
     assert "check stove" not in texts(look(home, 0, look(home, 1).findings))
 
@@ -125,15 +125,15 @@ def test_a_thing_known_by_a_message_is_fetched_from_its_room_unless_it_is_gone()
         knows="nothing",
         agents=((1, 1), (6, 3)),
     )
-    told = look(home, 1).findings
+    message = look(home, 1).findings
     assert "fetch apple 0" not in texts(look(home))
-    assert action_of(home, look(home, 0, told), "fetch apple 0") == f"go to {rooms(home)[1]}"
+    assert action_of(home, look(home, 0, message), "fetch apple 0") == f"go to {rooms(home)[1]}"
     home.run("wait", "fetch apple 0")
-    later = look(home, 0, told | look(home, 1).findings)
+    later = look(home, 0, message | look(home, 1).findings)
     assert "fetch apple 0" not in texts(later)
     home.run("wait", "deliver")
     home.run(f"go to {rooms(home)[1]}", "wait")
-    assert "fetch apple 0" not in texts(look(home, 0, told))  # she sees that it is not there
+    assert "fetch apple 0" not in texts(look(home, 0, message))  # she sees that it is not there
 
 
 def test_both_hands_are_filled_before_things_are_brought_home() -> None:
@@ -154,10 +154,10 @@ def test_a_container_that_comes_into_sight_makes_a_far_plan_stale() -> None:
     furniture = {"fridge": (1, 3), "stove": (2, 1)}
     home = start(furniture=furniture, wants={"apple": 2}, agents=((1, 1),))
     seen = Seen.of(home.game, home.state, home.out, 0)
-    moment = look(home)
-    far = moment.option(0, f"search {rooms(home)[1]}")
+    snapshot = look(home)
+    far = snapshot.option(0, f"search {rooms(home)[1]}")
     assert far is not None
-    assert rate([Briefing(0, (0,), seen, moment, {}, {0: (far,)}, had_plan=True)]) <= 3
+    assert rate([Briefing(0, (0,), seen, snapshot, {}, {0: (far,)}, had_plan=True)]) <= 3
 
 
 def test_findings_hold_only_what_a_seat_has_observed() -> None:

@@ -15,10 +15,12 @@ from collab_overcooked.policies.registry import make_policy
 
 
 def test_every_layout_of_the_papers_table_2_has_both_proxies() -> None:
-    theirs = {layout for seats in published().with_human_proxy.values() for own in seats.values() for layout in own}
+    reference = {
+        layout for row in published().with_human_proxy.values() for layouts in row.values() for layout in layouts
+    }
     for kind in STAND_INS:
-        assert set(proxy_layouts(kind)) == theirs
-        for layout in theirs:
+        assert set(proxy_layouts(kind)) == reference
+        for layout in reference:
             meta = read_policy(find_policy(f"{kind}_{layout}")).meta
             assert (meta["env_kwargs"]["layout"], meta["env_kwargs"]["obs"]) == (layout, "features")
             assert f"layout={layout}" in meta["command"]

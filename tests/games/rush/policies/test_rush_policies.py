@@ -95,9 +95,9 @@ def test_the_solver_leaves_alone_what_a_partner_may_be_cooking() -> None:
     policy.reset(1, EnvInfo(game.id, game, "", ("random", "solver"), Simulator(game, state, 1)), 0)
     rng = np.random.default_rng(0)
     while not state.clock[0, Clock.OVER]:
-        own = policy.act(Seen.of(game, state, out, 1, int(state.clock[0, Clock.T])))
+        entry = policy.act(Seen.of(game, state, out, 1, int(state.clock[0, Clock.T])))
         other = int(rng.choice(np.flatnonzero(out.masks[0, 0])))
-        game.step(state, np.array([[other, own]], np.int32), out)
+        game.step(state, np.array([[other, entry]], np.int32), out)
     assert state.orders[0, :, Order.RUINED].sum() <= 1
 
 

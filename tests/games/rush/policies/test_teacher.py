@@ -147,9 +147,9 @@ def test_feedback_is_in_the_record_and_in_every_view_of_the_next_episode(teacher
     _, second = play(teacher, *pupils)
     for seat, pupil in enumerate(pupils):
         begun = pupil.begun  # of the first episode; a seat that can only wait is not asked
-        assert all(told == "" for told in pupil.seen[:begun])
+        assert all(message == "" for message in pupil.seen[:begun])
         assert len(pupil.seen) > begun
-        assert all(told == second["feedback"][seat] for told in pupil.seen[begun:])
+        assert all(notice == second["feedback"][seat] for notice in pupil.seen[begun:])
 
 
 def test_learners_hear_of_the_episode_between_two_resets():

@@ -517,7 +517,7 @@ def test_silence_of_a_model_is_told_once_for_all_requests(monkeypatch):
         with ThreadPoolExecutor(16) as pool:
             assert [reply.text for reply in pool.map(endpoint.complete, [QUESTION] * 16)] == ["yes"] * 16
         endpoint.close()
-    assert ["0.05 s" in words for words in messages[:2]] == [True, False]
+    assert ["0.05 s" in text for text in messages[:2]] == [True, False]
     assert len({phrase for phrase in messages}) == len(messages), "each notice once, not for each request"
 
 

@@ -176,9 +176,9 @@ def test_other_algorithms_take_several_seeds_and_send_their_logs(tmp_path, monke
 
     monkeypatch.setitem(sys.modules, "wandb", types.SimpleNamespace(init=init))
     little = ["environments=16", "rollout=20", "batch_size=160", "epochs=1", "trunk=[8]", "heads=[8]"]
-    words = ["--config", "coordination_ring", "--steps", 640, "--seeds", 0, 1, "--workers", 1, "--log", "wandb"]
+    options = ["--config", "coordination_ring", "--steps", 640, "--seeds", 0, 1, "--workers", 1, "--log", "wandb"]
     rounds = ["seeds=1", "rounds=1", "buffer_games=1"]
-    done = run("train", "sa", *words, "--hyper", *little, *rounds, "--out", tmp_path / "sa")
+    done = run("train", "sa", *options, "--hyper", *little, *rounds, "--out", tmp_path / "sa")
     assert done.exit_code == 0 and "| sa | 2 | " in done.stderr, done.output
     assert {path.name for path in (tmp_path / "sa").iterdir()} >= {"seed_0", "seed_1", "table.md", "curves.svg"}
     assert {name for name, _ in sent} == {"sa-seed_0", "sa-seed_1"}

@@ -131,8 +131,8 @@ def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypat
     logits = trained.TrainedPolicy.logits
 
     def rough(self, observations):
-        found = logits(self, observations)
-        return found if len(found) == 1 else found + np.float32(3e-5) * (np.arange(6, dtype=np.float32) % 2)
+        exact = logits(self, observations)
+        return exact if len(exact) == 1 else exact + np.float32(3e-5) * (np.arange(6, dtype=np.float32) % 2)
 
     spec = f"ppo:{tmp_path}/flat.npz"
     with monkeypatch.context() as patch:

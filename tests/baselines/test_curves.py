@@ -184,7 +184,7 @@ def test_other_algorithms_take_several_seeds_and_send_their_logs(tmp_path, monke
     assert {name for name, _ in sent} == {"sa-seed_0", "sa-seed_1"}
     sent.clear()
     done = run(
-        "train", "population", *words, "--hyper", *little, "members=1", "scoring_games=2", "--out", tmp_path / "p"
+        "train", "population", *options, "--hyper", *little, "members=1", "scoring_games=2", "--out", tmp_path / "p"
     )
     assert done.exit_code == 0 and {path.name for path in (tmp_path / "p").iterdir()} == {"seed_0", "seed_1"}
     assert {name for name, _ in sent} == {"p-seed_0-member_0", "p-seed_1-member_0"}

@@ -111,7 +111,7 @@ class SoupLook:
                 if players[i, Player.HAND] == item:
                     cell = floor[players[i, Player.Y], players[i, Player.X]]
                     send_carrier(i, item, cell, stations, stands, cells, scratch)
-        if np.all(players[:, Player.HAND] != Item.NONE):  # nobody could fetch a dish
+        if np.all(players[:, Player.HAND] != Item.NONE):  # no player could fetch a dish
             clear_hands(stations, stands, floor, players, cells, self.trust, scratch)
 
     def _jobs(self, state: Any, seat: int, seen: Seen) -> Iterator[SubPlan]:

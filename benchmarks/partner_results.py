@@ -100,8 +100,8 @@ class Study:
         layout = self.pool.env_kwargs.get("layout")
         options = ["--set", f"layout={layout}"] if layout else []
         values = [*shaping, *hyper]
-        arguments = [*options, *(["--hyper", *values] if values else []), "--steps", steps, *more, "--out", self.out / out]
-        return ["train", algorithm, "--config", self.config, *map(str, arguments)]
+        extra = [*options, *(["--hyper", *values] if values else []), "--steps", steps, *more, "--out", self.out / out]
+        return ["train", algorithm, "--config", self.config, *map(str, extra)]
 
     def population(self, out: str, members: int, seed: int = 0) -> list[str]:
         """Return the command that trains members of several skills."""

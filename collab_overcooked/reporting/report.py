@@ -219,22 +219,25 @@ def replays(
     Raises:
         ValueError: If a record cannot be replayed.
     """
-    left = MAX_PICTURE_BYTES
+    left = smallest = MAX_PICTURE_BYTES
     for record in records:
-        film = _film(record, steps, seat)
-        size = sum(map(len, film.frames))
-        if size > left:
+        film = _film(record, left, steps, seat)
+        if film is None:
+            if left < smallest:  # nor would others fit
+                return
             continue
-        left -= size
+        size = sum(map(len, film.frames))
+        left, smallest = left - size, min(smallest, size)
         most -= 1
         yield _replay_data(record, film, seat)
         if not most:
             return
 
 
-def _film(record: Record, steps: int | None, seat: int | None) -> Film:
-    """Return frames and labels of an episode, optionally restricted to the view of a seat."""
+def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Film | None:
+    """Return frames and labels of an episode, or of what a seat sees of it; None if frames take over ``most`` bytes."""
     numbers: dict[bytes, int] = {}
+    size = 0
     film = Film([], [], [], [])
     for snapshot in islice(replay(record), None if steps is None else steps + 1):
         game, state = snapshot.env.game, snapshot.env.arrays[0]
@@ -244,6 +247,9 @@ def _film(record: Record, steps: int | None, seat: int | None) -> Film:
         if key not in numbers:
             numbers[key] = len(film.frames)
             film.frames.append(_data_uri(pixels))
+            size += len(film.frames[-1])
+            if size > most:  # known early: filming an episode to its end takes seconds
+                return None
         film.frame_of_step.append(numbers[key])
         if snapshot.timestep < len(record["steps"]):
             taken = enumerate(record["steps"][snapshot.timestep]["actions"])

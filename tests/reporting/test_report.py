@@ -12,6 +12,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.reporting import report
 from collab_overcooked.reporting.report import build_report, choose_episodes
 from collab_overcooked.reporting.results import score_records
 
@@ -165,3 +166,24 @@ def test_a_changed_record_changes_the_page(page, records):
     changed[0]["steps"][0]["messages"].append({"agent": 1, "conversation": 0, "say": "unheard-of", "plan": ""})
     assert "unheard-of" in build_report(changed, score_records(changed))
     assert "unheard-of" not in page
+
+
+def test_an_episode_that_does_not_fit_is_not_filmed_to_its_end(records, monkeypatch):
+    encoded = []
+
+    def data_uri(pixels):
+        encoded.append(pixels)
+        return "data:"
+
+    monkeypatch.setattr(report, "_data_uri", data_uri)
+    monkeypatch.setattr(report, "MAX_PICTURE_BYTES", 1)
+    assert list(report.replays(records, 2)) == []
+    assert len(encoded) == len(records)  # one picture of each says it
+    monkeypatch.setattr(report, "MAX_PICTURE_BYTES", 10**6)
+    encoded.clear()
+    assert len(list(report.replays([records[0]] * 9, 1))) == 1
+    frames = len(encoded)
+    monkeypatch.setattr(report, "MAX_PICTURE_BYTES", len("data:") * (frames + 1))
+    encoded.clear()
+    assert len(list(report.replays([records[0]] * 9, 9))) == 1
+    assert len(encoded) == frames + 2  # the second one shows that no other fits

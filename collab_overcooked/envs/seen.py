@@ -121,6 +121,10 @@ class SeatView:
         """Ids of actions that only spoil or undo something although the game accepts them; menus list them late."""
         return frozenset()
 
+    def event_label(self, label: str) -> str:
+        """Return the label of an event with the names that the seat knows by now."""
+        return label
+
     @property
     def idle_action(self) -> int:
         """Id of the action that does nothing for one step."""

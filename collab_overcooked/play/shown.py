@@ -135,7 +135,8 @@ def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Out
 def done_by(step: Mapping[str, Any], view: Any, seat: int) -> list[list[Any]]:
     """Return seat and label of the events of a step that a seat knows of."""
     events = enumerate(step["events"])
-    return [[k, event["label"]] for k, event in events if event is not None and (k == seat or view.public_history)]
+    known = [(k, event) for k, event in events if event is not None and (k == seat or view.public_history)]
+    return [[k, view.event_label(event["label"])] for k, event in known]
 
 
 def takes_requests(game: Any, seat: int) -> bool:

@@ -17,7 +17,7 @@ from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.pictures import SPRITE, difference, joined, picture_of
 from collab_overcooked.play.settings import PlaySettings
-from collab_overcooked.play.shown import frame_of, question_of
+from collab_overcooked.play.shown import done_by, frame_of, question_of
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.registry import load_game, make
 from collab_overcooked.render import sprites
@@ -159,3 +159,13 @@ def test_menus_of_cuisineworld_offer_to_put_ingredients_back_late() -> None:
     menu = question_of(Seen.of(env.game, *env.arrays, 0, 0), "act", 0, PlaySettings())["legal"]
     places = [menu.index(action) for action in ("goto chopboard0", "put storage0")]
     assert places == sorted(places)
+
+
+def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
+    game = load_game("Housework-v0")
+    state, out = reach(game, 0, 40)
+    view = Seen.of(game, state, out, 0, 40).view
+    known = next(text for text in view.action_texts if re.fullmatch(r"fetch (?!thing)\w+ \d+", text))
+    number = known.split()[-1]
+    step = {"events": [{"label": f"fetch thing {number}"}, {"label": "fetch thing 0"}]}
+    assert done_by(step, view, 0) == [[0, known]]

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from collab_overcooked.envs.seen import SeatView
+from collab_overcooked.games.house.text.text import thing_labels
 
 
 class HouseView(SeatView):
     """Knowledge of one agent; other agents' actions are known only by their effects."""
 
     public_history = False
+
+    def event_label(self, label: str) -> str:
+        """Return the label of an event; records number things, as names differ between seats."""
+        names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)
+        return re.sub(r"\bthing (\d+)", lambda number: names[int(number[1])], label)

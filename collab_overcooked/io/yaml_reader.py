@@ -17,7 +17,7 @@ Marks = dict[KeyPath, tuple[str, int]]
 MAX_CHARACTERS = 2_000_000
 MAX_DEPTH = 40
 MAX_VALUES = 50_000  # values behind an alias count at every use
-EXPONENT = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][-+]?[0-9]+")
+EXPONENT = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][-+]?[0-9]+")
 PLAIN_TAGS = {f"tag:yaml.org,2002:{name}": name for name in ("str", "int", "float", "bool", "null", "timestamp")}
 
 

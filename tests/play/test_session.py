@@ -12,6 +12,7 @@ from play.world import ESCAPE, Player, first_legal, jobs, play
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_jobs
@@ -227,15 +228,19 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     assert first_difference(record) is None
 
 
-def test_practice_is_kept_apart(make_session) -> None:
+@pytest.mark.parametrize(("lesson", "goals"), [(True, ["lesson", "speak"]), (False, ["act", "effect", "speak"])])
+def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: list[str]) -> None:
+    if not lesson:
+        monkeypatch.setattr(CollabEscape, "lesson", ())
+
     def eager(message):
         answer = first_legal(message)
         return answer | {"say": "hello"} if answer and answer["type"] == "act" else answer
 
     session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, **ESCAPE)
     (player,) = play(session, eager)
-    assert [welcome["goal"] for welcome in player.of_type("welcome")] == ["act", "effect", "speak", ""]
-    assert len(lines(session, TUTORIALS)) == 3 and len(read_records(session.folder.path)) == 1
+    assert [welcome["goal"] for welcome in player.of_type("welcome")] == [*goals, ""]
+    assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
 
 
 # ------------------------------------------------------------------------------------------- coming and going

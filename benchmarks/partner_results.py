@@ -1,4 +1,4 @@
-"""Train agents to play with partners never met, and partners apart from them, and score all: docs/results/partners.
+"""Train agents to play with partners never met, and partners apart from them, and score all.
 
     python benchmarks/partner_results.py coordination_ring                  # egos and scores
     python benchmarks/partner_results.py coordination_ring --stage fcp hsp  # some of it
@@ -156,8 +156,8 @@ class Study:
         programs = ["greedy", "planner", "random"]
         yield "programs", [self.score(kind, "scores_of_programs", programs, self.games["search"]) for kind in FAMILIES]
         yield "fill", [self.fill]
-        table = [str(self.out / FILE), "--out", str(self.out / "table")]
-        yield "table", [["partners", "table", *table]]
+        lines = sorted(map(str, self.out.glob(f"scores*/*/{FILE}")))
+        yield "table", [["partners", "table", *lines, "--out", str(self.out / "table")]]
 
     def egos(self) -> list[str]:
         """Return the egos that are trained so far, as ``--ego`` takes them."""
@@ -247,9 +247,13 @@ def main() -> None:
     games = dict(zip(FAMILIES, options.games, strict=True))
     study = Study(options.pool, out, options.steps or 0, options.seeds, options.apart, games)
     study = replace(study, steps=study.steps or read_config(study.config).integer("steps"))
-    stages = dict(study.stages())
-    for name in options.stage or [name for name in stages if name not in CHANGING]:
-        for command in stages[name]:
+    names = [name for name, _ in study.stages()]
+    unknown = sorted(set(options.stage or ()) - set(names))
+    if unknown:
+        parser.error(f"stage: {', '.join(unknown)}; allowed: {', '.join(names)}")
+    chosen = options.stage or [name for name in names if name not in CHANGING]
+    for name, commands in study.stages():  # one after the other, as later commands name what earlier ones trained
+        for command in commands if name in chosen else ():
             print("$", shlex.join(["collab-overcooked", *command]) if isinstance(command, list) else name, flush=True)
             if options.print:
                 continue

@@ -18,7 +18,8 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     "benchmarks/make_tables.py": ["--check"],
     "benchmarks/partner_results.py": [
-        *("cuisineworld_level_1", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER"),
+        *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER", "--stage"),
+        *("population", "e3t", "score", "table"),
     ],
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],

@@ -101,7 +101,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        server: Server = self.server.told  # type: ignore[attr-defined]
+        server: Server = self.server.endpoint  # type: ignore[attr-defined]
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with server.lock:
             server.asked.append(asked)
@@ -156,14 +156,14 @@ def serving(script: Script | list[Says | str]) -> Iterator[Server]:
         function: Script = lambda asked: left.pop(0) if len(left) > 1 else left[0]  # noqa: E731
     else:
         function = script
-    message = Server(function)
+    endpoint = Server(function)
     with _Server(("127.0.0.1", 0), _Handler) as server:
-        server.told = message  # type: ignore[attr-defined]
-        message.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.endpoint = endpoint  # type: ignore[attr-defined]
+        endpoint.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         thread.start()
         try:
-            yield message
+            yield endpoint
         finally:
             server.shutdown()
             thread.join()

@@ -14,7 +14,7 @@ from collab_overcooked.play.replays import replay_page
 pytest.importorskip("starlette", reason="needs the extra play")
 
 
-def told(page: str) -> dict:
+def replay_data(page: str) -> dict:
     """Return the data of the page's player."""
     (replay,) = json.loads(re.search(r'id="replays">(.*?)</script>', page, re.DOTALL)[1])
     return replay
@@ -28,7 +28,7 @@ def test_a_seat_sees_itself_and_hears_all(make_session) -> None:
     session = make_session(["all=person"], **ESCAPE)
     play(session, talker)
     page, policy = replay_page(session, session.people[1], 0)
-    displayed = told(page)
+    displayed = replay_data(page)
     assert displayed["seats"] == [None, "agent_1, person"] and "script-src 'sha256-" in policy
     assert {step["actions"][0] for step in displayed["steps"]} == {None} and all(
         step["actions"][1] for step in displayed["steps"]
@@ -43,7 +43,7 @@ def test_the_helper_is_not_shown_the_recipe_afterwards(make_session) -> None:
     play(session)
     page, _ = replay_page(session, session.people[0], 0)
     recipe = session.env.game.seen(session.env.clone_state().state, 0, 0).recipe or ""
-    displayed = told(page)
+    displayed = replay_data(page)
     assert displayed["seats"][0] is None and not any(line in page for line in recipe.splitlines() if len(line) > 12)
 
 

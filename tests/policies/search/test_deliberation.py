@@ -32,8 +32,8 @@ def thing(name: str, at: int, value: float = 3.0, **further: Any) -> SubPlan:
     return SubPlan(f"fetch {name}", 1, float(at), value, frozenset({name}), at, 0.0, 1, **further)
 
 
-def moment(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> PlanningView:
-    """Return a moment on a line of numbered places."""
+def planning_view(options: dict[int, list[SubPlan]], places: dict[int, int], **further: Any) -> PlanningView:
+    """Return the view of a team on a line of numbered places."""
     here = {
         seat: [dataclasses.replace(o, cost=abs(o.place - places[seat])) for o in option]  # type: ignore[operator]
         for seat, option in options.items()
@@ -78,7 +78,7 @@ class Script:
 
 
 def search(script: Script, had_plan: bool = True, members: int = 2, **settings: Any) -> tuple[Plan | None, Update]:
-    empty = moment({seat: [] for seat in range(members)}, dict.fromkeys(range(members), 0))
+    empty = planning_view({seat: [] for seat in range(members)}, dict.fromkeys(range(members), 0))
     left = {0: (thing("old", 1),)} if had_plan else {}
     values = [briefing(empty, seat, range(members), had_plan=had_plan, left=left) for seat in range(members)]
     update = Update(0, 0, "start")
@@ -188,14 +188,14 @@ def test_bad_settings(text: str, message: str) -> None:
 
 def test_the_auction_gives_each_thing_to_one_seat_only() -> None:
     things = [thing("cup", 2), thing("pan", 8), thing("jug", 9)]
-    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    result = planning_view({0: things, 1: things}, {0: 0, 1: 10})
     plan = auction(briefing(result))
     assert plan_text(plan, NAMES) == "1. Ann: fetch cup; Ben: fetch jug\n2. Ben: fetch pan"
 
 
 def test_busy_seats_go_on_with_what_they_do() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    result = planning_view({0: things, 1: things}, {0: 0, 1: 10})
     plan = auction(briefing(result, running={1: thing("cup", 2)}))
     assert plan[0][1].text == "fetch cup"
     assert plan[0][0].text == "fetch pan"
@@ -208,7 +208,7 @@ def test_a_clash_is_taken_out_of_a_plan() -> None:
 
 def test_scores_of_a_plan_by_hand() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
+    result = briefing(planning_view({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
     good = criticise(result, Draft(({0: things[0], 1: things[1]},)), ())
     assert (good.distance, good.task, good.message) == (5, 5, "I agree.")
     crossed = criticise(result, Draft(({0: things[1], 1: things[0]},)), ())
@@ -220,8 +220,8 @@ def test_scores_of_a_plan_by_hand() -> None:
 
 
 def test_what_only_the_critic_knows_reaches_the_planner_as_a_hint() -> None:
-    planner = briefing(moment({0: [thing("cup", 2)], 1: []}, {0: 0, 1: 10}))
-    critic = briefing(moment({0: [thing("cup", 2)], 1: [thing("jug", 9)]}, {0: 0, 1: 10}), seat=1)
+    planner = briefing(planning_view({0: [thing("cup", 2)], 1: []}, {0: 0, 1: 10}))
+    critic = briefing(planning_view({0: [thing("cup", 2)], 1: [thing("jug", 9)]}, {0: 0, 1: 10}), seat=1)
     plan = auction(planner)
     reply = criticise(critic, Draft(plan), ())
     assert reply.hints[0] == ("IDLE", 1, thing("jug", 9))
@@ -231,7 +231,7 @@ def test_what_only_the_critic_knows_reaches_the_planner_as_a_hint() -> None:
 
 def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
     things = [thing(f"t{k}", k) for k in range(7)]
-    result = moment({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
+    result = planning_view({seat: things for seat in range(3)}, {0: 0, 1: 3, 2: 6})
     values = [briefing(result, seat, range(3)) for seat in range(3)]
     plan, path = Deliberation(PlanSettings(stop=1.0, depth=4), voices()).update(values, update := Update(0, 0, "start"))
     assert plan is not None
@@ -245,7 +245,7 @@ def test_no_plan_in_a_tree_uses_a_thing_twice() -> None:
 
 def test_ratings() -> None:
     things = [thing("cup", 2), thing("pan", 8)]
-    result = moment({0: things, 1: things}, {0: 0, 1: 10})
+    result = planning_view({0: things, 1: things}, {0: 0, 1: 10})
     names = result.takes(0)
 
     def rated(
@@ -259,12 +259,12 @@ def test_ratings() -> None:
     assert rated(full) == 5
     assert rated({0: (things[0],), 1: ()}) == 2  # Ben could fetch the pan
     assert rated({0: things, 1: ()}) == 4  # there is nothing left for Ben, who is nearer to the pan
-    blind = briefing(moment({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
+    blind = briefing(planning_view({0: things, 1: []}, {0: 0, 1: 10}), 1, left={0: (things[0],), 1: ()}, had_plan=True)
     assert rate([blind]) == 5  # Ben knows of nothing to do,
     assert rate([dataclasses.replace(blind, seat=0, view=result), blind]) == 2  # but Ann does
     assert rated(full, own=dataclasses.replace(result, urgent=frozenset({0}))) == 1
     near = thing("hat", 1, value=9.0)
-    seen = moment({0: [*things, near], 1: things}, {0: 0, 1: 10})
+    seen = planning_view({0: [*things, near], 1: things}, {0: 0, 1: 10})
     assert rated(full, own=seen) == 3  # worth more, and nobody is to fetch it
 
 
@@ -272,7 +272,7 @@ def test_news_that_are_nothing_to_take_make_a_plan_stale() -> None:
     """A room is entered and a container beside the seat turns out to be worth more than the next part of its plan."""
     far = SubPlan("search attic", 1, 30.0, 1.0, frozenset({"attic"}), 30)
     near = SubPlan("check chest", 1, 1.0, 1.0, frozenset({"chest"}), 1, hands=1)
-    before, after = (moment({0: entry, 1: []}, {0: 0, 1: 50}) for entry in ([far], [far, near]))
+    before, after = (planning_view({0: entry, 1: []}, {0: 0, 1: 50}) for entry in ([far], [far, near]))
     left = {0: (far,), 1: ()}
     assert rate([briefing(before, seat, left=left, had_plan=True) for seat in (0, 1)]) == 5
     assert rate([briefing(after, seat, left=left, had_plan=True) for seat in (0, 1)]) == 3
@@ -281,7 +281,7 @@ def test_news_that_are_nothing_to_take_make_a_plan_stale() -> None:
 
 def test_what_needs_a_free_hand_is_not_for_full_hands() -> None:
     chest = SubPlan("check chest", None, 1.0, 1.0, frozenset({"chest"}), 1, hands=1)
-    full = moment({0: [chest], 1: []}, {0: 0, 1: 0}, held={0: 2})
+    full = planning_view({0: [chest], 1: []}, {0: 0, 1: 0}, held={0: 2})
     assert not Walk(full, 0).fits(chest) and Walk(full, 1).fits(chest)
     assert criticise(briefing(full), Draft(({0: chest},)), ()).hints[0][0] == "HANDS_FULL"
     assert not auction(briefing(full))
@@ -289,7 +289,7 @@ def test_what_needs_a_free_hand_is_not_for_full_hands() -> None:
 
 def test_a_container_makes_room_for_what_follows() -> None:
     box = SubPlan("fetch box", 1, 1.0, 2.0, frozenset({"box"}), 1, load=1, widens=3)
-    result = moment({0: [box]}, {0: 0}, held={0: 1})
+    result = planning_view({0: [box]}, {0: 0}, held={0: 1})
     walk = Walk(result, 0)
     walk.take(box)
     assert walk.has_room() and walk.capacity == 5
@@ -298,14 +298,14 @@ def test_a_container_makes_room_for_what_follows() -> None:
 def test_rewards_tell_plans_apart_that_are_nearly_as_good() -> None:
     """Every entry that is a little farther than need be costs something: rewards do not saturate."""
     things = [thing(f"t{k}", k) for k in (2, 3, 5, 8)]
-    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
+    result = briefing(planning_view({0: things, 1: things}, {0: 0, 1: 10}), seat=1)
     rewards = [criticise(result, Draft(({0: entry, 1: things[3]},)), ()).reward for entry in things[:3]]
     assert 1.0 >= rewards[0] > rewards[1] > rewards[2]
 
 
 def test_changes_of_a_plan_are_many_and_the_best_come_first() -> None:
     things = [thing(f"t{k}", k) for k in range(7)]
-    result = briefing(moment({0: things, 1: things}, {0: 0, 1: 6}))
+    result = briefing(planning_view({0: things, 1: things}, {0: 0, 1: 6}))
     plan = auction(result)
     results = [change for change in changes(result, Node(-1, 0, "", draft=Draft(plan))) if change != plan]
     assert len({plan_text(entry, NAMES) for entry in results}) > 20
@@ -320,7 +320,7 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
 
     def look(message: Mapping[str, Finding], findings: Mapping[str, Finding]) -> PlanningView:
         known = [cup, *(finding.data for finding in message.values())]
-        return moment({0: known, 1: known}, {0: 0, 1: 4}, findings=findings)
+        return planning_view({0: known, 1: known}, {0: 0, 1: 4}, findings=findings)
 
     members = []
     for seat, entry in enumerate(({}, results)):
@@ -338,7 +338,7 @@ def test_what_critics_have_found_is_heard_by_all_and_planned_with() -> None:
 def test_impossible_entries_make_a_plan_poor() -> None:
     cup, pan, gone = thing("cup", 2), thing("pan", 8), thing("fan", 5, via="search hall")
     hall = SubPlan("search hall", 1, 3.0, 1.0, frozenset({"hall"}), 5)
-    result = moment({0: [cup, pan, hall], 1: [cup, pan, hall]}, {0: 0, 1: 10})
+    result = planning_view({0: [cup, pan, hall], 1: [cup, pan, hall]}, {0: 0, 1: 10})
 
     def rated(first: tuple[SubPlan, ...], known: frozenset[str] = frozenset(), **more: Any) -> int:
         left = {0: first, 1: (pan,)}
@@ -357,7 +357,7 @@ def test_impossible_entries_make_a_plan_poor() -> None:
 
 def test_hints_keep_to_the_longest_plan_that_makes_sense() -> None:
     cup, pan = thing("cup", 2), thing("pan", 8)
-    result = dataclasses.replace(moment({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
+    result = dataclasses.replace(planning_view({0: [cup, pan], 1: []}, {0: 7, 1: 10}), steps=1)
     node = Node(-1, 0, "", draft=Draft(({0: cup},)), critiques=(Critique(3, 3, "", (("I_KNOW", 0, pan),)),))
     assert plan_text(next(iter(changes(briefing(result), node))), NAMES) == "1. Ann: fetch pan"
 
@@ -365,7 +365,7 @@ def test_hints_keep_to_the_longest_plan_that_makes_sense() -> None:
 @pytest.mark.parametrize(("reaches", "swapped"), [(True, True), (False, False)])
 def test_entries_are_swapped_only_between_seats_that_can_take_them_over(reaches: bool, swapped: bool) -> None:
     near, far = thing("near", 1), thing("far", 9)
-    state = moment({0: [near, far], 1: [near, far] if reaches else [far]}, {0: 9, 1: 1})
+    state = planning_view({0: [near, far], 1: [near, far] if reaches else [far]}, {0: 9, 1: 1})
     plan: Plan = ({0: near, 1: far},)
     draft = Draft(plan, plan_text(plan, NAMES))
     critique = criticise(briefing(state, seat=1), draft, ())

@@ -28,8 +28,9 @@ class CriticState:
 
     Args:
         game: Compiled game.
-        kind: ``"global"`` for the arrays of the game's state by ``symlog``, what no agent knows included; ``"concat"``
-            for the observations of all agents by seat, each number scaled to 0..1 by its bounds.
+        kind: ``"concat"`` for the observations of all agents by seat, each number scaled to 0..1 by its bounds;
+            ``"global"`` for the same, followed by the arrays of the game's state by ``symlog``, what no agent knows
+            included.
 
     Attributes:
         space: Box of one environment's state, float32 (S,).
@@ -42,19 +43,19 @@ class CriticState:
         if not isinstance(kind, str) or kind not in STATE_KINDS:
             raise ValueError(near_matches("state", kind, STATE_KINDS))
         self.game, self.kind = game, kind
-        if kind == "global":
-            size = game.state_space.shape[0]
-            self.space = gymnasium.spaces.Box(-MAX_SYMLOG, MAX_SYMLOG, (size,), np.float32)
-            return
         box = game.single_observation_space
         self._low = box.low.reshape(-1).astype(np.float32)
         self._span = np.maximum(box.high.reshape(-1).astype(np.float32) - self._low, 1.0)
-        self.space = gymnasium.spaces.Box(0.0, 1.0, (game.n_agents * self._low.size,), np.float32)
+        observed = game.n_agents * self._low.size
+        hidden = game.state_space.shape[0] if kind == "global" else 0
+        bounds = np.array([[0, -MAX_SYMLOG], [1, MAX_SYMLOG]], np.float32)
+        low, high = np.repeat(bounds, [observed, hidden], axis=1)
+        self.space = gymnasium.spaces.Box(low, high, dtype=np.float32)
 
     def of(self, state: Any, out: Any) -> Array:
         """Return the states of a batch, a fresh float32 array (E, S)."""
-        if self.kind == "global":
-            return symlog(self.game.state_vectors(state))
         observations = out.observations.reshape(*out.observations.shape[:2], -1).astype(np.float32)
-        scaled: Array = (observations - self._low) / self._span
-        return scaled.reshape(len(scaled), -1)
+        scaled: Array = ((observations - self._low) / self._span).reshape(len(observations), -1)
+        if self.kind == "concat":
+            return scaled
+        return np.concatenate([scaled, symlog(self.game.state_vectors(state))], axis=1)

@@ -36,11 +36,15 @@ def test_states_are_in_their_space_all_along(env_id, state):
     assert any((one != other).any() for one, other in itertools.pairwise(seen))
 
 
-def test_the_global_state_is_the_game_s_without_the_generator():
-    batch = collab_overcooked.make_vec("Overcooked-v0", 2, layout="cramped_room")
+def test_the_global_state_is_what_agents_observe_and_the_game_s_without_the_generator():
+    batch = collab_overcooked.make_vec("Overcooked-v0", 2, layout="cramped_room", obs="features")
+    concat = collab_overcooked.make_vec("Overcooked-v0", 2, layout="cramped_room", obs="features", state="concat")
     batch.reset(seed=1)
+    concat.reset(seed=1)
     before = batch.states()
-    np.testing.assert_array_equal(before[1], symlog(batch.game.state_vector(batch.state, 1)))
+    observed, state = np.split(before[1], [concat.state_space.shape[0]])
+    np.testing.assert_array_equal(observed, concat.states()[1])
+    np.testing.assert_array_equal(state, symlog(batch.game.state_vector(batch.state, 1)))
     batch.state.rng[:] += 1
     np.testing.assert_array_equal(batch.states(), before)
     assert symlog(np.array([-(2**31), 2**31 - 1])).tolist() == pytest.approx([-21.4875626, 21.4875626])

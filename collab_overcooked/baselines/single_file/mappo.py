@@ -1,6 +1,7 @@
 """MAPPO in one file: PPO with a centralised critic (Yu et al. 2022) and shared weights of the actor.
 
-The critic sees ``states()`` of the batch: the global state, or with ``--state concat`` the observations of all agents.
+The critic sees ``states()`` of the batch: the observations of all agents and the state of
+the game, or with ``--state concat`` the observations alone.
 
     python -m collab_overcooked.baselines.single_file.mappo --env ID --set NAME=VALUE --seed 0 --out runs/mappo-0
 

@@ -72,6 +72,7 @@ class CompiledGame(FullGame):
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
             ``"EVENT LABEL FLAGS"`` of the event that completes the step; flags are the names of its true fields.
+            Events of teammates begin with ``"team: "``.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 

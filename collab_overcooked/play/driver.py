@@ -97,7 +97,7 @@ class EpisodeDriver:
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
-        self._practice = None if goal is None else Practice(goal, idle, self._lessons())
+        self.practice = None if goal is None else Practice(goal, idle, self._lessons())
         self._started: Started | None = None
         self._busy_until = dict.fromkeys(people, 0)  # timesteps at which seats have carried out their plans
         self._why: str | None = None  # reason for abandoning the episode
@@ -164,11 +164,11 @@ class EpisodeDriver:
 
     def skip(self, seat: int) -> None:
         """End practice for one seat, which idles until the others are done."""
-        if self._practice is not None:
-            self._practice.skip(seat)
+        if self.practice is not None:
+            self.practice.skip(seat)
 
     def _check(self) -> None:
-        if self._practice is not None and self._practice.over:
+        if self.practice is not None and self.practice.over:
             raise Practised
         if self._why is not None:
             raise Abandoned(self._why)
@@ -200,8 +200,8 @@ class EpisodeDriver:
             if person.ahead:  # the seat had no choice after all
                 person.question, person.answered, person.ahead = None, None, False
         self._show_all()
-        if self._practice is not None:
-            reached = self._practice.reached(event.step)
+        if self.practice is not None:
+            reached = self.practice.reached(event.step)
             self._show_progress()
             if reached:
                 raise Practised
@@ -220,7 +220,7 @@ class EpisodeDriver:
         person = self.people.get(ask.seat)
         if person is None or ask.seat in self._thinkers:  # a policy, or one that has taken a seat over
             return await self._think(ask)
-        if self._practice is not None and self._practice.has_skipped(ask.seat):
+        if self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if self._is_lost(person):
             return await self._without(person, ask)
@@ -263,7 +263,7 @@ class EpisodeDriver:
         finally:
             person.question = person.answered = None
         seconds = round(self._now() - asked_at, 3)
-        if answer is None and self._practice is not None and self._practice.has_skipped(ask.seat):
+        if answer is None and self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         if answer is None and self._is_lost(person):
             return await self._without(person, ask)
@@ -304,7 +304,7 @@ class EpisodeDriver:
                 continue
             seen = Seen.of(self.game, snapshot.state, snapshot.out, seat, self.timestep)
             free = self._busy_until[seat] <= self.timestep and len(seen.legal_actions) > 1
-            if free and not seen.view.public_choices and not (self._practice and self._practice.has_skipped(seat)):
+            if free and not seen.view.public_choices and not (self.practice and self.practice.has_skipped(seat)):
                 self._put_question(person, seen, "act")
                 person.ahead = True
 
@@ -314,7 +314,7 @@ class EpisodeDriver:
         assert person.answered is not None
         while not person.answered.done():
             self._check()
-            skipped = self._practice is not None and person.seat is not None and self._practice.has_skipped(person.seat)
+            skipped = self.practice is not None and person.seat is not None and self.practice.has_skipped(person.seat)
             if skipped or (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
                 return None
             await asyncio.wait({person.answered}, timeout=POLL)
@@ -443,7 +443,7 @@ class EpisodeDriver:
     def _show_progress(self) -> None:
         """Tell everybody how far they are with a lesson."""
         for seat, person in self.people.items():
-            progress = None if self._practice is None else self._practice.progress(seat)
+            progress = None if self.practice is None else self.practice.progress(seat)
             if progress is not None:
                 person.send(progress)
 
@@ -475,8 +475,8 @@ class EpisodeDriver:
         person.send(frame)
         if complete and person.question is not None:
             person.send(person.question)
-        if complete and self._practice is not None and person.seat is not None:
-            progress = self._practice.progress(person.seat)
+        if complete and self.practice is not None and person.seat is not None:
+            progress = self.practice.progress(person.seat)
             if progress is not None:
                 person.send(progress)
 

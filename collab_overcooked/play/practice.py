@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from collab_overcooked.runner.jobs import Job
+from collab_overcooked.runner.records import Key
+
 MAX_STEPS = 100  # after which a goal counts as reached
 
 
@@ -26,6 +29,23 @@ class Goal:
     done: Callable[[Mapping[str, Any], int, str], bool]
 
 
+@dataclass(frozen=True)
+class Round:
+    """Episode of a session.
+
+    Attributes:
+        job: Its job.
+        number: Index among the episodes of the job.
+        key: Task and number of the record.
+        goal: Goal of practice; None if the episode counts.
+    """
+
+    job: Job
+    number: int
+    key: Key
+    goal: Goal | None = None
+
+
 GOALS = (
     Goal("act", 3, lambda step, seat, idle: step["action_texts"][seat] != idle),
     Goal("effect", 1, lambda step, seat, idle: step["events"][seat] is not None),
@@ -35,6 +55,8 @@ GOALS = (
 
 LESSON = "lesson"  # a first round in which everybody does what ``game.lesson`` lists
 MAX_LESSON_STEPS = 2000
+LESSON_ROUNDS = 3  # a lesson whose game ends too early begins again, but not for ever
+BEGINS_AGAIN = "The game ended before all steps were done. Practice begins again."
 
 
 class Practice:
@@ -58,6 +80,11 @@ class Practice:
         self._steps = 0
 
     @property
+    def fails(self) -> bool:
+        """True for a lesson that is not done, once its game has ended."""
+        return self.goal.name == LESSON and not self.over
+
+    @property
     def over(self) -> bool:
         """True once every person is done or has skipped the rest."""
         return all(seat in self._skipped or self._finished(seat) for seat in self._idle)
@@ -75,11 +102,12 @@ class Practice:
         self._steps += 1
         self._count.update(seat for seat, idle in self._idle.items() if self.goal.done(step, seat, idle))
         for seat, done in self._done.items():
-            event = step["events"][seat]
-            if event is not None:
-                flags = [name for name, value in event.items() if value is True]
-                text, steps = " ".join([event["event"], event["label"], *flags]), self._lessons[seat].items()
-                done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
+            for other, event in enumerate(step["events"]):
+                if event is not None:
+                    flags = [name for name, value in event.items() if value is True]
+                    text = " ".join([*(["team:"] if other != seat else []), event["event"], event["label"], *flags])
+                    steps = self._lessons[seat].items()
+                    done += [name for name, pattern in steps if name not in done and pattern.fullmatch(text)]
         return self._steps >= (MAX_LESSON_STEPS if self.goal.name == LESSON else MAX_STEPS) or self.over
 
     def progress(self, seat: int) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
@@ -21,7 +21,7 @@ from collab_overcooked.play.keys import key_actions
 from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.pictures import picture_of
-from collab_overcooked.play.practice import Goal, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON_ROUNDS, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.play.shown import takes_requests
@@ -30,29 +30,11 @@ from collab_overcooked.policies.registry import PERSON, make_policy
 from collab_overcooked.runner.episode import Record, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger
-from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.teams import MakePolicy, make_team
 
 MAX_WATCHERS = 20
 ADJUSTING = ("text", "skip", "pause")
 STAGES = 4  # of getting a game ready
-
-
-@dataclass(frozen=True)
-class Round:
-    """Episode of a session.
-
-    Attributes:
-        job: Its job.
-        number: Index among the episodes of the job.
-        key: Task and number of the record.
-        goal: Goal of practice; None if the episode counts.
-    """
-
-    job: Job
-    number: int
-    key: Key
-    goal: Goal | None = None
 
 
 def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
@@ -114,7 +96,7 @@ class Session:
     ) -> None:
         check_jobs(jobs, voice)
         practised = practice or (settings is not None and settings.tutorial)
-        self._practice = goals_for(registry.game_class(jobs[0].env_id)) if practised else ()
+        self._practice = list(goals_for(registry.game_class(jobs[0].env_id)) if practised else ())
         self.id = f"s-{secrets.token_hex(4)}"
         self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
         self.make, self._on_over, self._now = make or make_policy, on_over, now
@@ -178,12 +160,12 @@ class Session:
     async def run(self) -> list[Record]:
         """Play all episodes; returns the records of those that came to their end."""
         try:
-            for round_ in self._rounds():
+            while self._number < self.episodes and self._stopped is None:
+                round_ = self._rounds()[self._number]
                 await self._prepare(round_)
                 await self._gather()
-                if self._stopped is not None:
-                    break
-                await self._play(round_)
+                if self._stopped is None:
+                    await self._play(round_)
         finally:
             self._close()
         return self.records
@@ -299,10 +281,19 @@ class Session:
         except asyncio.CancelledError:
             self._send_over(self._write(run.close() | self._people_facts()))
             raise
+        again = "ended" not in record and self._repeats()
         record = await asyncio.to_thread(self._write, record | self._people_facts())
         if self._stopped is not None or self._number >= self.episodes:
             self._rematches = await asyncio.to_thread(self.list_rematches)
-        self._send_over(record)
+        self._send_over(record, BEGINS_AGAIN if again else "")
+
+    def _repeats(self) -> bool:
+        """Return whether a lesson whose game ended too early is played again."""
+        practice = None if self.driver is None else self.driver.practice
+        if practice is None or not practice.fails or self._practice.count(practice.goal) >= LESSON_ROUNDS:
+            return False
+        self._practice.insert(self._number, practice.goal)
+        return True
 
     def _make_policy(self, spec: str) -> Policy:
         return PersonSeat() if spec == PERSON else self.make(spec)
@@ -332,13 +323,13 @@ class Session:
             record = self.folder.add(record)
         return record
 
-    def _send_over(self, record: Record) -> None:
-        """Tell everybody how the episode ended."""
+    def _send_over(self, record: Record, comment: str = "") -> None:
+        """Tell everybody how the episode ended; practice has no outcome, but perhaps a comment."""
         practised, left = self._round.goal is not None, record.get("ended") == "left"
         if not (left or practised):
             self.records.append(record)
         more = not left and self._number < self.episodes
-        outcome = self._stopped if left else "" if practised else registry.suite_of(record).outcome(record)
+        outcome = self._stopped if left else comment if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
         result = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}

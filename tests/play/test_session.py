@@ -14,6 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play.people import Outbox
+from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
@@ -228,7 +229,9 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     assert first_difference(record) is None
 
 
-@pytest.mark.parametrize(("lesson", "goals"), [(True, ["lesson", "speak"]), (False, ["act", "effect", "speak"])])
+@pytest.mark.parametrize(
+    ("lesson", "goals"), [(True, [LESSON] * LESSON_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
+)
 def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: list[str]) -> None:
     if not lesson:
         monkeypatch.setattr(CollabEscape, "lesson", ())
@@ -241,6 +244,34 @@ def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: 
     (player,) = play(session, eager)
     assert [welcome["goal"] for welcome in player.of_type("welcome")] == [*goals, ""]
     assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
+
+
+def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None:
+    """Somebody who only walks beside one that catches the thief."""
+
+    def walker(message):
+        answer = first_legal(message)
+        if answer and answer["type"] == "act":
+            answer["plan"] = next(action for action in message["actions"] if action.startswith("go to"))
+        return answer
+
+    session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, suite="collab-capture", episodes=1)
+    (player,) = play(session, walker)
+    assert player.of_type("progress")[-1]["done"] == ["walk", "catch"]
+    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", "speak"]
+
+
+def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
+    def waits(message):
+        answer = first_legal(message)
+        if answer and answer["type"] == "act":
+            answer["plan"] = message["idle"]
+        return answer
+
+    session = make_session(["agent_0=person", "agent_1=random"], practice=True, **ESCAPE)
+    (player,) = play(session, waits)
+    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + ["speak"]
+    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, ""]
 
 
 # ------------------------------------------------------------------------------------------- coming and going

@@ -190,7 +190,7 @@ class CollabCapture(RoomGame):
     id = "CollabCapture-v0"
     goal = Goal.CAPTURE
     things = ("thief", "button")
-    lesson = (("walk", "moved .*"), ("catch", ".* caught"))
+    lesson = (("walk", "moved .*"), ("catch", "(team: )?.* caught"))
     config_class = CaptureConfig
 
 
@@ -200,5 +200,9 @@ class CollabEscape(RoomGame):
     id = "CollabEscape-v0"
     goal = Goal.ESCAPE
     things = ("killer", "generator")
-    lesson = (("repair", "fixed .*"), ("complete", "fixed .* completed"), ("escape", "moved .* escaped"))
+    lesson = (
+        ("repair", "fixed .*"),
+        ("complete", "(team: )?fixed .* completed"),
+        ("escape", "(team: )?moved .* escaped"),
+    )
     config_class = EscapeConfig

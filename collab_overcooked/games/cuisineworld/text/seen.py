@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.cuisineworld.text.text import rules, surroundings
+from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Verb
+from collab_overcooked.games.cuisineworld.engine.spec import Recipe
+from collab_overcooked.games.cuisineworld.text.text import recipes_below, rules, surroundings
 
 
 class KitchenView(SeatView):
@@ -27,11 +29,56 @@ class KitchenView(SeatView):
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
-        """Ids of actions that put ingredients back."""
-        level, commands = self._game.compiled.level, self._game.compiled.names.catalogue
-        places = zip(level.locations, level.kitchen, strict=True)
-        back = {f"put {name}" for name, kind in places if level.tools[kind].role == "storage"}
-        return frozenset(action for action in range(self._game.n_actions) if commands[action] in back)
+        """Ids of actions that serve no open order, such as walks to places where the seat can do nothing for one."""
+        names, tables = self._game.compiled.names, self._game.compiled.tables
+        here = self.scene["agents"][self._seat]["location"]
+        useful, needed = self._useful_places, self._needed
+        late = []
+        for action in range(1, self._game.n_actions):
+            verb, at, item = tables.catalogue[action].tolist()
+            stays = verb == Verb.GOTO and names.places[at] == here
+            unneeded = item != NOTHING and names.items[item] not in needed
+            if stays or unneeded or names.places[at] not in useful:
+                late.append(action)
+        return frozenset(late)
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        """Items that open orders are made of, the ordered ones included."""
+        recipes = self._recipes.values()
+        return frozenset(self._ordered).union(self._recipes, *(recipe.ingredients for recipe in recipes))
+
+    @cached_property
+    def _ordered(self) -> list[str]:
+        items = {order.name: order.items for order in self._game.compiled.level.orders}
+        return [item for order in self.scene["orders"] for item in items[order["name"]]]
+
+    @cached_property
+    def _recipes(self) -> dict[str, Recipe]:
+        return recipes_below(self._game.compiled.level, self._ordered)
+
+    @cached_property
+    def _useful_places(self) -> frozenset[str]:
+        """Places where the seat, with what it holds, can do something for an open order."""
+        level, held = self._game.compiled.level, self.scene["agents"][self._seat]["holding"]
+        useful: dict[str, tuple[str, int]] = {}  # kind of tool, and how much of a recipe is in it
+        for name, kind in zip(level.locations, level.kitchen, strict=True):
+            role, content = level.tools[kind].role, self.scene["tools"][name]["content"]
+            recipes = [recipe for recipe in self._recipes.values() if recipe.tool == kind]
+            if role == "storage":
+                serves = held is None
+            elif role == "table":
+                serves = held in self._ordered
+            elif held is None:
+                full = any(sorted(content) == sorted(recipe.ingredients) for recipe in recipes)
+                serves = full or (len(content) == 1 and content[0] in self._recipes)
+            else:
+                serves = any({held, *content} <= {*recipe.ingredients} and held not in content for recipe in recipes)
+            if serves:
+                useful[name] = kind, len(content)
+        most = {kind: max(n for each, n in useful.values() if each == kind) for kind, _ in useful.values()}
+        begun = {name for name, (kind, n) in useful.items() if n == most[kind]} if held else useful
+        return frozenset(begun)
 
     def commands(self, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""

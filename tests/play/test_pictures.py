@@ -158,13 +158,13 @@ def test_menus_of_cuisineworld_begin_with_what_serves_an_order() -> None:
     for action in (
         "goto storage0", "get salmon storage0", "goto chopboard0", "put chopboard0", "activate chopboard0",
         "get chopboard0", "goto mixer0", "put mixer0", "goto storage0", "get rice storage0", "goto pot0", "put pot0",
-        "activate pot0", *["noop"] * 3, "get pot0", "goto mixer0", "put mixer0", "activate mixer0", "noop", "get mixer0",
-        "goto servingtable0", "put servingtable0",
+        "activate pot0", *["noop"] * 3, "get pot0", "goto mixer0", "put mixer0", "activate mixer0", "noop",
+        "get mixer0", "goto servingtable0", "put servingtable0",
     ):  # fmt: skip
         seen = Seen.of(env.game, *env.arrays, 0, 0)
         menu = question_of(seen, "act", 0, PlaySettings(), earlier=earlier)["legal"]
         likely = [text for text in menu if env.game.parse(text) not in seen.view.unlikely and text != "noop"]
-        assert action == "noop" or action in likely[:3] and menu[: len(likely)] == likely, (action, menu)
+        assert action == "noop" or (action in likely[:3] and menu[: len(likely)] == likely), (action, menu)
         env.step({"agent_0": env.game.parse(action), "agent_1": 0})
         earlier = menu
     assert env.scene()["accomplished"] == ["salmonSushi"]

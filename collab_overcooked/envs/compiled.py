@@ -70,9 +70,8 @@ class CompiledGame(FullGame):
         events_are_bits: Codes are bits, several in a step, not numbers.
         layout_names: Layouts of a pool from which episodes draw; empty for games with one layout.
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
-        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression that matches
-            ``"EVENT LABEL FLAGS"`` of the event that completes the step; flags are the names of its true fields.
-            Events of teammates begin with ``"team: "``.
+        lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
+            completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 

@@ -76,9 +76,10 @@ class KitchenView(SeatView):
                 serves = any({held, *content} <= {*recipe.ingredients} and held not in content for recipe in recipes)
             if serves:
                 useful[name] = kind, len(content)
-        most = {kind: max(n for each, n in useful.values() if each == kind) for kind, _ in useful.values()}
-        begun = {name for name, (kind, n) in useful.items() if n == most[kind]} if held else useful
-        return frozenset(begun)
+        if held is None:
+            return frozenset(useful)
+        most = {kind: max(n for other, n in useful.values() if other == kind) for kind, _ in useful.values()}
+        return frozenset(name for name, (kind, n) in useful.items() if n == most[kind])
 
     def commands(self, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""

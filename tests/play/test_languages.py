@@ -74,3 +74,21 @@ def test_every_action_is_written_in_every_language(name: str, language: str) -> 
         seen |= {labels[int(k)] for k in rng.permutation(len(labels))[:120]}
     left = [text for text in sorted(seen) if text not in data["terms"] and not any(p.fullmatch(text) for p in patterns)]
     assert left == []
+
+
+DISHES = {
+    "CollabOvercooked-v0": [{}],
+    "CuisineWorld-v0": [{"level": f"level_{number}"} for number in range(13)],
+    "CraftKitchen-v0": [{}],
+}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+@pytest.mark.parametrize("env_id", DISHES)
+def test_names_of_several_words_are_translated_as_a_whole(env_id: str, language: str) -> None:
+    """Word by word, adjectives would lack their endings and compounds would stay apart."""
+    terms = words(language)["terms"]
+    names = {name for options in DISHES[env_id] for name in registry.make(env_id, **options).game.names()}
+    spaced = {re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.replace("_", " ")).lower() for name in names}
+    several = {name for name in spaced if " " in name and not name[-1].isdecimal()}
+    assert several and sorted(several - {term.replace("_", " ") for term in terms}) == []

@@ -61,7 +61,8 @@ def run(*arguments: str, python: Path | str = sys.executable, **variables: str) 
 
 def test_the_wheel_carries_the_package_and_nothing_else(built):
     (wheel,) = built.glob("*.whl")
-    names = zipfile.ZipFile(wheel).namelist()
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
     assert {name.split("/")[0].split("-")[0] for name in names} == {"collab_overcooked"}
     missing = {f"collab_overcooked/{name}" for name in SHIPPED} - set(names)
     assert not missing
@@ -70,7 +71,8 @@ def test_the_wheel_carries_the_package_and_nothing_else(built):
 
 def test_the_sdist_carries_what_its_tests_need(built):
     (sdist,) = built.glob("*.tar.gz")
-    names = {name.partition("/")[2] for name in tarfile.open(sdist).getnames()}
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
     kept = ("README.md", "LICENSE", "CITATION.cff", "CONTRIBUTING.md", "Makefile", "tests/conftest.py", "parity/run.py")
     assert names.issuperset(kept)
 

@@ -74,9 +74,10 @@ def test_trajectories_are_what_agents_saw(env_id):
 
 def test_npz_has_the_arrays_of_a_vault(run, tmp_path):
     export("npz", run, "--set", "obs=features", "--out", tmp_path / "data")
-    arrays = np.load(tmp_path / "data" / "data.npz")
+    with np.load(tmp_path / "data" / "data.npz") as archive:
+        arrays = dict(archive)
     game = registry.load_game("Overcooked-v0", layout="cramped_room", obs="features")
-    shapes = {name: arrays[name].shape for name in arrays.files}
+    shapes = {name: arrays[name].shape for name in arrays}
     assert shapes["observations"] == (1, 30, 2, *game.single_observation_space.shape)
     assert shapes["infos.legals"] == (1, 30, 2, game.n_actions)
     assert shapes["actions"] == shapes["rewards"] == shapes["terminals"] == shapes["truncations"] == (1, 30, 2)
@@ -87,8 +88,8 @@ def test_npz_has_the_arrays_of_a_vault(run, tmp_path):
 
 def test_one_seat_is_alone_and_has_no_global_state(run, tmp_path):
     export("npz", run, "--seat", 1, "--out", tmp_path / "data")
-    arrays = np.load(tmp_path / "data" / "data.npz")
-    assert arrays["actions"].shape == (1, 30, 1) and "infos.state" not in arrays.files
+    with np.load(tmp_path / "data" / "data.npz") as arrays:
+        assert arrays["actions"].shape == (1, 30, 1) and "infos.state" not in arrays.files
 
 
 def test_parquet_has_a_row_for_each_agent_and_step(run, tmp_path):

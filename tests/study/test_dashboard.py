@@ -75,8 +75,8 @@ def test_the_host_ends_extends_and_exports(client: Any, tmp_path: Path) -> None:
     ):
         assert client.post(f"{address}/{what}", data=fields).status_code == 400
     for name, ids in (("export", {one.id, other.id}), ("export?anonymous=yes", set())):
-        file = zipfile.ZipFile(io.BytesIO(client.get(f"{address}/{name}").content))
-        with file.open("participants.csv") as lines:
+        content = io.BytesIO(client.get(f"{address}/{name}").content)
+        with zipfile.ZipFile(content) as archive, archive.open("participants.csv") as lines:
             rows = list(csv.DictReader(io.TextIOWrapper(lines)))
         assert {row["end"] for row in rows} == {"stopped", ""}
         assert ids <= {row["id"] for row in rows} and (ids or not {one.id, other.id} & {row["id"] for row in rows})

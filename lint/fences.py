@@ -1,0 +1,129 @@
+"""Fences around the architecture: imports, sizes, and rules that are documented, called and tested."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from lint.source import PACKAGE, Finding, Project, within
+
+MAX_LINES, MAX_STATEMENT_LINES, MAX_PARAMETERS = 500, 40, 12
+RULE_FILES = ("rules.py", "directives.py", "macro_actions.py")
+RULES_MAY_IMPORT = ("__future__", "numpy", f"{PACKAGE}.kernels", f"{PACKAGE}.io.checks")
+"""A rules module is plain arithmetic: with anything else in it, it could not be compiled and tested alone."""
+
+GAME_NAMES = re.compile(
+    r"CollabOvercooked|Collab-Overcooked|CollabCapture|CollabEscape|collab_(capture|escape)|"
+    r"Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
+    r"|Overcooked-v0|Overcooked-AI|\bRush\b|CraftKitchen|craft_kitchen|Housework|Transport-v0|C-WAH|TDW-MAT"
+    r"|games\.(collab_overcooked|cuisineworld|overcooked|rush|rooms|house|craft)|games/\w+/"
+)
+
+
+def sentence_of(node: ast.FunctionDef) -> str:
+    """First line of a docstring, without what the function mutates."""
+    return (ast.get_docstring(node) or "").partition("\n")[0].partition(" Mutates:")[0].replace("``", "`")
+
+
+def rules(project: Project) -> Iterator[Finding]:
+    """Each rule has a sentence, a call, a test of its name, and a row on the page of its game."""
+    tests = "\n".join(sorted(project.tests))
+    for source in project.modules:
+        if not source.in_game or source.parts[-1] not in RULE_FILES:
+            continue
+        if not source.kernels:
+            yield Finding(source.path, 1, "a rules module without a kernel")
+        page = project.pages[source.in_game].replace("\\|", "|")
+        game = ".".join(source.parts[:-1])
+        allowed = (*RULES_MAY_IMPORT, *(f"{game}.{name}" for name in ("constants", "rules", "directives")))
+        for name in source.imports:
+            if not within(name, allowed):
+                yield Finding(source.path, 1, f"rules import arithmetic only: {name} is none of {allowed}")
+        for node in source.kernels:
+            for problem in _problems_of_rule(node, project.calls, tests, page):
+                yield Finding(source.path, node.lineno, f"rule {node.name}: {problem}")
+
+
+def _problems_of_rule(node: ast.FunctionDef, calls: set[str], tests: str, page: str) -> Iterator[str]:
+    if not ast.get_docstring(node):
+        yield "no docstring"
+    if node.name not in calls:
+        yield "called nowhere in the package"
+    if not re.search(rf"^test_(\w+_)?{re.escape(node.name.strip('_'))}(_\w+)?$", tests, re.MULTILINE):
+        yield f"no test named test_{node.name}"
+    if f"| {sentence_of(node)} | `{node.name}` |" not in page:
+        yield "its sentence is not on the page of its game: run docs/facts.py"
+
+
+def homes(project: Project) -> Iterator[Finding]:
+    """No game is named outside its folders."""
+    for source in project.modules:
+        is_own = source.parts[1] in ("games", "layouts", "registry.py") or re.fullmatch(r"\w+_v0.py", source.parts[-1])
+        if not is_own:
+            for number, line in enumerate(source.text.splitlines(), start=1):
+                if GAME_NAMES.search(line):
+                    yield Finding(source.path, number, f"names a game outside its home: {line.strip()}")
+
+
+def circles(project: Project) -> Iterator[Finding]:
+    """No two files import each other."""
+    imported = {source.module: set(source.imports) for source in project.modules}
+    for names in imported.values():
+        names |= {name.rpartition(".")[0] for name in names}
+    for source in project.modules:
+        for other in imported[source.module] & imported.keys():
+            if source.module < other and source.module in imported[other]:
+                yield Finding(source.path, 1, f"{source.module} and {other} import each other")
+
+
+def sizes(project: Project) -> Iterator[Finding]:
+    """Modules, functions and lists of parameters are small."""
+    for source in project.sources:
+        if source.parts[0] in ("tests", "parity") or not source.path.endswith(".py"):
+            continue
+        lines = source.text.count("\n")
+        if lines > MAX_LINES:
+            yield Finding(source.path, 1, f"{lines} lines, allowed are {MAX_LINES}")
+        for node in source.functions:
+            if (length := _length_of(node)) > MAX_STATEMENT_LINES:
+                yield Finding(
+                    source.path, node.lineno, f"{node.name}: {length} lines, allowed are {MAX_STATEMENT_LINES}"
+                )
+            if (count := _parameters_of(node)) > MAX_PARAMETERS:
+                yield Finding(
+                    source.path, node.lineno, f"{node.name}: {count} parameters, allowed are {MAX_PARAMETERS}"
+                )
+
+
+def _length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines without the docstring."""
+    first = function.body[0]
+    docstring = (first.end_lineno or 0) - first.lineno + 1 if ast.get_docstring(function) else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - docstring
+
+
+def _parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    declared = function.args
+    variadic = filter(None, (declared.vararg, declared.kwarg))
+    arguments = [*declared.posonlyargs, *declared.args, *declared.kwonlyargs, *variadic]
+    return len([entry for entry in arguments if entry.arg not in ("self", "cls")])
+
+
+def baselines(project: Project) -> Iterator[Finding]:
+    """Only the command line imports baselines."""
+    for source in project.modules:
+        if source.parts[1] not in ("baselines", "cli"):
+            if names := [name for name in source.imports if within(name, f"{PACKAGE}.baselines")]:
+                yield Finding(source.path, 1, f"only the command line imports baselines: {names}")
+
+
+def evaluated_text(project: Project) -> Iterator[Finding]:
+    """No module runs text as code."""
+    for source in project.modules:
+        for node in source.nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec"):
+                yield Finding(source.path, node.lineno, f"{node.func.id} runs text as code")
+
+
+CHECKS = (rules, homes, circles, sizes, baselines, evaluated_text)

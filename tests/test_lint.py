@@ -1,0 +1,62 @@
+"""The lint script finds what it is there for: each check on a small source with one planted fault."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from lint.__main__ import CHECKS, findings
+from lint.source import Project, Source
+
+RULES = "collab_overcooked/games/craft/engine/rules.py"
+RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
+CALLER = Source("collab_overcooked/games/craft/engine/step.py", "bake(1)\n")
+TEST = Source("tests/games/craft/test_rules.py", "def test_bake_when_empty(): pass\n")
+PAGE = {"craft": "| An oven bakes. | `bake` |"}
+
+FAULTS = {
+    "a rule without a docstring": (RULES, "@kernel\ndef bake(oven): pass", "no docstring"),
+    "a rule without a call": (RULES, RULE + "@kernel\ndef bake_on():\n  '''.'''", "called nowhere"),
+    "a rule without a test": (RULES, RULE.replace("bake(", "roast("), "no test named test_roast"),
+    "a rule without a row": (RULES, RULE.replace("An oven", "Ovens"), "is not on the page"),
+    "rules without a kernel": (RULES, "x = 1", "without a kernel"),
+    "a rule that reads a file": (RULES, "from pathlib import Path\n" + RULE, "imports? arithmetic only"),
+    "a game outside its home": ("collab_overcooked/runner/jobs.py", "x = 'CraftKitchen'", "names a game"),
+    "a circle": ("collab_overcooked/games/craft/engine/step.py", "from . import rules", "import each other"),
+    "a long module": ("collab_overcooked/io/checks.py", "x = 1\n" * 501, "501 lines"),
+    "a long function": ("benchmarks/steps.py", "def step():\n" + "    x = 1\n" * 40, "41 lines"),
+    "many parameters": ("collab_overcooked/io/checks.py", "def f(a,b,c,d,e,g,h,i,j,k,l,m,n): pass", "13 parameters"),
+    "an import of baselines": (
+        "collab_overcooked/runner/jobs.py",
+        "from collab_overcooked.baselines import ppo",
+        "only",
+    ),
+    "text as code": ("collab_overcooked/io/checks.py", "eval('1')", "eval runs text"),
+    "a name": ("collab_overcooked/io/checks.py", "def tell_all(found): pass", r"tell_all; write notify"),
+    "a variable of a test": ("tests/test_x.py", "own = 1", "own; write the thing"),
+    "a phrase": ("collab_overcooked/io/checks.py", "x = 'You shall not pass'", "'shall'; write must"),
+    "a comment": ("collab_overcooked/io/checks.py", "x = 1  # likewise", "'likewise'; write"),
+    "a prompt": ("collab_overcooked/policies/llm/prompts/a.j2", "if need be", "write if necessary"),
+    "a summary": ("collab_overcooked/io/checks.py", '"""What a check does."""', "What a check does"),
+}
+
+
+def complaints(*sources: Source) -> list[str]:
+    """Return what is found beside allowed words of files that are not a part of the small project."""
+    project = Project((CALLER, TEST, *sources), PAGE)
+    return [str(finding) for finding in findings(project) if "need not be allowed" not in finding.message]
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+def test_a_planted_fault_is_found(fault: tuple[str, str, str]) -> None:
+    path, text, complaint = fault
+    sources = [Source(path, text)]
+    if "import each other" == complaint:
+        sources.append(Source(RULES, RULE + "from collab_overcooked.games.craft.engine import step"))
+    assert [line for line in complaints(*sources) if re.search(complaint, line)]
+
+
+def test_sources_without_a_fault_pass() -> None:
+    assert not complaints(Source(RULES, RULE))
+    assert len(CHECKS) == len({check.__name__ for check in CHECKS})

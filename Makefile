@@ -18,8 +18,12 @@ PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
 PARALLEL := -n $(WORKERS) --dist loadfile
 
+# Tests start hundreds of processes, which would compile every module they import again without a place for bytecode.
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs films lint format clean
+.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs films lint format clean
 
 $(SLOW_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(SLOW_EXTRAS)]" --constraint constraints.txt
@@ -41,42 +45,64 @@ demo: $(STAMP)
 films: $(STAMP)
 	$(BIN)/python docs/facts.py --films
 
+# Beside each other: the type checker takes longest and uses one core.
+LINTERS := ruff format-check imports sources types
+.PHONY: $(addprefix lint-,$(LINTERS))
 lint: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(MAKE) --no-print-directory --output-sync -j$(WORKERS) $(addprefix lint-,$(LINTERS))
+lint-types:
 	$(BIN)/mypy
+lint-sources:
+	$(BIN)/python -m lint
+lint-imports:
+	$(BIN)/lint-imports
+lint-ruff:
+	$(BIN)/ruff check .
+lint-format-check:
+	$(BIN)/ruff format --check .
 
 format: $(STAMP)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 # Tests run three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler
-# between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence;
-# kernels compile a quarter faster at a lower level, and how fast they run matters less here).
-RULE_TESTS := tests/games/*/test_rules.py
-RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) $(RULE_TESTS) $(PARALLEL)
+# between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence).
+# Where a kernel's speed is not the point it is compiled at LLVM's lowest level that inlines.
+RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) tests/games/*/test_rules.py $(PARALLEL)
 COMPILED := $(PYTEST) $(PARALLEL) --ignore-glob='*/test_rules.py'
 ENVIRONMENTS := tests/envs tests/games --ignore-glob='*/policies' --ignore-glob='*/metrics' --ignore-glob='*/test_suite.py'
-BOUNDS := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) $(ENVIRONMENTS) $(PARALLEL)
+CHECKED := NUMBA_BOUNDSCHECK=1 NUMBA_OPT=1 $(PYTEST) $(PARALLEL)
 
-# What every change needs: lint, rules, and the fast tests. Each target has all that its tests need, so a test that is
-# skipped is a failure.
+# The commit run: what every change needs. Each target has all that its tests need, so a skipped test is a failure.
 test: lint
 	$(RULES) --no-skips
 	$(COMPILED) --no-skips
 
-# The slow nets beside them.
-test-slow: $(SLOW_STAMP)
-	$(BOUNDS) --no-skips
-	$(COMPILED) --no-skips -m "slow and not trainers and not adapters and not browser"
+# The slow nets beside it, which CI runs too: option sets with bounds checked, attacks with one seed, longer games.
+test-slow: $(STAMP)
+	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or not slow"
+	$(COMPILED) --no-skips -m "(slow or attacks) and not ($(ELSEWHERE))" --deselect tests/test_conformance.py
 
-test-all: test test-slow
+# Everything else that runs without other people's packages: products, whole pools, Ray, more attacks with seeds of the day.
+test-nightly: $(SLOW_STAMP)
+	$(COMPILED) --no-skips -m "nightly and not ($(ELSEWHERE:nightly or =))"
+	$(CHECKED) --no-skips $(ENVIRONMENTS)
+	$(MAKE) --no-print-directory test-attacks ATTACK_FIRST_SEED=$$(date +%Y%m%d00)
+	$(MAKE) --no-print-directory test-browser test-adapters test-trainers
+ELSEWHERE := nightly or trainers or adapters or browser
 
-# Hostile input, under bounds checks: one seed of it runs with the other tests, this many from the first one on here.
+test-all: test test-slow test-nightly
+
+# Recorded seconds of each file and game, which order the tests of every run.
+test-seconds: $(STAMP)
+	$(COMPILED) --record-seconds
+
+# Hostile input, under bounds checks; the seeds are printed.
 ATTACK_SEEDS ?= 20
 ATTACK_FIRST_SEED ?= 0
 test-attacks: $(STAMP)
-	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks -m attacks --attack-seeds $(ATTACK_SEEDS) --attack-first-seed $(ATTACK_FIRST_SEED) $(PARALLEL)
+	@echo "attacks with $(ATTACK_SEEDS) seeds from $(ATTACK_FIRST_SEED) on"
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) tests/attacks tests/play/test_attack.py tests/play/test_crash.py -m attacks --attack-seeds $(ATTACK_SEEDS) --attack-first-seed $(ATTACK_FIRST_SEED) $(PARALLEL)
 
 # People's pages in a real Chromium, which must be on the PATH (Debian: apt-get install chromium); skipped without one.
 test-browser: $(STAMP)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Generator
@@ -11,6 +13,8 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from collab_overcooked import registry  # which loads no compiler
 
 settings.register_profile("tests", deadline=None)  # one example may compile kernels, or meet a busy machine
 settings.load_profile("tests")
@@ -34,10 +38,11 @@ pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
     parser.addoption("--attack-first-seed", type=int, default=0, help="first seed of every random attack")
-    parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test-all)")
+    parser.addoption("--record-seconds", action="store_true", help="write tests/seconds.json (make test-seconds)")
+    parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test)")
 
 
-MAY_SKIP = (  # beginnings of reasons that `make test-all` accepts: what no target could provide
+MAY_SKIP = (  # beginnings of reasons that `make test` accepts: what no target could provide
     "needs the recorded games in ../shared/golden",
     "recorded facts are not here",
     "needs POSIX signals",
@@ -79,22 +84,26 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("attack_seed", range(first, first + count))
 
 
-# Games in the order in which their tests are given out: whose kernels take longest to compile come first.
-GAMES = ("house", "overcooked", "collab_overcooked", "cuisineworld", "rush", "rooms", "craft")
+# Seconds that each part took when `make test-seconds` recorded them; they only decide the order.
+SECONDS = ROOT / "tests" / "seconds.json"
+
+
+GAME_FOLDERS = {record.id: f"tests/games/{record.game.split('.')[2]}" for record in registry.GAMES}
 
 
 def part_of(nodeid: str) -> str:
-    """Return what is given to one worker as a whole: all tests of a game, or else one file."""
-    path = nodeid.partition("::")[0]
+    """Return what is given to one worker as a whole: all tests of a game, which share kernels, or else one file."""
+    path, _, name = nodeid.partition("::")
+    env_id = re.search(r"[-\[](\w+-v0)", name)
+    if env_id and env_id[1] in GAME_FOLDERS:
+        return GAME_FOLDERS[env_id[1]]
     return "/".join(path.split("/")[:3]) if path.startswith("tests/games/") else path
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort parts: games, then files, those with most tests first."""
-    sizes = Counter(part_of(item.nodeid) for item in items)
-    last = len(GAMES)
-    ranks = {part: GAMES.index(name) if (name := part.rpartition("/")[2]) in GAMES else last for part in sizes}
-    items.sort(key=lambda item: (ranks[part := part_of(item.nodeid)], -sizes[part], part))
+    """Sort parts by their recorded seconds, the longest first, so that no worker is left with a long one at the end."""
+    seconds = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
+    items.sort(key=lambda item: (-seconds.get(part := part_of(item.nodeid), 1.0), part))
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -110,6 +119,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         return None
     config.option.loadscopereorder = False  # parts are sorted already
     return LoadPartScheduling(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Write the seconds of every part, where `make test-seconds` asks for them."""
+    if not config.getoption("--record-seconds"):
+        return
+    seconds: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[part_of(report.nodeid)] += report.duration
+    rounded = {part: round(value, 1) for part, value in seconds.most_common() if value >= 1.0}
+    SECONDS.write_text(json.dumps(rounded, indent=1) + "\n", "utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -97,17 +97,17 @@ OPTIONS = {
         {"stepping": "tick", "preempt": True, "talk": "free", "frames": 400},
     ],
 }
-CASES = [(env_id, options) for env_id in registered() for options in [{}, *OPTIONS.get(env_id, [])]]
+CASES = [
+    pytest.param(
+        env_id, options, id="-".join([env_id, *(f"{key}={value}" for key, value in options.items())]), marks=marks
+    )
+    for env_id in registered()
+    for options, marks in [({}, ()), *((case, pytest.mark.slow) for case in OPTIONS.get(env_id, []))]
+]
 
 
-def named(case):
-    env_id, options = case
-    return "-".join([env_id, *(f"{key}={value}" for key, value in options.items())])
-
-
-@pytest.mark.parametrize("case", CASES, ids=named)
-def test_registered_environments_conform(case):
-    env_id, options = case
+@pytest.mark.parametrize(("env_id", "options"), CASES)
+def test_registered_environments_conform(env_id, options):
     report = check_game(env_id, **options)
     passed = {result.check for result in report.having("passed")}
     inexact = {"masks", "all_masks"} if options.get("mask") in ("original", "safe") else set()

@@ -25,13 +25,14 @@ import pytest
 
 import collab_overcooked
 
+pytestmark = pytest.mark.nightly
 ROOT = Path(collab_overcooked.__file__).parent
 METHODS = ("match", "fullmatch", "search", "findall", "finditer", "split", "sub")
 PLACEHOLDER = "wait"  # stands for what is only known when the program runs: names of agents, words of a lexicon
 LENGTHS = [2**k for k in range(6, 15)]  # characters; a quadratic pattern makes 10**8 steps for the longest
 FLOOR = 0.004  # seconds of the longer of two texts; a linear pattern seldom takes as long for any of them
 GROWTH = 8.0  # times that of the short text; linear is 4, quadratic 16, half way between on a logarithmic scale
-HUNG = 60.0  # processor seconds after which a match is interrupted; no verdict on any other depends on it
+HUNG = 600.0  # processor seconds after which a match is interrupted; no verdict on any other depends on it
 FEW = 64  # texts a pattern
 
 
@@ -281,9 +282,10 @@ def test_all_patterns_are_found():
     assert all(isinstance(one.pattern, str | bytes) for one in patterns())
 
 
-@pytest.mark.parametrize("outcome", patterns(), ids=lambda result: result.where)
-def test_the_time_of_a_pattern_grows_no_faster_than_its_text(outcome):
-    if isinstance(outcome.pattern, bytes):
-        outcome = Found(outcome.where, outcome.pattern.decode("latin-1"), outcome.flags, outcome.methods)
-    bad = too_slow(outcome)
-    assert not bad, f"{outcome.where}: {outcome.pattern!r} takes more than linear time: {bad[0]}"
+def test_the_time_of_a_pattern_grows_no_faster_than_its_text():
+    bad = {}
+    for outcome in patterns():
+        if isinstance(outcome.pattern, bytes):
+            outcome = Found(outcome.where, outcome.pattern.decode("latin-1"), outcome.flags, outcome.methods)
+        bad[outcome.where] = too_slow(outcome)
+    assert not any(bad.values()), "these take more than linear time"

@@ -161,6 +161,7 @@ def test_importing_the_package_and_playing_its_games_imports_no_plug_in(site):
     python("-W", "error", "-c", code, paths=[site])
 
 
+@pytest.mark.slow
 def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
     install(site, "broken_pack", "0.3", BROKEN)
     done = command("list", "envs", paths=[site])
@@ -172,6 +173,7 @@ def test_broken_plug_ins_give_a_warning_each_and_break_nothing(site):
     assert "must be a MetricSet" in command("list", "metrics", paths=[site]).stderr
 
 
+@pytest.mark.slow
 def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
     install(site, "broken_pack", "0.3", BROKEN)
     texts = [
@@ -190,6 +192,7 @@ def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
     assert done.stderr.count("absent_module:") <= 1 and done.stderr.count("Absent-v0") == 1
 
 
+@pytest.mark.slow
 def test_two_packages_with_a_game_of_one_name_are_told_apart(site):
     install(site, "second_pack", "2.0", "[collab_overcooked.games]\nRelay-v0 = relay_pack:METRICS\n")
     done = command("list", "envs", paths=[site])
@@ -220,6 +223,7 @@ def desk(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk):
     imports = ["--import", "relay.py", "--import=own.py"]
     texts = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run"]
@@ -235,6 +239,7 @@ def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk
     assert "plugins" in again.stderr
 
 
+@pytest.mark.slow
 def test_cross_play_names_its_plug_ins(desk):
     texts = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "1", "--out", "pool"]
     command("crossplay", *texts, "--import", "relay.py", "--import", "own.py", folder=desk)
@@ -289,6 +294,7 @@ def test_what_cannot_be_imported_ends_in_one_line(desk, text, message):
 # ------------------------------------------------------------------------------------------- specs that name a class
 
 
+@pytest.mark.slow
 def test_a_team_names_classes_of_files_and_modules(desk):
     folder = desk / "package"
     folder.mkdir()

@@ -96,12 +96,12 @@ def compile_seconds() -> float:
 
 @functools.cache
 def source_key(folder: Path) -> str:
-    """Hash the inputs of compilation for the kernels of a folder: sources, compiler, bounds checks.
+    """Hash the inputs of compilation for the kernels of a folder: sources, compiler and its options.
 
     Args:
         folder: Folder as returned by ``_folder_of``.
     """
-    mode = (numba.__version__, sys.implementation.cache_tag, _config.BOUNDSCHECK)
+    mode = (numba.__version__, sys.implementation.cache_tag, _config.BOUNDSCHECK, int(_config.OPT))
     digest = hashlib.sha256(repr((*mode, "" if folder == PACKAGE else source_key(PACKAGE))).encode())
     for path, tree in sorted(_kernel_sources(folder).items()):
         digest.update(f"{path.relative_to(folder).as_posix()} {ast.dump(tree)}".encode())

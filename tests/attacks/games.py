@@ -43,4 +43,4 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
 
 # With the other tests; `make test-attacks` runs all.
 SHORT = ("collab-three", "craft-slow", "cuisine-12", "escape-room", "overcooked-four", "rush")
-PARAMS = [pytest.param(name, id=name, marks=() if name in SHORT else pytest.mark.slow) for name in GAMES]
+PARAMS = [pytest.param(name, id=name, marks=() if name in SHORT else pytest.mark.nightly) for name in GAMES]

@@ -97,7 +97,9 @@ def is_refused(done):
 
 
 EVERY = 3  # with the other tests; `make test-attacks` runs all
-CASES = [pytest.param(w, id=" ".join(w)[:60], marks=pytest.mark.slow if k % EVERY else ()) for k, w in enumerate(WRONG)]
+CASES = [
+    pytest.param(w, id=" ".join(w)[:60], marks=pytest.mark.nightly if k % EVERY else ()) for k, w in enumerate(WRONG)
+]
 
 
 @pytest.mark.parametrize("text", CASES)

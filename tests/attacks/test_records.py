@@ -68,7 +68,7 @@ def use(path: Path, drawn: bool) -> None:
             list(record_choices(load_game(record["env_id"], **record["env_kwargs"]), [record], None))
 
 
-CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]
+CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]
 
 
 @pytest.mark.parametrize("suite", CHOSEN)

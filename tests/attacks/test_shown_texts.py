@@ -135,7 +135,7 @@ def hostile(record: dict[str, Any], number: int) -> dict[str, Any]:
     return record | free | known | {"steps": steps, "history": history_of(steps, len(record["team"]))}
 
 
-CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.slow) for suite in PLANS]
+CHOSEN = [pytest.param(suite, id=suite, marks=() if suite in SHORT else pytest.mark.nightly) for suite in PLANS]
 
 
 @pytest.fixture(scope="module", params=CHOSEN)
@@ -219,7 +219,7 @@ def test_names_of_policies_become_no_markup_of_a_comparison(comparison):
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
-@pytest.mark.slow
+@pytest.mark.browser
 def test_a_browser_finds_no_element_of_texts_either(records, comparison, tmp_path):
     pages = (report.build_report(records, score_records(records)), comparison_page.page(comparison))
     for number, page in enumerate(pages):

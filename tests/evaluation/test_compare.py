@@ -142,6 +142,7 @@ def test_what_was_played_is_not_played_again(comparison_plan: plans.ComparisonPl
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
+@pytest.mark.slow
 def test_processes_play_the_same(comparison_plan: plans.ComparisonPlan, played: Path, tmp_path: Path) -> None:
     some = {
         entry: plan

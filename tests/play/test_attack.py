@@ -25,7 +25,8 @@ def memory() -> float:
     return int(message.read_text().split()[1]) * 4096 / 2**20 if message.exists() else 0.0
 
 
-@pytest.mark.parametrize("messages", [500, pytest.param(20_000, marks=pytest.mark.slow)])
+@pytest.mark.attacks
+@pytest.mark.parametrize("messages", [500, pytest.param(20_000, marks=pytest.mark.nightly)])
 def test_a_server_stands_random_messages(make_session, monkeypatch, attack_seed: int, messages: int) -> None:
     monkeypatch.setattr(server, "Rate", lambda: Rate(a_second=1e9, burst=10**9))  # else most would not be read
     for count in (500, messages):  # the first time, kernels and pictures take memory

@@ -21,7 +21,8 @@ from collab_overcooked.runner.replay import first_difference
 pytest.importorskip("uvicorn", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
 TESTS = Path(__file__).resolve().parent.parent
-KILLS = [2, pytest.param(20, marks=pytest.mark.slow)]
+KILLS = [2, pytest.param(20, marks=pytest.mark.nightly)]
+pytestmark = pytest.mark.attacks
 
 
 def start(kind: str, folder: Path) -> subprocess.Popen[str]:

@@ -53,8 +53,15 @@ class Watched:
         return self.asked[-1][1]
 
 
-@pytest.mark.parametrize("env_id", [record.id for record in registry.games()])
-@pytest.mark.parametrize("spec", SPECS)
+GAMES = [record.id for record in registry.games()]
+PLAYS = [  # every wrapper and every game in the commit run, every pair of them at night
+    pytest.param(spec, env_id, marks=() if (k - n) % len(SPECS) == 0 else pytest.mark.nightly)
+    for n, env_id in enumerate(GAMES)
+    for k, spec in enumerate(SPECS)
+]
+
+
+@pytest.mark.parametrize(("spec", "env_id"), PLAYS)
 def test_it_plays_every_game_within_the_masks(env_id: str, spec: str) -> None:
     game = registry.load_game(env_id)
     if "clockwise" in spec and not grid(game):

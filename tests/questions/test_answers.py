@@ -176,6 +176,7 @@ def test_several_answers_of_a_model_are_no_repetitions(tmp_path, key):
     assert "Repetitions" not in done.output
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_for_any_number_of_workers(played, tmp_path):
     texts = ["--team", "random", *OWN, "--workers", "2", "--no-report", "--out", tmp_path / "two"]
     assert run("evaluate", "questions", *texts).exit_code == 0

@@ -8,7 +8,10 @@ from kills import leave_killed
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.episode import history_of
+from collab_overcooked.runner.record_schema import derived_fields
 from collab_overcooked.runner.records import RecordError, RunFolder, dump_line, parse_record, read_records
+from collab_overcooked.runner.replay import first_difference
 
 MESSAGE = {"agent": 0, "conversation": 0, "say": "", "plan": ""}
 
@@ -160,3 +163,16 @@ def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
         for count, record in enumerate(random_records, start=1):
             folder.append(record)
             assert len(read_records(tmp_path)) == count
+
+
+def test_a_record_that_was_cut_ends_where_it_says(random_records):
+    """A run may end an episode early; it says after how many steps, and replay holds it to that."""
+    whole = next(record for record in random_records if not record["success"])
+    steps = whole["steps"][:6]
+    cut = whole | {"steps": steps, "timesteps": 6, "ends_after": 6, "history": history_of(steps, len(whole["team"]))}
+    cut = {name: value for name, value in cut.items() if name != "metrics"} | derived_fields(cut)
+    assert first_difference(cut) is None
+    for ends_after in (5, 7, None):
+        assert first_difference(cut | {"ends_after": ends_after}) == (
+            "timesteps: the record ends after 6 steps, but the game goes on"
+        )

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import first
 from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
 from naive.collab_overcooked import NaiveKitchen
 from scenes import write_scene
@@ -231,7 +232,7 @@ def test_long_times_stop_at_255():
     assert out.observations[0, 0, -2:].tolist() == [255, 10]
 
 
-@pytest.mark.parametrize("kitchen", ["paper", "shared_floor", "three_agents", "crowd", "four"])
+@pytest.mark.parametrize("kitchen", first(["crowd", "paper", "shared_floor", "three_agents", "four"], 2))
 def test_the_medium_mask_is_what_the_validator_accepts(kitchen):
     game = make(kitchen)
     for number, (state, out) in enumerate(moments(game, 120, 5, [sorted(game.kitchen.serving)[-1]])):
@@ -243,7 +244,7 @@ def test_the_medium_mask_is_what_the_validator_accepts(kitchen):
             assert not any(accepted[game.n_actions :])
 
 
-@pytest.mark.parametrize("kitchen", ["paper", "crowd", "cauldron"])
+@pytest.mark.parametrize("kitchen", first(["paper", "crowd", "cauldron"]))
 def test_the_primitive_mask_is_what_changes_something(kitchen):
     """Every action of every seat is tried alone, the others staying."""
     game = make(kitchen, action_level="primitive")

@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from covers import cover
 from games.cuisineworld.world import LEVEL, Kitchen, picture, plain_game
 from naive.cuisineworld import NaiveWorld
 
@@ -77,9 +78,7 @@ def compare(game: CuisineWorld, state: Any, naive: NaiveWorld) -> None:
     assert actual["accomplished"] == reference["done"][-128:]
 
 
-@pytest.mark.parametrize("alpha", [1.0, 2.5, None])
-@pytest.mark.parametrize("n_agents", [1, 2, 4])
-@pytest.mark.parametrize("level", [*levels(), "test"])
+@pytest.mark.parametrize(("level", "n_agents", "alpha"), cover([*levels(), "test"], [1, 2, 4], [1.0, 2.5, None]))
 def test_games_agree_with_the_naive_world(level, n_agents, alpha):
     options = {"agents": n_agents, "alpha": alpha, "beta": 4.0}
     game = plain_game(LEVEL, **options) if level == "test" else CuisineWorld(level=level, **options)

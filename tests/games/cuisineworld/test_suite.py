@@ -178,6 +178,7 @@ def test_an_interrupted_run_ends_as_if_nothing_had_happened(tmp_path, cooked):
     assert read_records(folder) == full
 
 
+@pytest.mark.slow
 def test_several_processes_play_the_same(tmp_path):
     plan = plan_evaluation("cuisineworld", ["all=random"], levels="0", agents=[1, 2], alphas=[1.0], episodes=2)
     one = evaluate(plan, tmp_path / "one", workers=1, note=lambda text: None)

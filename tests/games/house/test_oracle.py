@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover
 from naive.house import NaiveHouse
 
 from collab_overcooked.games.house.env import Housework, Transport
@@ -100,8 +101,7 @@ def played(naive: NaiveHouse, texts: list[str], scene: dict[str, Any]) -> tuple[
     return tries[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize(("name", "seed"), cover(list(SETTINGS), range(3)))
 def test_whole_games_are_those_of_the_naive_one(name, seed):
     game = game_of(name)
     kind, options = SETTINGS[name]

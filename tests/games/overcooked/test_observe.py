@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover
 from games.overcooked.world import ODD_KITCHENS
 from naive import overcooked_views as naive
 
@@ -68,9 +69,9 @@ def test_lossless_shows_everything(name: str) -> None:
     assert env.observation_space("agent_0").dtype == np.uint8
 
 
-@pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("radius", (None, 1, 3))
-@pytest.mark.parametrize("name", ("cramped_room", "locked", "bistro"))
+@pytest.mark.parametrize(
+    ("name", "axes", "radius"), cover(("cramped_room", "locked", "bistro"), AXES, (None, 1, 3), strength=2)
+)
 def test_axes_and_windows_hold_the_same_numbers(name: str, axes: str, radius: int | None) -> None:
     env = make(name, axes=axes, view_radius=radius)
     extended = has(env, "WG")
@@ -117,8 +118,7 @@ def test_pool_of_layouts_of_different_size_shows_each_in_its_corner() -> None:
         assert seen.sum() == expected.sum()
 
 
-@pytest.mark.parametrize("axes", AXES)
-@pytest.mark.parametrize("name", ("cramped_room", "locked", "bistro"))
+@pytest.mark.parametrize(("name", "axes"), cover(("cramped_room", "locked", "bistro"), AXES))
 def test_size_pads_pictures_with_walls_and_changes_nothing_else(name: str, axes: str) -> None:
     plain, padded = make(name, axes=axes), make(name, axes=axes, size=[14, 11])
     height, width = plain.game.compiled.tables.terrain.shape[1:]

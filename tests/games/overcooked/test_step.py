@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover, first
 from games.overcooked.world import ODD_KITCHENS, game_of, odd_kitchen
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +27,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "three": {"players": 3},
     "gates": {"gate_limit": 2, "gate_pause": False, "gate_opener": "anyone"},
 }
-CASES = [(kitchen, options) for kitchen in KITCHENS for options in OPTIONS]
+CASES = cover(KITCHENS, list(OPTIONS))
 
 
 UNTOLD = ("limit", "layout", "chance", "memory")  # what the naive kitchen does not tell
@@ -171,7 +172,7 @@ def test_random_play_meets_every_event_and_refusal() -> None:
     assert seen == (1 << 25) - 1, f"{seen:025b}"
 
 
-@pytest.mark.parametrize("kitchen", [*layouts(), *ODD_KITCHENS])
+@pytest.mark.parametrize("kitchen", first([*ODD_KITCHENS, *layouts()], len(ODD_KITCHENS) + 3))
 def test_what_holds_in_every_game(kitchen: str) -> None:
     game = game_for(kitchen, random_start=True)
     batch = BatchEnv(game, 64, max_cycles=120)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover
 
 import collab_overcooked as co
 from collab_overcooked.games.cuisineworld.engine.spec import levels
@@ -65,8 +66,7 @@ def test_times_of_the_level_file_are_played_too(play: Any) -> None:
     assert play("greedy", level="level_7", agents=4, alpha=None)["refused"] == 0
 
 
-@pytest.mark.parametrize("level", ["level_0", "level_5", "level_9", "level_12"])
-@pytest.mark.parametrize("partner", ["random", "idle"])
+@pytest.mark.parametrize(("level", "partner"), cover(["level_0", "level_5", "level_9", "level_12"], ["random", "idle"]))
 def test_it_serves_beside_a_teammate_who_does_not_help(play: Any, level: str, partner: str) -> None:
     """Random teammates may take the very tool that a seat goes to, so refusals are part of it."""
     if partner == "random":

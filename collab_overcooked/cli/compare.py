@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_forecast
+from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
 from collab_overcooked.io.options import option
 
@@ -70,7 +70,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             options=read_game_settings(comparison.settings),
         )
         if llm_options.dry_run:
-            return show_forecast(
+            return show_dry_run(
                 [(evaluation, out / entry.folder) for entry, evaluation in plan.evaluations().items()], llm_options
             )
         run_comparison(plan, out, comparison.workers, llm_options)
@@ -141,7 +141,7 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
         with (
-            language_models(llm_options, workers, out) as shared,
-            ProgressBar(speaking.values(), rate=False) as advance,
+            language_models(llm_options, workers, out) as (shared, spending),
+            ProgressBar(speaking.values(), False, spending) as advance,
         ):
             play(speaking, out, progress=advance, note=say, **shared)

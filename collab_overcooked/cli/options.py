@@ -44,7 +44,7 @@ class LlmOptions:
     rate: float | None = option(None, "Maximum requests per minute.")
     timeout: float | None = option(None, "Timeout of a request in seconds. Default: 120; 1800 with --local.")
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")
-    dry_run: bool = option(False, "Print the expected requests, tokens and cost without running.")
+    dry_run: bool = option(False, "Print the number of episodes and upper bounds of a run, and send no request.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -79,7 +79,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
         out = comparison.report_only
         plan = read_plan(out)
     comparison_results = read_comparison(
-        plan, out, [record for path in comparison.people or () for record in read_records(path, say)]
+        plan, out, [record for path in comparison.people or () for record in read_records(path)]
     )
     report_path = page.write(comparison_results, out)
     page.show(OUT, comparison_results)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from typer.core import TyperCommand, TyperGroup
 from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, OUT, UsageError, app, list_import, read_settings, say
 from collab_overcooked.cli.options import (
-    BatchOptions,
     LimitOptions,
     LlmOptions,
     MultiValueCommand,
@@ -109,15 +108,12 @@ def suite_command(name: str) -> Any:
         record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
-        llm_options: BatchOptions,
+        llm_options: LlmOptions,
     ) -> None:
-        suite_options, llm_options = read_answer_options(suite_options, llm_options)
         presets = presets_of(name, run.team or [])
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
             return show_dry_run([(plan, out)], llm_options)
-        if ask_in_batches(plan, out, llm_options):
-            return None
         records = run_plan(plan, out, run.workers, llm_options)
         scoring_values = scoring_of(presets, scoring, suite.scoring_options()) | asdict(record_scoring)
         write_results(out, records, run.report, scoring_values, show)
@@ -131,7 +127,7 @@ def suite_command(name: str) -> Any:
         "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
-        "llm_options": BatchOptions,
+        "llm_options": LlmOptions,
     }
     alone = typer.Typer(add_completion=False)
     alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
@@ -253,54 +249,12 @@ def language_models(
 
 def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
     """Connect to language models; exchanges are kept in the run folder."""
-    from collab_overcooked.policies.llm.batch import BatchClient
     from collab_overcooked.policies.llm.connection import connect
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     names = [field.name for field in fields(LlmOptions) if field.name != "dry_run"]
     settings = {name: getattr(llm_options, name) for name in names}
-    answers = getattr(llm_options, "answers", None)
-    if answers is not None or getattr(llm_options, "requests", None) is not None:
-        if llm_options.replay is not None:
-            raise ValueError("give only one of requests or answers, and replay")
-        settings["replay"] = BatchClient(None if answers is None else Path(answers))
     return connect(**settings, keep=out / EXCHANGES)
-
-
-def read_answer_options(suite_options: Any, llm_options: BatchOptions) -> tuple[Any, BatchOptions]:
-    """Return the options of a suite and of its models; ``--answers`` was the name of a suite's own option before."""
-    known = {field.name: field.metadata["allowed"] for field in fields(suite_options)}
-    if llm_options.answers not in known.get("answers", ()):
-        return suite_options, llm_options
-    return replace(suite_options, answers=llm_options.answers), replace(llm_options, answers=None)
-
-
-def ask_in_batches(plan: Evaluation, out: Path, llm_options: BatchOptions) -> bool:
-    """Read the replies of a batch, and return whether the run ends with writing the requests that are left.
-
-    Raises:
-        ValueError: If replies are missing and no file of requests is to be written.
-    """
-    from collab_overcooked.evaluation.batch import collect_requests
-    from collab_overcooked.policies.llm.agents import policy_maker
-
-    if (llm_options.requests is None and llm_options.answers is None) or not plan.has_language_models():
-        return False
-    with open_connection(llm_options, out) as connection, ProgressBar([plan], rate=False) as advance:
-        collect_requests(plan, out, policy_maker(connection), advance)
-    batch = connection.batch
-    assert batch is not None
-    batch.check()
-    if llm_options.requests is not None:
-        batch.write(llm_options.requests)
-        say(f"written: {llm_options.requests}, {len(batch.missing)} requests")
-        return True
-    if batch.missing:
-        raise ValueError(
-            f"answers: {len(batch.missing)} requests have no usable reply in {llm_options.answers}; add --requests "
-            "FILE to write them as the next batch, or leave out --answers to send them to the endpoint"
-        )
-    return False
 
 
 def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:

@@ -48,18 +48,6 @@ class LlmOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchOptions(LlmOptions):
-    """Options of language models in suites, whose requests may be sent as a batch."""
-
-    requests: Path | None = option(
-        None, "Write all requests to a file in OpenAI's batch format and send none; for suites of single questions."
-    )
-    answers: str | None = option(
-        None, "Take responses from the file that a batch returned; with --requests write what is still to be asked."
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
 class ShowOptions:
     """Options of printed tables."""
 

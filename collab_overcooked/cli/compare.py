@@ -10,7 +10,7 @@ import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
 from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, RunLlmOptions, expand_options
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareLlmOptions(LlmOptions):
+class CompareLlmOptions(RunLlmOptions):
     """Endpoint options; here ``--budget`` is the size of the comparison, so the episode budget is renamed."""
 
     budget: str = option(
@@ -49,7 +49,9 @@ class CompareLlmOptions(LlmOptions):
     )
 
 
-def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: LlmOptions) -> None:
+def compare(
+    context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: CompareLlmOptions
+) -> None:
     """Compare scripted, search, trained and language-model policies, with one report for all games."""
     from collab_overcooked.evaluation.compare import page
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison

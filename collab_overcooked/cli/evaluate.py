@@ -20,6 +20,7 @@ from collab_overcooked.cli.options import (
     LimitOptions,
     LlmOptions,
     MultiValueCommand,
+    RunLlmOptions,
     ShowOptions,
     expand_options,
 )
@@ -108,7 +109,7 @@ def suite_command(name: str) -> Any:
         record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
-        llm_options: LlmOptions,
+        llm_options: RunLlmOptions,
     ) -> None:
         presets = presets_of(name, run.team or [])
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
@@ -127,7 +128,7 @@ def suite_command(name: str) -> Any:
         "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
-        "llm_options": LlmOptions,
+        "llm_options": RunLlmOptions,
     }
     alone = typer.Typer(add_completion=False)
     alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
@@ -252,8 +253,7 @@ def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
     from collab_overcooked.policies.llm.connection import connect
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
-    names = [field.name for field in fields(LlmOptions) if field.name != "dry_run"]
-    settings = {name: getattr(llm_options, name) for name in names}
+    settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
     return connect(**settings, keep=out / EXCHANGES)
 
 

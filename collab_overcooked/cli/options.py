@@ -44,6 +44,12 @@ class LlmOptions:
     rate: float | None = option(None, "Maximum requests per minute.")
     timeout: float | None = option(None, "Timeout of a request in seconds. Default: 120; 1800 with --local.")
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunLlmOptions(LlmOptions):
+    """Options of language models in commands with a dry run."""
+
     dry_run: bool = option(False, "Print the number of episodes and upper bounds of a run, and send no request.")
 
 

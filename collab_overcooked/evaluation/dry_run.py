@@ -90,9 +90,11 @@ def dry_run_card(
             before = rows.get((plan.suite, spec, kind), (0, 0))
             rows[plan.suite, spec, kind] = (before[0] + bounds[0], before[1] + bounds[1])
     limits = {name: limit * missing for name, limit in budget.to_dict().items()}
+    if any(kind == TEACHER for _, _, kind in rows):  # the budget of an episode does not bound teachers
+        limits = {}
     for name, limit in total.to_dict().items():
         limits[name] = min(limit, limits.get(name, limit))
     bounded = ", ".join(f"{limit:,.6g} {name}" for name, limit in limits.items())
-    notes = (NOTE, f"The budgets end the run at {bounded}.") if bounded else (NOTE,)
+    notes = (NOTE, f"Bounds of the budgets: {bounded}.") if bounded else (NOTE,)
     table = ResultTable(_COLUMNS, tuple((*names, *bounds) for names, bounds in rows.items()))
     return Scorecard("dry-run", "At most", (table,), notes=notes)

@@ -9,12 +9,10 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-from kills import leave_killed
 from typer.testing import CliRunner
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.cli import app
-from collab_overcooked.runner.digests import DIGESTS, digests_file
 
 
 def run(*text):
@@ -39,7 +37,6 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
         ".lock",
         "config.json",
         "records.jsonl",
-        "records.sha256",
         "table.md",
         "table.csv",
         "table.json",
@@ -51,7 +48,7 @@ def test_evaluate_prints_the_table_and_fills_the_folder(finished):
 def test_evaluate_goes_on_where_it_stopped(finished):
     folder, _ = finished
     before = (folder / "records.jsonl").read_bytes()
-    leave_killed(folder, before[:-10])
+    (folder / "records.jsonl").write_bytes(before[:-10])
     team = ["--team", "agent_1=random", "agent_0=random"]
     done = run(
         *EVALUATE[:2],
@@ -268,7 +265,6 @@ def test_what_users_get_wrong_is_one_line(finished, tmp_path, texts, named):
     (run_folder / "records.jsonl").write_text(line + "\n")
     config = (finished[0] / "config.json").read_text().replace("boiled_egg", "boiled_corn")
     (run_folder / "config.json").write_text(config)
-    (run_folder / DIGESTS).write_bytes(digests_file(config.encode(), [f"{line}\n".encode()]))
     (tmp_path / "cut.jsonl").write_text(line + "\n" + line[:200])
     (tmp_path / "file.txt").write_text("here")
     places = {"OUT": "new", "FILE": "file.txt", "RUN": "one", "CUT": "cut.jsonl"}

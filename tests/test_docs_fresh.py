@@ -334,14 +334,3 @@ def test_site_builds(tmp_path: Path) -> None:
     assert elsewhere == []
     scripts = (tmp_path / "site" / "how_to" / "trainers.html").read_text(encoding="utf-8")
     assert scripts.count("__main__") == len(list((DOCS / "trainers").glob("*.py")))
-
-
-def test_costs_count_whole_recorded_episodes(facts: Any) -> None:
-    """The table of costs is made of recorded lengths, with more questions than of agents that do not talk or err."""
-    from collab_overcooked.evaluation.forecast import shipped_lengths
-
-    lengths = shipped_lengths("collab-overcooked")
-    partner = lengths["partner"]
-    assert partner.questions > 1.2 * lengths["choose"].questions and partner.completion > 0
-    page = (DOCS / "how_to" / "language_agents.md").read_text("utf-8")
-    assert facts.made("language_costs") in page and "benchmarks/record_language_lengths.py" in page

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from collab_overcooked import registry
+from collab_overcooked.baselines.human_games import human_choices, is_table
 from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
@@ -34,7 +35,7 @@ class Cloning:
     Attributes:
         env: Registered id.
         options: Options of the environment.
-        data: Run folders or record files (``.jsonl``), or people's games (``.pickle``, see ``human_games``).
+        data: Run folders or record files (``.jsonl``), or tables of people's games (see ``human_games``).
         seats: Whose choices are learned; all if None.
         seed: Of weights, order and the choice of held-out episodes.
         epochs: Passes over the data; the weights of the pass with the smallest held-out loss are kept.
@@ -65,7 +66,7 @@ class Cloning:
 
     def __post_init__(self) -> None:
         if not self.data:
-            raise OptionError("data", "data is missing: name run folders, record files or pickled games of people")
+            raise OptionError("data", "data is missing: name run folders, record files or tables of people's games")
         check_list("data", self.data)
         if self.seats is not None:
             check_numbers("seats", self.seats, int, 0)
@@ -172,9 +173,7 @@ def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, 
     rows: list[Row] = []
     for path in paths:
         chosen: Iterable[Row]
-        if path.endswith((".pickle", ".pkl")):
-            from collab_overcooked.baselines.human_games import human_choices
-
+        if is_table(Path(path)):
             chosen = human_choices(game, Path(path), seats, note)
         else:
             chosen = record_choices(game, read_records(path), seats)

@@ -1,4 +1,4 @@
-"""Games that people played, as pickled pandas frames: what each person saw and chose.
+"""Games that people played, as CSV, JSON, JSON lines or Parquet: what each person saw and chose.
 
 A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), and
 ``player_0_is_human`` and ``player_1_is_human`` where programs played too. How states and actions are written is the
@@ -7,32 +7,81 @@ game's business (``GameRecord.human_games``).
 
 from __future__ import annotations
 
+import csv
 import importlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
-from collab_overcooked.io.pickled_frames import read_columns
+from collab_overcooked.io.schema import parse_json
 
 Array = np.ndarray
+MAX_BYTES = 1 << 30  # the published data have less than a tenth of it
+MAX_LINE = 1 << 20
 NEEDED = ("trial_id", "layout_name", "state", "joint_action")
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError)  # what reading a row may raise
 
 
-def read_frame(path: Path) -> dict[str, Array]:
-    """Read the columns of a pickled frame; nothing that the file names is run.
+def is_table(path: Path) -> bool:
+    """Return whether a file is a table of games of people; JSON lines are told from records by the first line."""
+    if path.suffix != ".jsonl":
+        return path.suffix in READERS
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return b'"trial_id"' in file.readline(MAX_LINE)
+
+
+def read_rows(path: Path) -> list[Mapping[str, Any]]:
+    """Read a table of games; the ending of the file name is its format.
 
     Raises:
-        ValueError: If the file cannot be read, is no frame, asks for anything else, or lacks a column.
+        ValueError: If the file cannot be read, is too large, is no list of rows, or lacks a column.
     """
-    columns = read_columns(path)
-    missing = [name for name in NEEDED if name not in columns]
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"it has more than {MAX_BYTES >> 20} MiB")
+        rows = READERS[path.suffix](path)
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise ValueError("it is not a list of rows")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{path}: is no table of games: {error}") from None
+    missing = [name for name in NEEDED if any(name not in row for row in rows)]
     if missing:
-        raise ValueError(f"{path}: has no column {', '.join(missing)}; it has {', '.join(columns)}")
-    return columns
+        raise ValueError(f"{path}: has no column {', '.join(missing)} in some rows")
+    return rows
+
+
+def _read_csv(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def _read_parquet(path: Path) -> list[dict[str, Any]]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ValueError("Parquet needs pyarrow: pip install 'collab-overcooked[data]'") from None
+    try:
+        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise ValueError(str(error)) from None
+    return rows
+
+
+READERS: Mapping[str, Callable[[Path], Any]] = {
+    ".csv": _read_csv,
+    ".json": lambda path: parse_json(path.read_bytes()),
+    ".jsonl": lambda path: [parse_json(line) for line in path.read_bytes().splitlines()],
+    ".parquet": _read_parquet,
+}
 
 
 def human_choices(
@@ -42,7 +91,7 @@ def human_choices(
 
     Args:
         game: The compiled game whose players are learned from.
-        path: Pickled frame.
+        path: Table, see ``read_rows``.
         seats: Whose choices; all if None.
         note: Called with how many trials and rows were of use.
 
@@ -58,27 +107,26 @@ def human_choices(
         layouts = reader.layout_names(game)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    columns = read_frame(path)
-    names = [reader.layout_name(name) for name in columns["layout_name"].tolist()]
-    rows = [row for row, name in enumerate(names) if name in layouts]
+    table = [(reader.layout_name(str(row["layout_name"])), row) for row in read_rows(path)]
+    rows = [(name, row) for name, row in table if name in layouts]
     if not rows:
-        raise ValueError(f"{path}: has no game on {', '.join(sorted(layouts))}; it has {', '.join(sorted(set(names)))}")
-    trials: dict[object, int] = {}
+        others = ", ".join(sorted({name for name, _ in table}))
+        raise ValueError(f"{path}: has no game on {', '.join(sorted(layouts))}; it has {others}")
+    trials: dict[str, int] = {}
     bad = 0
     state, out = game.alloc(1)
     state.rng[:] = 1  # never drawn from: every state is given
-    for row in rows:
-        trial = trials.setdefault(columns["trial_id"][row], len(trials))
+    for name, row in rows:
+        trial = trials.setdefault(str(row["trial_id"]), len(trials))
         try:
-            actions = reader.read_actions(columns["joint_action"][row], game.n_agents)
-            scene = reader.read_state(columns["state"][row], names[row])
+            actions = reader.read_actions(row["joint_action"], game.n_agents)
+            scene = reader.read_state(row["state"], name)
             game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
         except DAMAGED:
             bad += 1
             continue
         for seat in range(game.n_agents) if seats is None else seats:
-            human = columns.get(f"player_{seat}_is_human")
-            if human is None or human[row]:
+            if str(row.get(f"player_{seat}_is_human", True)).lower() in ("true", "1"):  # text in CSV
                 seen = out.observations[0, seat].reshape(game.single_observation_space.shape)
                 yield seen.copy(), out.masks[0, seat].copy(), actions[seat], trial
     note(f"{path}: {len(rows) - bad} of {len(rows)} rows of {len(trials)} games are of use")

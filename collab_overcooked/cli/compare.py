@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from collab_overcooked.cli.app import OUT, app, read_settings, say
-from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_forecast
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, RunLlmOptions, expand_options
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class CompareOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareLlmOptions(LlmOptions):
+class CompareLlmOptions(RunLlmOptions):
     """Endpoint options; here ``--budget`` is the size of the comparison, so the episode budget is renamed."""
 
     budget: str = option(
@@ -49,7 +49,9 @@ class CompareLlmOptions(LlmOptions):
     )
 
 
-def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: LlmOptions) -> None:
+def compare(
+    context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: CompareLlmOptions
+) -> None:
     """Compare scripted, search, trained and language-model policies, with one report for all games."""
     from collab_overcooked.evaluation.compare import page
     from collab_overcooked.evaluation.compare.leaderboard import read_comparison
@@ -70,7 +72,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
             options=read_game_settings(comparison.settings),
         )
         if llm_options.dry_run:
-            return show_forecast(
+            return show_dry_run(
                 [(evaluation, out / entry.folder) for entry, evaluation in plan.evaluations().items()], llm_options
             )
         run_comparison(plan, out, comparison.workers, llm_options)
@@ -79,7 +81,7 @@ def compare(context: typer.Context, comparison: CompareOptions, limits: LimitOpt
         out = comparison.report_only
         plan = read_plan(out)
     comparison_results = read_comparison(
-        plan, out, [record for path in comparison.people or () for record in read_records(path, say)]
+        plan, out, [record for path in comparison.people or () for record in read_records(path)]
     )
     report_path = page.write(comparison_results, out)
     page.show(OUT, comparison_results)
@@ -141,7 +143,7 @@ def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_opt
         play(silent, out, workers=workers, progress=advance, note=say)
     if speaking:
         with (
-            language_models(llm_options, workers, out) as shared,
-            ProgressBar(speaking.values(), rate=False) as advance,
+            language_models(llm_options, workers, out) as (shared, spending),
+            ProgressBar(speaking.values(), False, spending) as advance,
         ):
             play(speaking, out, progress=advance, note=say, **shared)

@@ -26,7 +26,7 @@ def replay(
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
     from collab_overcooked.runner.records import read_records
 
-    records = read_records(record, say)
+    records = read_records(record)
     if check:
         raise typer.Exit(check_records(choose(records, episode, task)))
     show_episode(choose(records, episode or 0, task)[0])

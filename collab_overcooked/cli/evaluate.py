@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,10 +17,10 @@ from typer.core import TyperCommand, TyperGroup
 from collab_overcooked import registry
 from collab_overcooked.cli.app import ERR, OUT, UsageError, app, list_import, read_settings, say
 from collab_overcooked.cli.options import (
-    BatchOptions,
     LimitOptions,
     LlmOptions,
     MultiValueCommand,
+    RunLlmOptions,
     ShowOptions,
     expand_options,
 )
@@ -29,6 +29,7 @@ from collab_overcooked.io.options import PAIRS, SEATS, option
 
 if TYPE_CHECKING:
     from collab_overcooked.policies.llm.connection import Connection
+    from collab_overcooked.policies.llm.spend import SpendingClient
     from collab_overcooked.runner.jobs import Evaluation
 
 LOG_GAP = 60.0  # seconds between progress lines when stderr is not a terminal
@@ -108,15 +109,12 @@ def suite_command(name: str) -> Any:
         record_scoring: Any,
         show: ShowOptions,
         limits: LimitOptions,
-        llm_options: BatchOptions,
+        llm_options: RunLlmOptions,
     ) -> None:
-        suite_options, llm_options = read_answer_options(suite_options, llm_options)
         presets = presets_of(name, run.team or [])
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
         if llm_options.dry_run:
-            return show_forecast([(plan, out)], llm_options)
-        if ask_in_batches(plan, out, llm_options):
-            return None
+            return show_dry_run([(plan, out)], llm_options)
         records = run_plan(plan, out, run.workers, llm_options)
         scoring_values = scoring_of(presets, scoring, suite.scoring_options()) | asdict(record_scoring)
         write_results(out, records, run.report, scoring_values, show)
@@ -130,7 +128,7 @@ def suite_command(name: str) -> Any:
         "record_scoring": RecordScoring,
         "show": ShowOptions,
         "limits": LimitOptions,
-        "llm_options": BatchOptions,
+        "llm_options": RunLlmOptions,
     }
     alone = typer.Typer(add_completion=False)
     alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
@@ -209,17 +207,23 @@ def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmO
     from collab_overcooked.evaluation.run import evaluate
 
     warn_of_repetitions(plan)
-    with ProgressBar([plan], rate=registry.load_suite(plan.suite).has_success) as advance:
-        if not plan.has_language_models():
-            refuse_llm_options(llm_options)
+    rate = registry.load_suite(plan.suite).has_success
+    if not plan.has_language_models():
+        refuse_llm_options(llm_options)
+        with ProgressBar([plan], rate) as advance:
             return evaluate(plan, out, workers=workers, progress=advance, note=say)
-        with language_models(llm_options, workers, out) as shared:
-            return evaluate(plan, out, progress=advance, note=say, **shared)
+    with (
+        language_models(llm_options, workers, out) as (shared, spending),
+        ProgressBar([plan], rate, spending) as advance,
+    ):
+        return evaluate(plan, out, progress=advance, note=say, **shared)
 
 
 @contextmanager
-def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> Iterator[dict[str, Any]]:
-    """Connect to language models, and yield the keyword arguments of a run that uses them.
+def language_models(
+    llm_options: LlmOptions, workers: str | None, out: Path
+) -> Iterator[tuple[dict[str, Any], SpendingClient | None]]:
+    """Connect to language models, and yield the keyword arguments of a run that uses them, and what it spends.
 
     Args:
         llm_options: Endpoint, budget and store.
@@ -232,12 +236,13 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
         if connection.router is not None:
             connection.router.notify = say
         try:
-            yield {
+            run_arguments = {
                 "make": policy_maker(connection),
                 "facts": {"language": connection.facts},
                 "stop": connection.stop,
                 "workers": LANGUAGE_WORKERS if workers is None else workers,
             }
+            yield run_arguments, connection.spending
         finally:
             if connection.spending is not None and connection.spending.usage.calls:
                 say(connection.spending.summary())
@@ -245,71 +250,28 @@ def language_models(llm_options: LlmOptions, workers: str | None, out: Path) -> 
 
 def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
     """Connect to language models; exchanges are kept in the run folder."""
-    from collab_overcooked.policies.llm.batch import BatchClient
     from collab_overcooked.policies.llm.connection import connect
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
-    names = [field.name for field in fields(LlmOptions) if field.name != "dry_run"]
-    settings = {name: getattr(llm_options, name) for name in names}
-    answers = getattr(llm_options, "answers", None)
-    if answers is not None or getattr(llm_options, "requests", None) is not None:
-        if llm_options.replay is not None:
-            raise ValueError("give only one of requests or answers, and replay")
-        settings["replay"] = BatchClient(None if answers is None else Path(answers))
+    settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
     return connect(**settings, keep=out / EXCHANGES)
 
 
-def read_answer_options(suite_options: Any, llm_options: BatchOptions) -> tuple[Any, BatchOptions]:
-    """Return the options of a suite and of its models; ``--answers`` was the name of a suite's own option before."""
-    known = {field.name: field.metadata["allowed"] for field in fields(suite_options)}
-    if llm_options.answers not in known.get("answers", ()):
-        return suite_options, llm_options
-    return replace(suite_options, answers=llm_options.answers), replace(llm_options, answers=None)
-
-
-def ask_in_batches(plan: Evaluation, out: Path, llm_options: BatchOptions) -> bool:
-    """Read the replies of a batch, and return whether the run ends with writing the requests that are left.
-
-    Raises:
-        ValueError: If replies are missing and no file of requests is to be written.
-    """
-    from collab_overcooked.evaluation.batch import collect_requests
-    from collab_overcooked.policies.llm.agents import policy_maker
-
-    if (llm_options.requests is None and llm_options.answers is None) or not plan.has_language_models():
-        return False
-    with open_connection(llm_options, out) as connection, ProgressBar([plan], rate=False) as advance:
-        collect_requests(plan, out, policy_maker(connection), advance)
-    batch = connection.batch
-    assert batch is not None
-    batch.check()
-    if llm_options.requests is not None:
-        batch.write(llm_options.requests)
-        say(f"written: {llm_options.requests}, {len(batch.missing)} requests")
-        return True
-    if batch.missing:
-        raise ValueError(
-            f"answers: {len(batch.missing)} requests have no usable reply in {llm_options.answers}; add --requests "
-            "FILE to write them as the next batch, or leave out --answers to send them to the endpoint"
-        )
-    return False
-
-
-def show_forecast(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
-    """Print a forecast of the requests, tokens and dollars that plans need beyond their recorded episodes.
+def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
+    """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take.
 
     Raises:
         ValueError: If no language model plays.
     """
-    from collab_overcooked.evaluation.forecast import forecast_card
-    from collab_overcooked.policies.llm.budget import parse_prices
+    from collab_overcooked.evaluation.dry_run import dry_run_card
+    from collab_overcooked.policies.llm.budget import parse_budget
     from collab_overcooked.runner.records import RECORDS, read_records
 
     speaking = [(plan, folder) for plan, folder in plans if plan.has_language_models()]
     if not speaking:
         refuse_llm_options(llm_options)
     pending = [(plan, read_records(folder) if (folder / RECORDS).exists() else []) for plan, folder in speaking]
-    forecast_card(pending, parse_prices(llm_options.price)).show(OUT)
+    dry_run_card(pending, parse_budget(llm_options.budget), parse_budget(llm_options.budget_total)).show(OUT)
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:
@@ -325,25 +287,32 @@ def refuse_llm_options(llm_options: LlmOptions) -> None:
 
 
 class ProgressBar:
-    """Progress on stderr: a bar with episodes, success rate and time left, or a line per minute without a terminal."""
+    """Progress on stderr: a bar, or a line per minute without a terminal, extrapolated from the episodes played so far.
 
-    def __init__(self, plans: Iterable[Evaluation], rate: bool) -> None:
+    Args:
+        plans: What is played.
+        rate: Whether episodes succeed or fail.
+        spending: Client that counts what language models take; None if there is none.
+    """
+
+    def __init__(self, plans: Iterable[Evaluation], rate: bool, spending: SpendingClient | None = None) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         self.bar = Progress(
             TextColumn("episodes"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[facts]}"),
             TimeRemainingColumn(),
             console=ERR,
             transient=True,
             disable=not ERR.is_terminal,
         )
         total = sum(len(job.keys) for plan in plans for job in plan.jobs)
-        self.task = self.bar.add_task("", total=total, rate="")
-        self.rate = rate  # whether episodes succeed or fail
-        self.logged_at = time.monotonic()
+        self.task = self.bar.add_task("", total=total, facts="")
+        self.rate, self.spending = rate, spending
+        self.recorded: int | None = None  # episodes of earlier runs
+        self.began_at = self.logged_at = time.monotonic()
 
     def __enter__(self) -> Any:
         self.bar.start()
@@ -353,9 +322,13 @@ class ProgressBar:
         self.bar.stop()
 
     def advance(self, done: int, total: int, successes: int) -> None:
-        """Update the bar."""
-        rate = f"{successes / done:.0%} successful" if self.rate else ""
-        self.bar.update(self.task, completed=done, total=total, rate=rate)
+        """Update the bar after an episode."""
+        self.recorded = done - 1 if self.recorded is None else self.recorded
+        share = (done - self.recorded) / (total - self.recorded)
+        facts = [f"{successes / done:.0%} successful"] if self.rate else []
+        facts += [self.spending.expected(share)] if self.spending is not None else []
+        self.bar.update(self.task, completed=done, total=total, facts=", ".join(facts))
         if not ERR.is_terminal and time.monotonic() - self.logged_at >= LOG_GAP:
             self.logged_at = time.monotonic()
-            say(f"{done} of {total} episodes {rate}".rstrip())
+            minutes = (self.logged_at - self.began_at) * (1 / share - 1) / 60
+            say(", ".join([f"{done} of {total} episodes", *facts, f"about {minutes:.0f} min left"]))

@@ -55,7 +55,7 @@ def export(
 def _read(runs: list[Path], tasks: str) -> list[Any]:
     from collab_overcooked.runner.records import read_records
 
-    records = [record for run in runs for record in read_records(run, say)]
+    records = [record for run in runs for record in read_records(run)]
     known = list(dict.fromkeys(record["task"] for record in records))
     chosen = read_names("tasks", tasks) if tasks else known
     for name in chosen:

@@ -44,19 +44,13 @@ class LlmOptions:
     rate: float | None = option(None, "Maximum requests per minute.")
     timeout: float | None = option(None, "Timeout of a request in seconds. Default: 120; 1800 with --local.")
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")
-    dry_run: bool = option(False, "Print the expected requests, tokens and cost without running.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BatchOptions(LlmOptions):
-    """Options of language models in suites, whose requests may be sent as a batch."""
+class RunLlmOptions(LlmOptions):
+    """Options of language models in commands with a dry run."""
 
-    requests: Path | None = option(
-        None, "Write all requests to a file in OpenAI's batch format and send none; for suites of single questions."
-    )
-    answers: str | None = option(
-        None, "Take responses from the file that a batch returned; with --requests write what is still to be asked."
-    )
+    dry_run: bool = option(False, "Print the number of episodes and upper bounds of a run, and send no request.")
 
 
 @dataclass(frozen=True, kw_only=True)

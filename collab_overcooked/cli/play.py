@@ -209,7 +209,7 @@ def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
         check(make_policy)
         yield None
         return
-    with language_models(llm_options, None, out) as shared:
+    with language_models(llm_options, None, out) as (shared, _):
         check(shared["make"])
         yield shared["make"]
 

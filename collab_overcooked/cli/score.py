@@ -64,7 +64,7 @@ def report_command() -> Any:
         if not (run / RECORDS).exists() and _holds_training(run):
             report_training(run)
             return
-        write_results(run, read_records(run, say), True, given_options(scoring))
+        write_results(run, read_records(run), True, given_options(scoring))
 
     return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
 

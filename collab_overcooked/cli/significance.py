@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.app import OUT, app
 from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import NAMES, read_names
@@ -68,7 +68,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
         raise ValueError(f"test: needs at least two different runs, or one study, not {', '.join(names)}")
-    played = {name: counted(read_records(Path(name), say), RecordScoring()) for name in names}
+    played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
     shared_game = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
         by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}

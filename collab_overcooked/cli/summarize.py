@@ -31,7 +31,7 @@ def summarize(
     names = [str(run) for run in runs]
     if len(set(names)) < len(names):
         raise ValueError(f"summarize: {next(name for name in names if names.count(name) > 1)} is given twice")
-    cards = sheet_cards({name: read_records(Path(name), say) for name in names})
+    cards = sheet_cards({name: read_records(Path(name)) for name in names})
     if page is not None:
         write_page(page, cards)
     if form != "table":

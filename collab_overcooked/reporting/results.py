@@ -161,7 +161,7 @@ def score_paths(
     Args:
         paths: Files and folders.
         scoring: Scoring and log options by name.
-        note: Called with messages about the logs read and about unverified records.
+        note: Called with messages about the logs read.
         metrics: Metrics for an additional table of means, see ``metric_card``.
 
     Raises:
@@ -171,7 +171,7 @@ def score_paths(
     logs: dict[str, list[Path]] = {}
     for path in paths:
         logs_by_suite = {name: registry.load_suite(name).find_logs(path) for name in registry.first_suites()}
-        records += [] if any(logs_by_suite.values()) else read_records(path, note)
+        records += [] if any(logs_by_suite.values()) else read_records(path)
         for name, files in logs_by_suite.items():
             logs.setdefault(name, []).extend(files)
     if not any(logs.values()):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +18,6 @@ from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.redaction import redact_values
 from collab_overcooked.io.schema import SchemaError, json_line, parse_json
-from collab_overcooked.runner.digests import DIGESTS, REMEDY, Digests, config_line, digests_file, record_line
 from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
@@ -59,36 +58,29 @@ def about(record: Mapping[str, Any]) -> Iterator[None]:
         raise RecordError(f"{where}: {reason}") from error
 
 
-def read_records(path: str | Path, note: Callable[[str], None] = lambda _: None) -> list[Any]:
+def read_records(path: str | Path) -> list[Any]:
     """Read a file of records. Repeated lines count once.
 
     Args:
         path: JSONL file, or the run folder that contains it.
-        note: Called with a sentence about anything that makes the records less trustworthy.
 
     Returns:
         The records in the order of the file.
 
     Raises:
-        RecordError: If the file is missing or empty, a line is not a complete record, two lines contradict each other
-            about one episode, or a line of a run folder was not written by the run.
+        RecordError: If the file is missing or empty, a line is not a complete record, or two lines contradict each
+            other about one episode.
     """
     path = Path(path)
     if path.is_dir():
         path = path / RECORDS
     with _about_file(path):
-        before = _digests_of(path)
         text = path.read_bytes().decode("utf-8")
-        after = _digests_of(path)  # in a running evaluation, these cover all lines that were read
     records: list[Any] = [
         parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
     ]
     if not records:
         raise RecordError(f"{path}: contains no record")
-    if before is None or after is None:
-        note(f"{path}: unverified: without {DIGESTS} beside it, an edit would go unnoticed")
-    else:
-        _verify(path, records, before, after)
     return _one_of_each(records, key_of if (path.parent / CONFIG).exists() else _identity)
 
 
@@ -100,33 +92,6 @@ def _about_file(path: Path) -> Iterator[None]:
         raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         raise RecordError(f"{path}: not a text file: {error.reason} at byte {error.start}") from None
-    except ValueError as error:
-        raise RecordError(str(error)) from None
-
-
-def _digests_of(path: Path) -> Digests | None:
-    """Return the digests of a file of records; None for other files."""
-    return Digests.read(path.parent) if path.name == RECORDS else None
-
-
-def _verify(path: Path, records: Sequence[StoredRecord], before: Digests, after: Digests) -> None:
-    """Compare records with the digests of the run, which may have continued in the meantime.
-
-    Raises:
-        RecordError: Naming the edited file or line.
-    """
-    lines = [record.line for record in records]
-    changed = after.changed_line(lines)
-    if changed is not None:
-        raise RecordError(f"{records[changed].where}: differs from what the run wrote; {REMEDY}")
-    missing = before.missing(lines)
-    if missing:
-        raise RecordError(f"{path}: {missing} of the records that the run wrote are missing; {REMEDY}")
-    config = path.parent / CONFIG
-    try:
-        after.check_config(config.read_bytes())
-    except (ValueError, OSError) as error:
-        raise RecordError(f"{config}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
@@ -294,7 +259,7 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
-        self.path, self.note = Path(path), note
+        self.path = Path(path)
         self.config = json.loads(json.dumps(config))  # in the form in which it is read back
         self.path.mkdir(parents=True, exist_ok=True)
         try:
@@ -327,18 +292,9 @@ class RunFolder:
         self.close()
 
     def _read(self) -> None:
-        """Read the records and rewrite their digests: one may be of a record that was never written."""
         begun = self.records_path.exists() and self.records_path.stat().st_size > 0
-        for record in read_records(self.records_path, self.note) if begun else ():
+        for record in read_records(self.records_path) if begun else ():
             self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
-        digests = self.path / DIGESTS
-        self._verified = digests.exists() or not begun
-        written = Digests.read(self.path)
-        if written is not None and not begun and len(written.records) > 1:
-            raise RecordError(f"{self.records_path}: {len(written.records)} records are missing; {REMEDY}")
-        if self._verified and (written is None or not written.finished):
-            config = config_line((self.path / CONFIG).read_bytes())
-            write_atomic(digests, b"".join([config, *map(record_line, self._lines.values())]))
 
     def append(self, record: dict[str, Any]) -> None:
         """Append a record durably.
@@ -347,8 +303,6 @@ class RunFolder:
             RecordError: If ``read_records`` would reject it.
         """
         line = dump_line(record)
-        if self._verified:  # before the record, so that a record without a digest is an edit
-            append_line(self.path / DIGESTS, record_line(line))
         append_line(self.records_path, line)
         self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
@@ -356,8 +310,6 @@ class RunFolder:
         """Sort all records into their final order, the same for any number of processes, and return them."""
         keys = list(order)
         lines = [self._lines[key] for key in keys]
-        if self._verified:
-            write_atomic(self.path / DIGESTS, digests_file((self.path / CONFIG).read_bytes(), lines))
         write_atomic(self.records_path, b"".join(lines))
         return [self.records[key] for key in keys]
 

@@ -90,7 +90,7 @@ def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
 def first_difference(record: Mapping[str, Any]) -> str | None:
     """Replay a record and compare events, rewards, action texts, history, outcome, and all fields derived from them.
 
-    Texts of policies, accounts, team and version cannot be recomputed; the digests of a run folder cover them.
+    Texts of policies, accounts, team and version cannot be recomputed.
 
     Returns:
         The first difference as a sentence that names the field, None if there is none.

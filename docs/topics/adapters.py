@@ -12,9 +12,6 @@ NAMES = {
     "verifiers": "verifiers",
     "openenv": "OpenEnv",
     "mcp": "MCP",
-    "trl": "TRL (its contract, without TRL)",
-    "textarena": "TextArena",
-    "skyrl": "SkyRL",
 }
 
 

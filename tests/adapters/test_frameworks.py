@@ -17,8 +17,6 @@ from collab_overcooked.runner.records import key_of, read_records
 ROOT = Path(__file__).resolve().parents[2]
 NEEDS = {
     "inspect": ["inspect-ai==0.3.285"],
-    "textarena": ["textarena==0.7.4"],
-    "skyrl": ["skyrl-gym==0.4.0"],
     "mcp": ["mcp==2.3.0", "starlette", "uvicorn", "websockets"],
     "datasets": ["datasets==5.2.0", "pyarrow==26.0.1"],
     "providers": ["litellm==1.106.2"],
@@ -90,26 +88,6 @@ def test_inspect(tmp_path, greedy_records):
     assert {"mean", "stderr"} == set(played["scores"]["turns"])
     assert all(played["asked"].values()), "each role is asked"
     assert played["pictures"] > 0, "the log has pictures of states"
-
-
-@pytest.mark.adapters
-def test_textarena(tmp_path, greedy_records):
-    played = play("textarena", str(tmp_path / "run"))
-    check_records("textarena", tmp_path / "run", greedy_records)
-    assert played["players"] == [0, 1]
-    assert played["rewards"] == [dict.fromkeys("01", outcome_of(record)) for record in greedy_records]
-    assert "You are agent_0" in played["text"]
-
-
-@pytest.mark.adapters
-def test_skyrl(tmp_path, greedy_records):
-    played = play("skyrl", str(tmp_path / "run"))
-    check_records("skyrl", tmp_path / "run", greedy_records)
-    assert {tuple(episode["roles"]) for episode in played} == {("user", "system", "user")}
-    assert [episode["reward"] for episode in played] == [outcome_of(record) for record in greedy_records]
-    assert [episode["metrics"]["turns"] for episode in played] == [
-        record["metrics"]["turns"] for record in greedy_records
-    ]
 
 
 @pytest.mark.adapters
@@ -192,21 +170,3 @@ def test_providers(tmp_path):
         assert "sk-local-0123456789" not in run["files"]
     assert played["anthropic"]["marked"] and played["bedrock"]["marked"], "the rules are marked for the cache"
     assert not played["gemini"]["marked"] and played["anthropic"]["retried"] == 1
-
-
-def test_trl_takes_the_seat_as_an_environment(tmp_path, greedy_records):
-    from collab_overcooked.adapters.trl import KitchenSeat
-
-    tools = [name for name in vars(KitchenSeat) if not name.startswith("_") and name not in ("reset", "get_reward")]
-    assert tools == ["act", "look"]  # TRL finds tools on the class, by name
-    seat, answers = KitchenSeat(), greedy.Greedy()
-    options = {"suite": greedy.SUITE, "team": greedy.ONE, "episodes": greedy.EPISODES, "records": str(tmp_path / "run")}
-    for job, record in enumerate(greedy_records):
-        opening = seat.reset(job=job, **options)
-        rules = opening.removesuffix(seat.look())
-        assert "Actions:" in opening and rules != opening
-        while "The episode is over" not in seat.act(answers.to_text(rules + seat.look())):
-            pass
-        assert seat.get_reward() == outcome_of(record)
-        assert seat.act("1") == "The episode is over."
-    check_records("trl", tmp_path / "run", greedy_records)

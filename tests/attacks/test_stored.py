@@ -1,4 +1,4 @@
-"""Mutated files that runs leave behind: exchanges, policies, populations and pickled tables are read or refused."""
+"""Mutated files that runs leave behind: exchanges, policies, populations and tables of games are read or refused."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from attacks.mutations import mutate
 from policies_of_chance import a_policy
 
+from collab_overcooked.baselines.human_games import NEEDED, read_rows
 from collab_overcooked.baselines.pbt import PbtSettings, read_state, start
 from collab_overcooked.baselines.settings import TrainingSettings
-from collab_overcooked.io.pickled_frames import read_columns
 from collab_overcooked.policies.llm.client import ChatMessage, Reply, Request
 from collab_overcooked.policies.llm.store import Store
 from collab_overcooked.policies.policy_file import META, PolicyFile, read_policy
@@ -141,19 +141,18 @@ def test_mutated_populations_are_read_or_refused(attack_seed, tmp_path):
     assert refused
 
 
-@pytest.mark.filterwarnings("error")
-def test_damaged_tables_of_human_games_are_read_or_refused(attack_seed, tmp_path):
-    pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
-    rng, path, refused = random.Random(f"table{attack_seed}"), tmp_path / "table.pickle", 0
-    frame = pandas.DataFrame({"a": ["x", "y"], "b": [1, 2], "c": [0.5, 1.5]})
-    for number in range(MUTATIONS):
-        frame.to_pickle(path, protocol=2 + number % 4)
-        path.write_bytes(damaged(rng, path.read_bytes()))
+@pytest.mark.parametrize("ending", ["csv", "json", "jsonl"])
+def test_damaged_tables_of_human_games_are_read_or_refused(attack_seed, tmp_path, ending):
+    rng, path, refused = random.Random(f"table{attack_seed}"), tmp_path / f"table.{ending}", 0
+    row = json.dumps(dict.fromkeys(NEEDED, "x"))
+    good = {"csv": ",".join(NEEDED) + "\na,b,c,d\n" * 2, "json": f"[{row},{row}]", "jsonl": f"{row}\n" * 2}[ending]
+    for _ in range(MUTATIONS):
+        path.write_bytes(damaged(rng, good.encode()))
         try:
-            columns = read_columns(path)
+            rows = read_rows(path)
         except ValueError as error:
             assert str(path) in str(error)
             refused += 1
             continue
-        assert all(isinstance(name, str) and len(column.tolist()) <= 100 for name, column in columns.items())
+        assert all(name in row for name in NEEDED for row in rows)
     assert refused

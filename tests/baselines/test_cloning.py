@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import os
-import pickle
 import re
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,7 @@ import pytest
 from collab_overcooked import registry
 from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choices, split
-from collab_overcooked.baselines.human_games import read_frame
+from collab_overcooked.baselines.human_games import read_rows
 from collab_overcooked.baselines.settings import TrainingSettings, settings_from
 from collab_overcooked.baselines.training import train
 from collab_overcooked.games.overcooked.suite.human_games import read_actions, read_state
@@ -153,109 +150,47 @@ def the_rows() -> dict[str, list]:
     }
 
 
-def forged(monkeypatch, name: str, attribute: str, maker):
-    """Put a module of pandas' name and form in place for as long as a pickle is written."""
-    parts = name.split(".")
-    for k in range(1, len(parts)):
-        parent = ".".join(parts[:k])
-        if parent not in sys.modules:
-            monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
-    module = sys.modules.get(name) or types.ModuleType(name)
-    maker.__module__, maker.__qualname__, maker.__name__ = name, attribute, attribute
-    monkeypatch.setattr(module, attribute, maker, raising=False)
-    monkeypatch.setitem(sys.modules, name, module)
-    return maker
-
-
-@pytest.fixture
-def old_frame(tmp_path) -> Path:
-    """A pickle as pandas before 1.3 wrote it, made without pandas."""
-    path = tmp_path / "2019_hh_trials.pickle"
-    with pytest.MonkeyPatch.context() as patch:
-        path.write_bytes(pickle.dumps(old_form(patch, the_rows()), protocol=4))
+def write_table(path: Path) -> Path:
+    """Write the rows in the format of the file's ending."""
+    columns = the_rows()
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if path.suffix == ".parquet":
+        pyarrow = pytest.importorskip("pyarrow")
+        pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), path)
+    elif path.suffix == ".csv":
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(columns))
+            writer.writeheader()
+            writer.writerows(rows)
+    else:
+        lines = [json.dumps(row) for row in rows]
+        path.write_text("".join(f"{line}\n" for line in lines) if path.suffix == ".jsonl" else f"[{','.join(lines)}]")
     return path
 
 
-def old_form(monkeypatch, rows):
-    """Return rows as an object that is pickled as old pandas did."""
-
-    def _new_Index(kind, values):
-        raise AssertionError("only its name is written")
-
-    new_index = forged(monkeypatch, "pandas.core.indexes.base", "_new_Index", _new_Index)
-    index_class = forged(monkeypatch, "pandas.core.indexes.range", "RangeIndex", type("RangeIndex", (), {}))
-    other_class = type("Index", (), {"__module__": "pandas.core.indexes.base", "__qualname__": "Index"})
-    monkeypatch.setattr(sys.modules["pandas.core.indexes.base"], "Index", other_class, raising=False)
-
-    class Labels:
-        def __init__(self, kind, values):
-            self.made_by = (new_index, (kind, values))
-
-        def __reduce__(self):
-            return self.made_by
-
-    class BlockManager:
-        def __getstate__(self):
-            return self.kept
-
-    class DataFrame:
-        def __getstate__(self):
-            return {"_data": self.manager, "_typ": "dataframe", "_metadata": [], "attrs": {}}
-
-    forged(monkeypatch, "pandas.core.internals.managers", "BlockManager", BlockManager)
-    forged(monkeypatch, "pandas.core.frame", "DataFrame", DataFrame)
-    axes = [
-        Labels(other_class, {"data": np.array(list(rows), object), "name": None}),
-        Labels(index_class, {"name": None, "start": 0, "stop": 5, "step": 1}),
-    ]
-    texts = np.array([rows[name] for name in ("state", "joint_action", "layout_name")], object)
-    blocks = [
-        {"values": texts, "mgr_locs": slice(0, 3, 1)},
-        {"values": np.array([rows["trial_id"]]), "mgr_locs": np.array([3])},
-        {"values": np.array([rows[f"player_{k}_is_human"] for k in (0, 1)]), "mgr_locs": slice(4, 6, 1)},
-    ]
-    manager, frame = BlockManager(), DataFrame()
-    manager.kept = (axes, [], [], {"0.14.1": {"axes": axes, "blocks": blocks}})
-    frame.manager = manager
-    return frame
+@pytest.fixture(params=["csv", "json", "jsonl", "parquet"])
+def people(request, tmp_path) -> Path:
+    return write_table(tmp_path / f"2019_hh_trials.{request.param}")
 
 
-def test_frames_of_old_pandas_are_read_without_pandas(old_frame, monkeypatch):
-    for name in [name for name in sys.modules if name.split(".")[0] == "pandas"]:
-        monkeypatch.delitem(sys.modules, name)
-    columns = read_frame(old_frame)
-    assert {name: column.tolist() for name, column in columns.items()} == the_rows()
+def test_public_pickles_are_converted_by_the_line_of_the_documentation(tmp_path, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    page = Path(human_games.__file__).parents[2] / "docs" / "how_to" / "train.md"
+    pandas.DataFrame(the_rows()).to_pickle("2019_hh_trials_train.pickle")
+    (line,) = re.findall(r'^python -c "(.*read_pickle.*)"$', page.read_text(), re.M)
+    exec(line)
+    rows = read_rows(tmp_path / "2019_hh_trials_train.jsonl")
+    assert {name: [row[name] for row in rows] for name in rows[0]} == the_rows()
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-def test_frames_of_the_installed_pandas_are_read(tmp_path):
-    pandas = pytest.importorskip("pandas", reason="writes a frame with pandas, which the package itself does not need")
-    path = tmp_path / "new.pickle"
-
-    def save():
-        columns = {
-            name: np.array(column, object) if isinstance(column[0], str) else column
-            for name, column in the_rows().items()
-        }
-        pandas.DataFrame(columns).to_pickle(path)
-
-    with pandas.option_context("mode.string_storage", "pyarrow"):
-        save()
-    with pytest.raises(ValueError, match=re.escape("pandas.set_option('mode.string_storage', 'python')")):
-        read_frame(path)
-    with pandas.option_context("mode.string_storage", "python"):  # as the message advises
-        save()
-    assert {name: column.tolist() for name, column in read_frame(path).items()} == the_rows()
-
-
-def test_choices_of_people_are_seen_as_the_game_shows_them(old_frame):
+def test_choices_of_people_are_seen_as_the_game_shows_them(people):
     game = registry.load_game("Overcooked-v0", layout="cramped_room", axes="chw")
     messages = []
-    choices = read_choices(game, [str(old_frame)], None, messages.append)
+    choices = read_choices(game, [str(people)], None, messages.append)
     assert choices.actions.tolist() == [0, 4, 5, 2, 3]  # the partner of the last was a program
     assert choices.episodes.tolist() == [0, 0, 0, 0, 1]
-    assert messages == [f"{old_frame}: 3 of 4 rows of 2 games are of use"]
+    assert messages == [f"{people}: 3 of 4 rows of 2 games are of use"]
     result = choices.observations[2]  # the first player of the second row: at (1, 2), an onion in hand, a soup cooking
     assert result[0, 2, 1] == 1 and result[23, 2, 1] == 1 and result[18, 0, 2] == 3 and result[20, 0, 2] == 13
     assert choices.observations[4][21, 0, 2] == 1  # the soup of the 2019 form is ready
@@ -284,94 +219,46 @@ def test_damaged_rows_are_left_out(monkeypatch, state, actions):
         "layout_name": ["cramped_room"] * 2,
         "trial_id": [1, 1],
     }
-    columns = {name: np.array(column, object) for name, column in rows.items()}
-    monkeypatch.setattr(human_games, "read_frame", lambda path: columns)
+    table = [dict(zip(rows, values, strict=True)) for values in zip(*rows.values(), strict=True)]
+    monkeypatch.setattr(human_games, "read_rows", lambda path: table)
     messages = []
     game = registry.load_game("Overcooked-v0", layout="cramped_room")
-    assert len(read_choices(game, ["a.pickle"], None, messages.append)) == 2
-    assert messages == ["a.pickle: 1 of 2 rows of 1 games are of use"]
+    assert len(read_choices(game, ["a.json"], None, messages.append)) == 2
+    assert messages == ["a.json: 1 of 2 rows of 1 games are of use"]
 
 
-def test_a_game_of_people_can_be_cloned(old_frame):
-    settings = Cloning("Overcooked-v0", (str(old_frame),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
+def test_a_game_of_people_can_be_cloned(tmp_path):
+    people = write_table(tmp_path / "people.jsonl")
+    settings = Cloning("Overcooked-v0", (str(people),), {"layout": "cramped_room", "obs": "features"}, epochs=2)
     copy = clone_policy(settings, note=lambda text: None, games=1)
     assert copy.choices == 5
 
 
-def test_other_layouts_and_games_are_refused(old_frame):
+def test_other_layouts_and_games_are_refused(tmp_path):
+    people = write_table(tmp_path / "people.jsonl")
     ring = registry.load_game("Overcooked-v0", layout="coordination_ring")
     with pytest.raises(ValueError, match="no game on coordination_ring; it has counter_circuit, cramped_room"):
-        read_choices(ring, [str(old_frame)], None, print)
+        read_choices(ring, [str(people)], None, print)
     with pytest.raises(ValueError, match="they teach no other"):
-        read_choices(registry.load_game("CuisineWorld-v0"), [str(old_frame)], None, print)
+        read_choices(registry.load_game("CuisineWorld-v0"), [str(people)], None, print)
 
 
-class Call:
-    """A pickle that calls something, and gives what it returns a state."""
-
-    def __init__(self, *call, state=None):
-        self.call, self.state = call, state
-
-    def __reduce__(self):
-        return self.call[0], self.call[1:], self.state
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        (os.system, "touch {}"),
-        (open, "{}", "w"),
-        (eval, "open({!r}, 'w')"),
-        (__import__, "os"),
-        (getattr, np.ndarray, "tofile"),
-        (np.memmap, "{}", "uint8", "w+", 0, 8),
-    ],
-    ids=lambda call: call[0].__name__,
-)
-def test_pickles_that_do_anything_else_are_refused_before_they_do_it(tmp_path, call):
-    target = tmp_path / "made"
-    function, *rest = call
-    arguments = [part.format(str(target)) if isinstance(part, str) else part for part in rest]
-    path = tmp_path / "evil.pickle"
-    path.write_bytes(pickle.dumps(Call(function, *arguments)))
-    with pytest.raises(ValueError, match=r"is no pickled frame of games: it asks for .*; refused"):
-        read_frame(path)
-    assert not target.exists()
-
-
-def test_bytes_are_never_taken_for_the_addresses_of_objects(tmp_path):
-    """numpy itself does so for a type whose words are forged, or when an array is made over a buffer."""
-    address = id(None).to_bytes(8, sys.byteorder)
-    an_object = (3, "|", None, ("a",), {"a": (np.dtype("O"), 0)}, 8, 1, 0)
-    fill = (1, (1,), Call(np.dtype, "V8", False, True, state=an_object), False, address)
-    created = np.zeros(0).__reduce__()[0]
-    path = tmp_path / "evil.pickle"
-    for evil, text in (
-        (Call(np.ndarray, (1,), np.dtype("O"), address), "calls what is no function"),
-        (Call(created, np.ndarray, (0,), b"b", state=(1, (1,), np.dtype("O"), False, address)), "holds a _reconstruct"),
-        (
-            Call(created, np.ndarray, (0,), b"b", state=fill),
-            "holds a _reconstruct, not a frame",
-        ),  # eight bytes, no objects
+def test_files_that_are_no_tables_are_refused(tmp_path, monkeypatch):
+    for name, text, problem in (
+        ("absent.csv", None, "cannot be read"),
+        ("object.json", "{}", "is no table of games: it is not a list of rows"),
+        ("numbers.jsonl", "1\n2\n", "it is not a list of rows"),
+        ("torn.jsonl", '{"trial_id"', "is no table of games: is truncated"),
+        ("other.csv", "trail_id,layout_name,state,joint_action\n1,a,b,c\n", "has no column trial_id"),
+        ("text.parquet", "text", "text.parquet: "),
     ):
-        path.write_bytes(pickle.dumps(evil))
-        with pytest.raises(ValueError, match=text):
-            read_frame(path)
-
-
-def test_files_that_are_no_frames_are_refused(tmp_path, old_frame):
-    path = tmp_path / "a.pickle"
-    with pytest.raises(ValueError, match="cannot be read"):
-        read_frame(path)
-    path.write_bytes(pickle.dumps({"a": 1}))
-    with pytest.raises(ValueError, match="holds a dict, not a frame"):
-        read_frame(path)
-    path.write_bytes(old_frame.read_bytes()[:-20])
-    with pytest.raises(ValueError, match="is no pickled frame"):
-        read_frame(path)
-    path.write_bytes(old_frame.read_bytes().replace(b"trial_id", b"trail_id"))
-    with pytest.raises(ValueError, match="has no column trial_id"):
-        read_frame(path)
+        if text is not None:
+            (tmp_path / name).write_text(text)
+        with pytest.raises(ValueError, match=problem):
+            read_rows(tmp_path / name)
+    monkeypatch.setattr(human_games, "MAX_BYTES", 1)
+    with pytest.raises(ValueError, match="it has more than 0 MiB"):
+        read_rows(tmp_path / "object.json")
 
 
 def test_actions_and_states_in_all_their_forms():

@@ -40,9 +40,9 @@ def leaderboard(folder: Path) -> str:
 def test_an_endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
-    forecast, *played = commands("A model at an endpoint")
+    dry_run, *played = commands("A model at an endpoint")
     with serving(lambda asked: Says('{"answer": "A", "action": 1}')) as server:
-        assert "qwen3:8b" in run(forecast.replace(ADDRESS, server.url)) and not server.asked
+        assert "qwen3:8b" in run(dry_run.replace(ADDRESS, server.url)) and not server.asked
         for command in played:
             assert ADDRESS in command
             run(command.replace(ADDRESS, server.url))

@@ -24,7 +24,6 @@ SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and 
     "benchmarks/people.py": ["1", "1"],
     "benchmarks/plan_study.py": ["FOLDER", "--scenes", "1", "--game", "CollabOvercooked-v0"],
     "benchmarks/peers/ours.py": [json.dumps(TINY)],
-    "benchmarks/record_language_lengths.py": ["--print", "collab-capture"],
     "benchmarks/time_to_score.py": ["--seeds", "1", "--steps", "256", "--out", "OUT"],
     "docs/trainers/sb3_supersuit.py": ["256"],
 }

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.io.redaction import remember
-from collab_overcooked.policies.llm.batch import BatchClient
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, EndpointConfig, Reply, Request
 from collab_overcooked.policies.llm.endpoint import KEY_VARIABLE, OPENAI, Endpoint, RetryPolicy, check_address
@@ -37,7 +36,6 @@ class Connection:
         facts: Configuration that must be equal to resume an evaluation, as JSON values.
         stopped: When set, the client sends no further requests.
         router: Router of endpoints; None for a replay.
-        batch: Client that stands in for the endpoints if requests are sent as a batch.
         spending: Client that counts the cost of the run; None for a replay.
         own_prices: Prices in settings of models, by model and endpoint.
     """
@@ -49,7 +47,6 @@ class Connection:
     facts: Mapping[str, Any] = field(default_factory=dict)
     stopped: threading.Event = field(default_factory=threading.Event)
     router: Router | None = None
-    batch: BatchClient | None = None
     spending: SpendingClient | None = None
     own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
 
@@ -64,7 +61,7 @@ class Connection:
             ValueError: If its endpoint has no key, or its file cannot be served.
             OSError: If its file cannot be read.
         """
-        if self.router is not None and self.batch is None:
+        if self.router is not None:
             self.router.client_for(reach, model)
 
     def stop(self) -> None:
@@ -210,7 +207,7 @@ def connect(
     local: str | Path | None = None,
     local_threads: int | None = None,
     store: str | Path | None = None,
-    replay: str | Path | BatchClient | None = None,
+    replay: str | Path | None = None,
     budget: str = "",
     price: str = "",
     rate: float | None = None,
@@ -226,7 +223,7 @@ def connect(
         local: GGUF file that is served in this process, instead of an endpoint.
         local_threads: CPU threads of the model; all cores if None.
         store: File of exchanges; requests in it are not sent again.
-        replay: File of exchanges, or client of a batch, that answers all requests without any endpoint.
+        replay: File of exchanges that answers all requests without any endpoint.
         budget: Budget of an episode, see ``budget.parse_budget``.
         price: Prices, see ``budget.parse_prices``.
         rate: Maximum requests per minute.
@@ -236,18 +233,17 @@ def connect(
         keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
 
     Raises:
-        ValueError: For options that exclude each other, a bad number or batch, or a missing extra or key.
+        ValueError: For options that exclude each other, a bad number, or a missing extra or key.
         OSError: If a file cannot be read.
     """
     _check_numbers({"rate": rate, "timeout": timeout, "local-threads": local_threads})
-    batch = replay if isinstance(replay, BatchClient) else None  # runs of batches can be continued by the endpoint
-    sources = {"base-url": None if batch else base_url, "local": local, "replay": replay}
-    sources |= {} if replay is batch else {"store": store}
+    sources = {"base-url": base_url, "local": local, "replay": replay}
+    sources |= {} if replay is None else {"store": store}
     if len(chosen := [name for name, value in sources.items() if value is not None]) > 1:
         raise ValueError(f"give only one of {', '.join(chosen)}")
     limits, prices = parse_budget(budget), parse_prices(price)
     facts: dict[str, Any] = {"budget": limits.to_dict(), "prices": {m: vars(p) for m, p in prices.items()}}
-    if not isinstance(replay, BatchClient | None):
+    if replay is not None:
         return Connection(_keeping(_replay_client(Path(replay)), replay, keep), limits, prices, (), facts)
     kept = None if store is None else Store(store)  # rejects a damaged file before anything is started
     stopped = threading.Event()
@@ -255,9 +251,9 @@ def connect(
     router = Router(default, RetryPolicy(timeout=timeout) if timeout else None, rate, local_threads, stopped)
     facts |= {"endpoint": _where(router)}
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = {}
-    spending = SpendingClient(batch or router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
+    spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
-    return Connection(client, limits, prices, (router,), facts, stopped, router, batch, spending, model_prices)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices)
 
 
 def _replay_client(path: Path) -> ReplayClient:

@@ -45,6 +45,12 @@ class SpendingClient:
             self.usage.add(reply, price)
         return reply
 
+    def expected(self, share: float) -> str:
+        """Return the expected spending of the whole run, of which a share has been played."""
+        usage = self.usage
+        money = "" if usage.dollars is None else f", {usage.dollars / share:.4f} dollars"
+        return f"about {usage.calls / share:,.0f} questions, {usage.tokens / share:,.0f} tokens{money} in all"
+
     def summary(self) -> str:
         """Return a summary of the spending in one line."""
         usage = self.usage

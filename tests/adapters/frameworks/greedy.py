@@ -40,15 +40,6 @@ class Greedy:
         """Return the answer to the last message, by the rules in the first one."""
         return self.answers[messages[0]["content"], messages[-1]["content"]]
 
-    def to_text(self, text: str) -> str:
-        """Return the answer to a text that begins with the rules and ends with the question."""
-        (answer,) = {
-            answer
-            for (rules, question), answer in self.answers.items()
-            if text.startswith(rules) and text.endswith(question)
-        }
-        return answer
-
 
 def comparable(record: Mapping[str, Any]) -> str:
     """Return a record as JSON without its costs and the names of its policies."""

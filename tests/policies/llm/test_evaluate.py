@@ -115,7 +115,7 @@ def test_keys_are_nowhere(tmp_path, key):
         )
         assert done.exit_code == 0, done.output
     written = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(written) == 10  # lock, exchanges and digests of the run among them
+    assert len(written) == 9  # lock and exchanges of the run among them
     for text in [*written, done.output]:
         assert KEY not in text
 

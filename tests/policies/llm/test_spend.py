@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,8 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import language_models
 from collab_overcooked.cli.options import LlmOptions
-from collab_overcooked.evaluation.forecast import shipped_lengths
+from collab_overcooked.evaluation.dry_run import upper_bounds
+from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
 from collab_overcooked.policies.llm.connection import connect
@@ -109,27 +111,35 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
 # ------------------------------------------------------------------------------------------- before anything is asked
 
 
-def test_a_dry_run_asks_nothing_and_says_what_a_run_takes(tmp_path: Path) -> None:
+def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> None:
     with serving([json.dumps({"action": 1})]) as server:
-        reach = ["--base-url", server.url, "--price", "2/10", "--out", tmp_path / "a"]
-        done = run("--runs", 3, *reach, "--dry-run")
+        reach = ["--base-url", server.url, "--out", tmp_path / "a"]
+        done = run("--runs", 3, *reach, "--budget", "calls=5,dollars=1", "--budget-total", "dollars=2", "--dry-run")
         assert done.exit_code == 0, done.output
         assert not server.asked and not (tmp_path / "a").exists()
-        questions, prompt, completion, dollars, most = forecast_of(done.stdout)
-        assert questions > 0 and dollars == pytest.approx((prompt * 2 + completion * 10) / 1e6, rel=0.05)
-        share = shipped_lengths("rush")["choose"].share  # of the steps that an episode may have
-        assert most == pytest.approx((prompt * 2 + questions * 512 * 10) / share / 1e6, rel=0.05)
-        assert run("--runs", 1, *reach).exit_code == 0
-
-
-def test_a_dry_run_goes_by_the_runs_own_records_where_it_has_some(tmp_path: Path) -> None:
-    with serving([json.dumps({"action": 1})]) as server:
-        reach = ["--base-url", server.url, "--price", "2/10", "--out", tmp_path / "a"]
+        assert bounds_of(done.stdout) == [3, 12]
+        assert "Bounds of the budgets: 15 calls, 2 dollars." in " ".join(done.stdout.split())
         done = run("--runs", 3, "--workers", 1, *reach, "--budget-total", "calls=5")  # the second run is begun
         assert done.exit_code == 2
-        done = run("--runs", 3, *reach, "--dry-run")
+        assert bounds_of(run("--runs", 3, *reach, "--dry-run").stdout) == [2, 8]
+
+
+def test_one_that_commands_all_seats_is_counted_once() -> None:
+    plan = plan_evaluation("cuisineworld", ["all=llm:m"], levels="0", agents=(3,), alphas=(1.5,), episodes=1)
+    assert upper_bounds(plan, []) == {("llm:m", "dispatch"): (1, 60)}
+
+
+def test_a_running_evaluation_extrapolates_from_what_it_has_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collab_overcooked.cli.evaluate.LOG_GAP", 0.0)
+    with serving([json.dumps({"action": 1})]) as server:
+        reach = ["--base-url", server.url, "--price", "2/10", "--workers", 1, "--out", tmp_path / "a"]
+        assert run("--runs", 4, *reach, "--budget-total", "calls=5").exit_code == 2
+        done = run("--runs", 4, *reach)
     assert done.exit_code == 0, done.output
-    assert forecast_of(done.stdout) == pytest.approx([8, 80, 24, 0.0004, 0.0411], rel=0.01)
+    first = next(line for line in " ".join(done.output.split()).split("2 of 4 episodes, ")[1:])
+    assert re.match(r"about 9 questions, 117 tokens, 0\.000[45] dollars in all, about 0 min left", first), done.output
 
 
 def test_a_dry_run_counts_teachers(tmp_path: Path) -> None:
@@ -145,7 +155,6 @@ def test_a_dry_run_of_a_comparison_has_a_row_for_each_suite(tmp_path: Path) -> N
     done = CliRunner().invoke(app, [*texts, "--dry-run", "--out", str(tmp_path / "a")])
     assert done.exit_code == 0, done.output
     assert [line.split()[0] for line in done.stdout.splitlines() if "llm:m" in line] == ["rush", "overcooked"]
-    assert any(line.split()[:1] == ["total"] for line in done.stdout.splitlines())
     assert not (tmp_path / "a").exists()
 
 
@@ -161,10 +170,10 @@ def test_a_dry_run_without_models_is_refused() -> None:
     assert done.exit_code == 2 and "option --dry-run is for teams with llm policies" in done.output
 
 
-def forecast_of(text: str) -> list[float]:
-    """Return the numbers of the row of a model: questions, tokens in and out, dollars, and dollars at most."""
+def bounds_of(text: str) -> list[int]:
+    """Return the numbers of the row of a model: episodes, and decisions at most."""
     (row,) = (line.split() for line in text.splitlines() if "llm:m?memory=off" in line)
-    return [float(cell.replace(",", "")) for cell in row[-5:]]
+    return [int(cell.replace(",", "")) for cell in row[-2:]]
 
 
 # ------------------------------------------------------------------------------------------- side by side
@@ -211,5 +220,5 @@ def test_sixteen_questions_are_in_flight(tmp_path: Path) -> None:
 def test_sixteen_episodes_are_in_flight_by_default(tmp_path: Path) -> None:
     options = LlmOptions(base_url="http://127.0.0.1:9/v1")
     for value, expected in ((None, 16), ("3", "3")):
-        with language_models(options, value, tmp_path) as shared:
+        with language_models(options, value, tmp_path) as (shared, _):
             assert shared["workers"] == expected and shared["make"] is not None

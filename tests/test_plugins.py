@@ -247,7 +247,7 @@ def test_cross_play_names_its_plug_ins(desk):
     assert set(result["plugins"]) == {"relay", "own"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not find_spec("ray"), reason="the extra 'ray' is not installed")
 def test_import_reaches_ray_workers(desk):
     imports = ["--import", "relay.py", "--import", "own.py"]

@@ -181,7 +181,7 @@ def test_members_train_in_processes_of_their_own(tmp_path):
     assert same_network(read_policy(one), read_policy(other))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed; it is the extra ray")
 @pytest.mark.filterwarnings("ignore")
 def test_members_train_on_a_local_ray(tmp_path, on_ray):

@@ -128,7 +128,7 @@ def test_ray_is_asked_for_by_name(tmp_path, two_randoms, monkeypatch):
         evaluate(plan, tmp_path, workers="ray")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not HAS_RAY, reason="the extra 'ray' is not installed")
 @pytest.mark.filterwarnings("ignore")  # Ray's own
 def test_ray_writes_what_one_process_writes(tmp_path, random_run, two_randoms, on_ray):

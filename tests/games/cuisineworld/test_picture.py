@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover
 
 from collab_overcooked.games.cuisineworld.engine.spec import Level, levels, load_level
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
@@ -78,9 +79,9 @@ def differing(level: Level, before: dict[str, Any], after: dict[str, Any]) -> se
 # ------------------------------------------------------------------------------------------- pictures
 
 
-@pytest.mark.parametrize("name", levels())
-@pytest.mark.parametrize(("agents", "tile"), [(1, 32), (4, 64)])
-def test_every_level_has_a_picture(name, agents, tile):
+@pytest.mark.parametrize(("name", "size"), cover(levels(), [(1, 32), (4, 64)]))
+def test_every_level_has_a_picture(name, size):
+    agents, tile = size
     level, scene = start_scene(name, agents)
     pixels = rgb(level, scene, None, tile)
     assert pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.shape[2] == 3

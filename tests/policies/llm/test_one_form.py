@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from covers import cover
 
 from collab_overcooked.policies.llm.client import Request
 
@@ -37,8 +38,7 @@ def answer(request: Request) -> Any:
     return {"action": 2, "analysis": "x", "plan": "dance()", "say": "Hello?"}
 
 
-@pytest.mark.parametrize("form", ["text", "schema"])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("form", "case"), cover(["text", "schema"], CASES))
 def test_a_question_has_one_form_of_answer(play_team, case: str, form: str) -> None:
     env_id, options, switches = CASES[case]
     _, client = play_team(f"llm:m?{switches},answer={form}", answer, env_id, max_cycles=3, **options)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from covers import cover, first
 
 from collab_overcooked.games.collab_overcooked.engine.constants import Clock
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
@@ -40,8 +41,9 @@ def test_the_best_times_of_all_tasks_are_proved() -> None:
         assert row.best <= row.reference_time == TASKS[row.task].reference_time + 1
 
 
-@pytest.mark.parametrize("kitchen", ["paper", "shared_floor", "three_agents"])
-@pytest.mark.parametrize("task", [ONE_A_LEVEL[0], ONE_A_LEVEL[3]])
+@pytest.mark.parametrize(
+    ("kitchen", "task"), cover(["paper", "shared_floor", "three_agents"], [ONE_A_LEVEL[0], ONE_A_LEVEL[3]])
+)
 def test_a_plan_carried_out_delivers_when_it_says(start: Any, kitchen: str, task: str) -> None:
     game = load_game("CollabOvercooked-v0", kitchen=kitchen, task=task)
     root = root_of(game, start(game)[0])
@@ -75,15 +77,14 @@ def test_bad_widths_are_refused(start: Any) -> None:
         best_plan(root_of(game, start(game)[0]), 0)
 
 
-@pytest.mark.parametrize("task", ONE_A_LEVEL)
+@pytest.mark.parametrize("task", first(ONE_A_LEVEL, 3))
 def test_two_planners_follow_one_plan(play: Any, task: str) -> None:
     record = play("planner:width=1000", task=task)
     assert record["timesteps"] == best_of(task)
     assert record == play("planner:width=1000", task=task)
 
 
-@pytest.mark.parametrize("team", [("planner", "greedy"), ("greedy", "planner")])
-@pytest.mark.parametrize("task", ONE_A_LEVEL)
+@pytest.mark.parametrize(("team", "task"), cover([("planner", "greedy"), ("greedy", "planner")], ONE_A_LEVEL))
 def test_it_plans_anew_beside_a_teammate_of_another_kind(play: Any, team: tuple[str, str], task: str) -> None:
     record = play(team, task=task)
     assert record["success"] and not any(step["errors"] for step in record["steps"])

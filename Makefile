@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
-EXTRAS := rl,video,stats,llm,local,play,screen,data,docs,dev
+EXTRAS := rl,video,stats,llm,local,play,data,docs,dev
 # What a few of the slow tests need beyond that: a cluster on one machine.
 SLOW_EXTRAS := ray
 SLOW_STAMP := .venv/.installed-slow

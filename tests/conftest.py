@@ -44,7 +44,6 @@ MAY_SKIP = (  # beginnings of reasons that `make test-all` accepts: what no targ
     "needs /dev/full",
     "kernels are not compiled",
     "there is no Caddy on this machine",  # system packages, which no target installs
-    "Graphviz is not installed",
 )
 
 

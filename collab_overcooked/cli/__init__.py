@@ -28,7 +28,7 @@ PANELS = {
     "Train": ("train", "plot", "baselines", "crossplay"),
     "Evaluate": ("evaluate", "compare", "partners", "questions"),
     "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
-    "Author": ("check", "generate", "describe", "list", "graph"),
+    "Author": ("check", "generate", "describe", "list"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}
 for _command in app.registered_commands:

@@ -41,7 +41,6 @@ WRONG = [
     *(
         ("show-plan", "RUN", "--episode", "9"),
         ("show-plan", "ODD"),
-        ("show-plan", "RUN", "--out", "x.txt"),
         ("show-plan", "FILE"),
     ),
     *(("questions", "list", option, "nope") for option in ("--games", "--kinds", "--parts", "--skills", "--file")),

@@ -5,7 +5,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 # Bytecode of 14,000 modules takes pip a minute; Python makes that of the few which are imported.
 PIP := $(BIN)/python -m pip install --quiet --no-compile
-EXTRAS := rl,video,stats,llm,local,play,screen,data,docs,dev
+EXTRAS := rl,video,stats,llm,local,play,data,docs,dev
 # What a few of the nightly tests need beyond that: a cluster on one machine.
 NIGHTLY_EXTRAS := ray
 NIGHTLY_STAMP := .venv/.installed-nightly
@@ -142,10 +142,10 @@ $(addprefix train-,$(PPO)): ALGORITHM := ppo
 $(addprefix train-,$(MASKED)): ALGORITHM := maskable-ppo
 $(addprefix train-,$(PBT)): ALGORITHM := pbt
 $(SEEDED): train-%: $(STAMP)
-	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed --resume $(BRIEFLY) || exit 1; done
+	for seed in $(SEEDS); do $(TRAIN) $(ALGORITHM) --config $* --seed $$seed --out runs/train/$*-$$seed $(BRIEFLY) || exit 1; done
 # Each part of gated_delivery starts from the policy of the one before, which its configuration names with seed 0.
 train-gated_delivery: $(STAMP)
-	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 --resume $(BRIEFLY) || exit 1; done
+	for part in $(GATED); do $(TRAIN) ppo --config $$part --seed 0 --out runs/train/$$part-0 $(BRIEFLY) || exit 1; done
 # Random play delivers nothing on Collab-Overcooked, so its policy starts from a clone of greedy play.
 CLONE := runs/clones/collab_overcooked_level_1
 train-collab_overcooked_level_1: $(CLONE)/policy.npz
@@ -169,7 +169,7 @@ $(PROXY)/bc_%/policy.npz: $(STAMP)
 	$(BIN)/collab-overcooked evaluate overcooked --layouts $* --team all=greedy --episodes 2 --no-report --out $(PROXY)/$*-greedy
 	$(TRAIN) bc Overcooked-v0 --set layout=$* obs=features --data $(PROXY)/$*-noisy $(PROXY)/$*-greedy --hyper "trunk=[64]" "heads=[64]" --out $(PROXY)/bc_$*
 $(PROXY)/ppo_bc_%/policy.npz: $(PROXY)/bc_%/policy.npz
-	$(TRAIN) ppo-bc --config ppo_bc --set layout=$* --hyper partners=[$<] start=$< --resume --out $(PROXY)/ppo_bc_$*
+	$(TRAIN) ppo-bc --config ppo_bc --set layout=$* --hyper partners=[$<] start=$< --out $(PROXY)/ppo_bc_$*
 train-all: $(SEEDED) train-gated_delivery train-proxies
 baselines: $(STAMP)
 	$(BIN)/collab-overcooked baselines runs/train --out docs/results/baselines.json --ship collab_overcooked/policies/weights

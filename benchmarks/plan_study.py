@@ -28,7 +28,7 @@ from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.paired import paired_difference
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.policies.search.subplans import Study
-from collab_overcooked.reporting.plan_drawing import all_updates
+from collab_overcooked.reporting.plan_trees import all_updates
 from collab_overcooked.reporting.result_table import Column, ResultTable, estimate_json
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import Limits, episode_seed

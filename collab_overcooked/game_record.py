@@ -69,7 +69,6 @@ class GameRecord:
         teachers: Teachers that are specific to the game, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``io.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that writes such files, a ``io.document_kinds.Generator``; empty if none.
-        graph: ``"package.module:function"`` that draws a graph of a subject to a file; empty if none.
         metrics: ``"package.module:object"`` of its metrics, a ``metrics.registry.MetricSet``; empty if none.
         human_games: Module that reads games of people in a public format; empty if none.
         questions: ``"package.module:object"`` that generates questions about its states, a
@@ -92,7 +91,6 @@ class GameRecord:
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""
-    graph: str = ""
     metrics: str = ""
     human_games: str = ""
     questions: str = ""

@@ -49,7 +49,6 @@ MAY_SKIP = (  # beginnings of reasons that `make test` accepts: what no target c
     "needs /dev/full",
     "kernels are not compiled",
     "there is no Caddy on this machine",  # system packages, which no target installs
-    "Graphviz is not installed",
 )
 
 

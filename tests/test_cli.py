@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -210,7 +209,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--seed", "-4"], "seed must be"),
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
-        ([*EVALUATE, *TEAM, "--jobs", "0"], "workers must be"),
+        ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--max-turns", "0"], "max_turns must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
@@ -438,16 +437,6 @@ def test_steps_may_be_written_with_an_exponent(tmp_path):
     done = run("train", "ppo", "--steps", "2.5", "--out", tmp_path)
     assert done.exit_code == 2 and "'--steps': '2.5' is not an integer such as 20000 or 2e4" in done.stderr
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("former", "name"), [("test", "significance"), ("sheet", "summarize")])
-def test_former_names_of_commands_work_and_are_not_listed(finished, tmp_path, former, name):
-    folder, _ = finished
-    other = shutil.copytree(folder, tmp_path / "other")
-    by_name = [run(word, folder, other, "--format", "json") for word in (former, name)]
-    assert by_name[0].exit_code == 0 and by_name[0].output == by_name[1].output
-    listed = re.findall(r"^│ (\S+)", run("--help").output, re.MULTILINE)
-    assert name in listed and former not in listed
 
 
 @pytest.mark.parametrize("text", ["compare", "evaluate overcooked", "check levels", "study run", "score"])

@@ -32,7 +32,6 @@ def train(
     overrides: Mapping[str, Any],
     options: Mapping[str, Any],
     out: Path | None,
-    resume: bool,
     command: str,
     say: Say,
     services: Sequence[str] = (),
@@ -47,7 +46,6 @@ def train(
         overrides: Settings of the training that replace those of the file.
         options: Options of the environment.
         out: Folder of the run.
-        resume: Whether ``--resume`` was given; trainings are continued anyway.
         command: Kept with the result.
         say: Called with how it went.
         services: Services that get the log, see ``train_logger.SERVICES``.
@@ -67,7 +65,7 @@ def train(
         raise ValueError("workers: they are for several trainings; name --seeds, for example --seeds 0 1 2")
     if seeds and algorithm == "response":
         raise ValueError("seeds: response writes the best response of one training into the pool; leave --seeds out")
-    run = Run(algorithm, values, resume, command, tuple(services))
+    run = Run(algorithm, values, command, tuple(services))
     with resumable(folder, "**/*.pt"):
         if not seeds:
             run.train(folder, say)
@@ -86,14 +84,12 @@ class Run:
     Attributes:
         algorithm: One of ``ALGORITHMS``.
         values: Settings.
-        resume: Whether ``--resume`` was given.
         command: Kept with the result.
         services: Services that get the log: of a single training by PPO line by line, of others when they have ended.
     """
 
     algorithm: str
     values: Document
-    resume: bool
     command: str
     services: tuple[str, ...]
 
@@ -111,7 +107,7 @@ class Run:
         if self.algorithm in RUNS:
             RUNS[self.algorithm](self.values, folder, self.command, say)
         elif self.algorithm == "bc":
-            run_cloning(self.values, folder, self.resume, self.command, say)
+            run_cloning(self.values, folder, self.command, say)
         else:
             settings = training_settings(self.algorithm, self.values)
             outcome = train_ppo(settings, folder, command=self.command, bar=bar, note=say, services=self.services)
@@ -181,14 +177,12 @@ def report(outcome: Outcome) -> list[str]:
     return [*lines, "written: " + ", ".join(str(path) for path in outcome.policies)]
 
 
-def run_cloning(values: Mapping[str, Any], folder: Path, resume: bool, command: str, say: Say) -> None:
+def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say) -> None:
     """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
 
     Raises:
         ValueError: For a setting or data that cannot be used.
     """
-    if resume:
-        raise ValueError("resume: cloning takes less than a minute and keeps no checkpoints; start it again")
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     settings = settings_from(Cloning, values)

@@ -28,13 +28,12 @@ PANELS = {
     "Train": ("train", "plot", "baselines", "crossplay"),
     "Evaluate": ("evaluate", "compare", "partners", "questions"),
     "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
-    "Author": ("check", "generate", "describe", "list", "graph"),
+    "Author": ("check", "generate", "describe", "list"),
 }
 _panels = {name: panel for panel, names in PANELS.items() for name in names}
 for _command in app.registered_commands:
-    if not _command.hidden:
-        _name = _command.name or getattr(_command.callback, "__name__", "").replace("_", "-")
-        _command.rich_help_panel = _panels[_name]
+    _name = _command.name or getattr(_command.callback, "__name__", "").replace("_", "-")
+    _command.rich_help_panel = _panels[_name]
 for _group in app.registered_groups:
     _group.rich_help_panel = _panels[str(_group.name)]
 

@@ -34,7 +34,7 @@ class CompareOptions:
     out: Path = option(Path("runs/compare"), "Output folder; episodes recorded there are not played again.")
     report_only: Path | None = option(None, "Rewrite the report of this folder from its records, without playing.")
     people: list[str] | None = option(None, "Run folders of games with people to include on the leaderboards.")
-    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
+    workers: str | None = option(None, WORKERS_HELP)
     settings: list[str] | None = option(
         None, "Environment options, by suite.", flag="--set", metavar="SUITE.OPTION=VALUE..."
     )

@@ -47,7 +47,7 @@ class RunOptions:
     out: Path | None = option(None, "Run folder; an interrupted run is resumed. Default: runs/SUITE.")
     seed: int = option(0, "Random seed.")
     settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
-    workers: str | None = option(None, WORKERS_HELP, flag="--workers --jobs")
+    workers: str | None = option(None, WORKERS_HELP)
     report: bool = option(True, "Write report.html.")
 
 

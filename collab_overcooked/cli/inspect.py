@@ -1,16 +1,15 @@
-"""Commands that inspect the package: ``list``, ``describe`` and ``graph``."""
+"""Commands that inspect the package: ``list`` and ``describe``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app, say
+from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
@@ -137,18 +136,3 @@ def describe_env(env_id: str) -> str:
         f"Every game also takes `{registry.LEXICON}`: a built-in lexicon or a YAML file with the names that it uses.",
     ]
     return "\n".join(lines)
-
-
-@app.command()
-def graph(
-    subject: Annotated[str, typer.Argument(help="Level, YAML file of a level, or dish.")],
-    out: Annotated[Path, typer.Option(help="File: .dot, .mmd (Mermaid), or a picture by Graphviz: .svg, .png, .pdf.")],
-    env: Annotated[str | None, typer.Option(help="Environment id. Default: the first game with task graphs.")] = None,
-) -> None:
-    """Write the task graph of a level or a dish as Graphviz or Mermaid text, or draw it."""
-    drawing = [record for record in registry.games() if record.graph]
-    if env is not None and env not in [record.id for record in drawing]:
-        raise ValueError(near_matches("game with graphs", env, [record.id for record in drawing]))
-    record = next(record for record in drawing if env in (None, record.id))
-    registry.load_entry(record.graph)(subject, out)
-    say(f"written: {out}")

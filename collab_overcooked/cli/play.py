@@ -34,8 +34,7 @@ class PlayOptions:
     settings: list[str] | None = option(None, "Environment options.", flag="--set", metavar=PAIRS)
     practice: bool = option(False, "Start with three short practice episodes, recorded in a separate file.")
     voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
-    terminal: bool = option(False, "Play in this terminal (needs the extra 'screen'; see also --lines).")
-    lines: bool = option(False, "Play in this terminal line by line, for screen readers and pipes.")
+    terminal: bool = option(False, "Play in this terminal line by line, in turns; suits screen readers and pipes.")
     address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
     port: int = option(0, "Port; 0 selects a free one.")
     public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
@@ -135,10 +134,10 @@ def play_command(name: str) -> Any:
         play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
     ) -> None:
         with session_of(name, play, suite_options, how, limits, llm_options) as sessions:
-            if play.terminal or play.lines:
+            if play.terminal:
                 from collab_overcooked.play.terminal import play_here
 
-                play_here(sessions(), lines=play.lines)
+                play_here(sessions())
             else:
                 serve_pages(sessions, play)
 

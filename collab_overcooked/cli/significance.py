@@ -17,7 +17,6 @@ from collab_overcooked.io.options import NAMES, read_names
 
 
 @app.command("significance", cls=MultiValueCommand)
-@app.command("test", cls=MultiValueCommand, hidden=True)  # its former name
 def significance(
     runs: Annotated[
         list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
@@ -67,7 +66,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         return
     names = [str(path) for path in paths]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"test: needs at least two different runs, or one study, not {', '.join(names)}")
+        raise ValueError(f"significance: needs at least two different runs, or one study, not {', '.join(names)}")
     played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
     shared_game = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
@@ -79,7 +78,7 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
             values = {name: {run: episode_values(records, name) for run, records in by_run.items()} for name in chosen}
             yield title, values
     if not shared_game:
-        raise ValueError("test: no game was played in two of the runs")
+        raise ValueError("significance: no game was played in two of the runs")
 
 
 def significance_cards(title: str, measured: Mapping[str, Any], paired: bool) -> Iterator[Any]:

@@ -15,7 +15,6 @@ from collab_overcooked.io.checks import near_matches
 
 
 @app.command("summarize")
-@app.command("sheet", hidden=True)  # its former name
 def summarize(
     runs: Annotated[list[Path], typer.Argument(help="Run folders; the others are compared with the first.")],
     form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",

@@ -47,7 +47,6 @@ def train(
     pool: Annotated[
         list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", hidden=True, help="Accepted; runs resume anyway.")] = False,
     *,
     further: FurtherOptions,
 ) -> None:
@@ -65,7 +64,7 @@ def train(
     overrides = {name: value for name, value in overrides.items() if value is not None}
     command = "collab-overcooked " + shlex.join(sys.argv[1:])
     runs = (further.log or (), further.seeds or (), further.workers)
-    run(algorithm, config, overrides, read_settings(settings), out, resume, command, say, *runs)
+    run(algorithm, config, overrides, read_settings(settings), out, command, say, *runs)
 
 
 app.command("train", cls=MultiValueCommand)(expand_options(train, {"further": FurtherOptions}))

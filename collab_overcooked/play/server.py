@@ -31,7 +31,7 @@ CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another
 FILES = {
     **dict.fromkeys(("play.js", "picture.js", "language.js", "host.js"), "text/javascript"),
     "play.css": "text/css",
-    **{f"words.{language}.json": "application/json" for language in LANGUAGES},
+    **dict.fromkeys(("labels.json", *(f"words.{language}.json" for language in LANGUAGES)), "application/json"),
 }
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -1,4 +1,4 @@
-"""Play in the terminal line by line: over SSH, with a screen reader, or from a pipe. Needs nothing but the core."""
+"""Play in the terminal line by line: over SSH, with a screen reader, or from a pipe. Needs only the core."""
 
 from __future__ import annotations
 
@@ -22,24 +22,18 @@ HELP = (
 ENOUGH = 40  # actions that are listed without being asked for
 
 
-def play_here(session: Session, lines: bool) -> None:
-    """Play a session in this terminal, line by line or on a full screen.
+def play_here(session: Session) -> None:
+    """Play a session in this terminal, in turns.
 
     Raises:
-        ValueError: If more than one person plays, the extra ``screen`` is missing, or lines are to be played in real
-            time.
+        ValueError: If more than one person plays, or real time is selected.
     """
     if len(session.people) != 1:
         raise ValueError(f"a terminal is for one person, this team has {len(session.people)}; leave out --terminal")
-    if lines and session.settings.clock == TICKS:
-        raise ValueError("clock: line by line a game is played in turns; leave out --clock ticks, or use --terminal")
-    if lines:
-        session.settings = replace(session.settings, clock=TURNS)
-        asyncio.run(LineScreen(session, input_line, print).run())
-        return
-    from collab_overcooked.play.screen import run_screen
-
-    run_screen(session)
+    if session.settings.clock == TICKS:
+        raise ValueError("clock: a terminal plays in turns; leave out --clock ticks, or leave out --terminal")
+    session.settings = replace(session.settings, clock=TURNS)
+    asyncio.run(LineScreen(session, input_line, print).run())
 
 
 def input_line(prompt: str) -> str | None:

@@ -24,7 +24,7 @@ from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
-from collab_overcooked.reporting.plan_drawing import report_section
+from collab_overcooked.reporting.plan_trees import report_section
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay

@@ -339,13 +339,6 @@ def draw_pictures() -> None:
     Image.fromarray(env.render()).quantize(255).save(DOCS / "cuisineworld.png", optimize=True)
 
 
-def cuisineworld_task_graph() -> str:
-    """Show the task graph of a level as Mermaid text."""
-    from collab_overcooked.games.cuisineworld.text.graph import find_graph, mermaid_text
-
-    return f"```mermaid\n{mermaid_text(find_graph('level_9'))}```"
-
-
 # ------------------------------------------------------------------------------------------- how to
 
 
@@ -379,7 +372,6 @@ def level_errors() -> str:
 
 
 FACTS: tuple[Callable[[], str], ...] = (
-    cuisineworld_task_graph,
     cuisineworld_specs,
     cuisineworld_sizes,
     cuisineworld_options,

@@ -12,7 +12,7 @@ from typing import Any
 import collab_overcooked
 from collab_overcooked.games.house.suite.scoring import published
 from collab_overcooked.policies.search.deliberation import PlanSettings
-from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text
+from collab_overcooked.reporting.plan_trees import all_updates, tree_text
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -142,12 +142,11 @@ def _example() -> Any:
 
 
 def keep_results(words: Sequence[str]) -> None:
-    """Keep the numbers of a study, those of other games stay, and draw the page's figure.
+    """Keep the numbers of a study; those of other games stay.
 
     Args:
         words: Folder of the study, and folder of the study on the scenes of tuning, if there is one.
     """
-    (DOCS / "plan_search.svg").write_text(draw_tree(_example()) + "\n", encoding="utf-8")
     kept = [(words[0], "results.json", RESULT_FILE), (words[0], "ablations.json", ABLATION_FILE)]
     kept += [(folder, "results.json", TUNING_FILE) for folder in words[1:2]]
     for folder, source, file in kept:

@@ -51,7 +51,8 @@ def trained_policies() -> str:
         if score is not None:
             reached = f"{score['success']:.3f} success" if "success" in score else f"{score['return']:.1f}"
         kilobytes = f"{path.stat().st_size / 1000:.0f} kB"
-        rows.append((code(f"ppo:{name}"), code(meta["command"]), f"{meta['steps']:,}", reached, kilobytes))
+        command = meta["command"].replace(" --resume", "")  # an option of older versions, now always on
+        rows.append((code(f"ppo:{name}"), code(command), f"{meta['steps']:,}", reached, kilobytes))
     return table(("policy", "made by", "steps", "mean of 100 games", "size"), rows)
 
 

@@ -29,7 +29,7 @@ WRONG = [
     ("train", "ppo", "--config", "cramped_room", "--hyper", "batch_size=1", "--out", "NEW"),
     *((*PLAY, "--address", "0.0.0.0"), (*PLAY, "--base-url", "http://x"), (*PLAY, "--scenario", "nope")),
     *((*PLAY, "--set", "x"), (*PLAY, "--max-turns", "0"), ("play", "nope"), ("play", "questions", "--no-open")),
-    *((*PLAY[:3], "--out", "RUN"), (*PLAY[:3], "--out", "FILE"), (*PLAY, "--lines", "--team", "all=person")),
+    *((*PLAY[:3], "--out", "RUN"), (*PLAY[:3], "--out", "FILE"), (*PLAY, "--terminal", "--team", "all=person")),
     *(("study",), ("study", "run"), ("study", "run", "nope"), STUDY, (*STUDY, "--partner", "x")),
     *(("study", "run", "FILE"), ("study", "rehearse", "EVIL", "1"), ("study", "rehearse", "EVIL", "x")),
     *(("study", what, "STUDY", *more) for what, more in (("export", ("--out", "NEW")), ("forget", ("p-1",)))),
@@ -41,7 +41,6 @@ WRONG = [
     *(
         ("show-plan", "RUN", "--episode", "9"),
         ("show-plan", "ODD"),
-        ("show-plan", "RUN", "--out", "x.txt"),
         ("show-plan", "FILE"),
     ),
     *(("questions", "list", option, "nope") for option in ("--games", "--kinds", "--parts", "--skills", "--file")),

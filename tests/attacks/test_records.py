@@ -19,7 +19,7 @@ from collab_overcooked.cli.summarize import sheet_cards
 from collab_overcooked.games.collab_overcooked.suite.metrics import original_logs
 from collab_overcooked.registry import load_game
 from collab_overcooked.reporting import report, scorecard
-from collab_overcooked.reporting.plan_drawing import all_updates, draw_tree, tree_text, update_at
+from collab_overcooked.reporting.plan_trees import all_updates, tree_text, update_at
 from collab_overcooked.reporting.results import score_paths, score_records
 from collab_overcooked.reporting.video import frames_of_record
 from collab_overcooked.runner.records import RecordError, about, parse_record, read_records
@@ -59,7 +59,7 @@ def use(path: Path, drawn: bool) -> None:
         with about(record):
             result = update_at(record, 5) if all_updates(record) else None
         if result is not None:
-            assert tree_text(result) and draw_tree(result)
+            assert tree_text(result)
     sheet_cards({"a": records, "b": records})
     if drawn:
         report.build_report(records, cards)

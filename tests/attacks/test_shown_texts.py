@@ -27,7 +27,7 @@ from collab_overcooked.evaluation.compare.plan import ComparisonPlan, Entry, rea
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.registry import load_suite
 from collab_overcooked.reporting import report, scorecard
-from collab_overcooked.reporting.plan_drawing import plan_page, tree_text, update_at
+from collab_overcooked.reporting.plan_trees import report_section, tree_text, update_at
 from collab_overcooked.reporting.results import score_records
 from collab_overcooked.runner.episode import history_of
 from collab_overcooked.runner.record_schema import derived_fields
@@ -181,7 +181,7 @@ def test_terminals_get_text_alone(records, monkeypatch):
         show_episode(record)
         check_records([record])
         console.print(tree_text(update_at(record, 0)))
-        is_markup_free(plan_page(update_at(record, 0), record["version"]))
+        is_markup_free(report_section([record]))
         with pytest.raises(typer.Exit):
             fail(f"{record['task']}: {record['team']['agent_0']}")
         say(record["version"])

@@ -48,7 +48,6 @@ def test_a_folder_with_a_training_is_not_overwritten(trained):
     before = (folder / "cuisine-0" / "checkpoint.pt").read_bytes()
     done = run(*text, "--steps", 320)
     assert done.exit_code == 0 and "320 of 320 steps are there, it is finished" in done.stderr
-    assert run(*text, "--steps", 320, "--resume").exit_code == 0  # of older scripts
     done = run(*text, "--steps", 160)
     assert done.exit_code == 2 and "steps was 320, now 160; it can only be extended" in done.stderr
     done = run(*text, "--steps", 320, "--seed", 5)
@@ -137,7 +136,6 @@ def test_trainings_that_others_start_from_are_no_results(trained, tmp_path):
         (("train", "ppo-bc", "CuisineWorld-v0", "--steps", 5), "partners is missing"),
         (("train", "bc", "CuisineWorld-v0"), "data is missing"),
         (("train", "bc", "CuisineWorld-v0", "--steps", 5), "cloning goes by epochs"),
-        (("train", "bc", "CuisineWorld-v0", "--resume"), "keeps no checkpoints"),
         (("train", "pbt", "CuisineWorld-v0", "--steps", 5, "--hyper", "population=1"), "population must be"),
         (("baselines", "nowhere"), "holds no finished training"),
     ],

@@ -1,4 +1,4 @@
-"""Play in the terminal: line by line, and on a full screen."""
+"""Play in the terminal, line by line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import asyncio
 import pytest
 from play.world import ESCAPE
 
-from collab_overcooked.play import screen
 from collab_overcooked.play.terminal import LineScreen, changed_lines, play_here
 from collab_overcooked.runner.replay import first_difference
 
@@ -61,11 +60,11 @@ def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypat
     value = iter(["Enter", *["1"] * 400])
     monkeypatch.setattr(terminal, "input_line", lambda prompt: next(value))
     session = make_session(["agent_0=person", "agent_1=greedy"])
-    play_here(session, lines=True)
+    play_here(session)
     (record,) = session.records
     assert record["people"]["agent_0"]["clock"] == "turns" and first_difference(record) is None
-    with pytest.raises(ValueError, match="clock: line by line"):
-        play_here(make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "ticks"}), lines=True)
+    with pytest.raises(ValueError, match="clock: a terminal"):
+        play_here(make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "ticks"}))
 
 
 def test_options_of_play_have_different_names() -> None:
@@ -79,60 +78,4 @@ def test_options_of_play_have_different_names() -> None:
 
 def test_a_terminal_is_for_one_person(make_session) -> None:
     with pytest.raises(ValueError, match="one person"):
-        play_here(make_session(["all=person"], **ESCAPE), lines=True)
-
-
-def test_the_full_screen_in_turns(make_session) -> None:
-    pytest.importorskip("textual", reason="needs the extra screen")
-    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    app = screen.make_screen(session)
-
-    async def story() -> None:
-        async with app.run_test(size=(110, 40)) as pilot:
-            for _ in range(400):
-                await pilot.pause(0.01)
-                if session.state == "closed":
-                    break
-                if app.hand._question is not None:
-                    await pilot.press("down", "enter")
-            assert "Ctrl+Q" in str(app.query_one("#status").render())
-
-    asyncio.run(story())
-    assert session.records and first_difference(session.records[0]) is None
-
-
-def shown_keys(app):
-    """Return the keys that the footer names."""
-    return [
-        active_binding
-        for active_binding in app.screen.active_bindings.values()
-        if active_binding.binding.show and active_binding.enabled
-    ]
-
-
-def test_the_full_screen_in_real_time(make_session) -> None:
-    pytest.importorskip("textual", reason="needs the extra screen")
-    seconds = [0.0]  # they pass only while the story goes on, however slow the machine is
-    team = ["agent_0=person", "agent_1=greedy"]
-    session = make_session(team, how={"tick": 0.1}, now=lambda: seconds[0])
-    app = screen.make_screen(session)
-
-    legend: list[tuple[str, str]] = []
-
-    async def story() -> None:
-        async with app.run_test(size=(110, 40)) as pilot:
-            while session.state != "closed":
-                if app.hand._ready:
-                    await pilot.press("enter")
-                elif session.state == "playing" and not legend:
-                    legend.extend(
-                        (shown_key.binding.key_display, shown_key.binding.description) for shown_key in shown_keys(app)
-                    )
-                elif session.state == "playing":
-                    await pilot.press("right")
-                await pilot.pause(0.01)
-                seconds[0] += 0.05
-
-    asyncio.run(story())
-    assert "east" in {step["action_texts"][0] for step in session.records[0]["steps"]}
-    assert set(screen.LEGEND.values()) <= set(legend)
+        play_here(make_session(["all=person"], **ESCAPE))

@@ -166,9 +166,9 @@ def test_records_are_on_disk_as_soon_as_they_are_made(tmp_path, random_records):
 
 def test_a_record_that_was_cut_ends_where_it_says(random_records):
     """A run may end an episode early; it says after how many steps, and replay holds it to that."""
-    whole = next(record for record in random_records if not record["success"])
-    steps = whole["steps"][:6]
-    cut = whole | {"steps": steps, "timesteps": 6, "ends_after": 6, "history": history_of(steps, len(whole["team"]))}
+    record = next(record for record in random_records if not record["success"])
+    steps = record["steps"][:6]
+    cut = record | {"steps": steps, "timesteps": 6, "ends_after": 6, "history": history_of(steps, len(record["team"]))}
     cut = {name: value for name, value in cut.items() if name != "metrics"} | derived_fields(cut)
     assert first_difference(cut) is None
     for ends_after in (5, 7, None):

@@ -45,7 +45,7 @@ def study() -> Study:
     return read_study(QUICK)
 
 
-def test_a_german_study_has_german_pages_ends_and_games() -> None:
+def test_a_german_study_has_german_pages_and_ends() -> None:
     german = read_study({**QUICK, "language": "de"})
     pages, ends = default_texts("de")
     assert pages.keys() == PAGE_TEXTS.keys() and ends.keys() == END_TEXTS.keys()

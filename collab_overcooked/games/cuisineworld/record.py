@@ -25,7 +25,6 @@ RECORDS = (
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
         presets={"mindagent": "collab_overcooked.games.cuisineworld.policies.presets:PRESET"},
         documents=("collab_overcooked.games.cuisineworld.suite.documents:LEVEL",),
-        graph="collab_overcooked.games.cuisineworld.text.graph:draw_graph",
         subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),
 )

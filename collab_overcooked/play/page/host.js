@@ -1,6 +1,6 @@
 // The host's page: games of which rooms can be opened, a link and a QR code for each person, and where every session stands.
 import { draw } from "/page/picture.js";
-import { LANGUAGES, fill, game, keep, language, load, preferred, tr } from "/page/language.js";
+import { LANGUAGES, fill, game, keep, language, load, preferred, phrase } from "/page/language.js";
 
 const $ = (id) => document.getElementById(id);
 const address = location.pathname.replace(/\/$/, "");
@@ -33,7 +33,7 @@ function code(markup, name) {
   return details;
 }
 function card(session) {
-  const rows = session.people.map((person) => make("tr", "", make("th", tr(person.agent)), make("td", "", link(person.link), ...(person.qr ? [code(person.qr, tr(person.agent))] : [])), make("td", person.here ? words.is_here : words.not_here)));
+  const rows = session.people.map((person) => make("tr", "", make("th", phrase(person.agent)), make("td", "", link(person.link), ...(person.qr ? [code(person.qr, phrase(person.agent))] : [])), make("td", person.here ? words.is_here : words.not_here)));
   const table = make("table", "", make("tbody", "", ...rows));
   table.className = "links";
   const buttons = session.state === "closed" ? [] : ["pause", "continue", "watch", "stop"].map((what) => {
@@ -61,7 +61,7 @@ function choice(name, options) {
   return [make("label", `${name} `, select), select];
 }
 function offer(own) {
-  const [tasks, task] = choice(words.layout, [["any", words.any], ...own.choices.map((each) => [each, tr(each)])]);
+  const [tasks, task] = choice(words.layout, [["any", words.any], ...own.choices.map((each) => [each, phrase(each)])]);
   const [people, count] = choice(words.people, Array.from({ length: own.seats }, (_, k) => [k + 1, k + 1 === own.seats ? fill(words.people_only, { n: k + 1 }) : fill(words.people_and, { n: k + 1 })]));
   const practice = make("input", "");
   practice.type = "checkbox";

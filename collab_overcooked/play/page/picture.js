@@ -41,9 +41,9 @@ export function spriteOf(name, className = "sprite") {
 }
 
 export class Picture {
-  // stage: scrolls; panel: takes the cards; hud: takes the clock; tr: translates a text of the game.
-  constructor({ stage, panel, hud, orders, tr, flash }) {
-    Object.assign(this, { stage, panel, hud, orders, tr, flash });
+  // stage: scrolls; panel: takes the cards; hud: takes the clock; phrase: rewords a short text of the game.
+  constructor({ stage, panel, hud, orders, phrase, flash }) {
+    Object.assign(this, { stage, panel, hud, orders, phrase, flash });
     this.values = new Map();
     this.cooks = new Map();
     this.cells = new Map();
@@ -179,7 +179,7 @@ export class Picture {
     lines.forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
-    if (cell.n) tags.push(plate(this.tr(cell.n), this.#middle(cell, this.tr(cell.n), size), 1 + size * 0.62 / t, size, t));
+    if (cell.n) tags.push(plate(this.phrase(cell.n), this.#middle(cell, this.phrase(cell.n), size), 1 + size * 0.62 / t, size, t));
     return [parts.join(""), tags.join("")];
   }
 
@@ -192,7 +192,7 @@ export class Picture {
   // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.
   #label(cell, size) {
     if (!cell.l) return [];
-    const labels = cell.l.map((each) => this.tr(each)), inside = this.tile - 3;
+    const labels = cell.l.map((each) => this.phrase(each)), inside = this.tile - 3;
     const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
     const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
     for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
@@ -319,7 +319,7 @@ export class Picture {
     return spans.map(([kind, value, colour, bold]) => {
       if (kind === "s") return spriteOf(value);
       if (kind === "d") { const dot = element("i", "", "dot"); dot.style.background = value; return dot; }
-      const made = element(bold ? "b" : "span", this.tr(value));
+      const made = element(bold ? "b" : "span", this.phrase(value));
       if (colour !== INK) made.style.color = readable(colour);
       return made;
     }).flatMap((made, i) => (i ? [" ", made] : [made]));
@@ -343,7 +343,7 @@ export class Picture {
     const old = counts(before);
     for (const [name, [value, words]] of Object.entries(counts(this.values))) {
       const gain = value - (old[name]?.[0] ?? value);
-      if (gain) this.flash(gain, this.tr(words), /fail|ruin|lost|expired/i.test(words) ? "bad" : "good");
+      if (gain) this.flash(gain, this.phrase(words), /fail|ruin|lost|expired/i.test(words) ? "bad" : "good");
     }
   }
 }

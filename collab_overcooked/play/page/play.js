@@ -1,6 +1,6 @@
 // The page of one person: shows what the server sends, sends what the person does. No rule of any game is here.
 import { Picture } from "/page/picture.js";
-import { LANGUAGES, fill, game, keep, language, load, preferred, tr, translate } from "/page/language.js";
+import { LANGUAGES, fill, game, keep, language, load, preferred, phrase } from "/page/language.js";
 
 const $ = (id) => document.getElementById(id);
 let words = await load(preferred());
@@ -15,7 +15,7 @@ let phase = "", me = null, question = null, frame = null, socket = null, wait = 
 const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
 const send = (message) => { if (socket?.readyState === 1) socket.send(JSON.stringify(message)); };
-const nameOf = (seat) => (seat === null ? words.a_voice : tr(me?.names[seat] ?? `agent_${seat}`));
+const nameOf = (seat) => (seat === null ? words.a_voice : phrase(me?.names[seat] ?? `agent_${seat}`));
 const turns = () => me?.clock === "turns";
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
@@ -31,7 +31,7 @@ function notice(text, button) {
 const recall = (key, otherwise) => { try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; } };
 const remember = (key, value) => { try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* private windows keep nothing */ } };
 
-const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), orders: $("orders"), tr, flash });
+const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"), orders: $("orders"), phrase, flash });
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
   const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
@@ -109,7 +109,7 @@ const HANDLERS = {
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
     if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
-    if (message.text !== undefined) { const text = translate(message.text); if ($("text").textContent !== text) $("text").textContent = text; showFacts(); }
+    if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
     for (const [seat, label] of message.done ?? []) showDone(seat, label);
     for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) addTalk(each);
     shown.clear();
@@ -125,17 +125,17 @@ const HANDLERS = {
     hear(message.inbox);
     if (!question) $("status").textContent = say(message.inbox.length ? "answering" : "thinking", { name: nameOf(message.agent) });
   },
-  refused(message) { $("refused").textContent = translate(message.message); show("refused", true); if (question) unlock(true); },
+  refused(message) { $("refused").textContent = message.message; show("refused", true); if (question) unlock(true); },
   progress(message) { showSteps(message); },
   over(message) {
     question = null;
     closePick();
     show("turn", false);
-    const outcome = translate(message.outcome);
+    const outcome = phrase(message.outcome);
     $("outcome").textContent = outcome;
     $("big").textContent = outcome;
     show("big", Boolean(outcome));
-    $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", tr(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
+    $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
     show("onward", Boolean(message.next));
@@ -147,7 +147,7 @@ const HANDLERS = {
     $("over").scrollIntoView({ block: "nearest" });
   },
   rematch(message) { if (message.link) location.href = message.link; else $("status").textContent = say("rematch_asked", { name: nameOf(message.agent) }); },
-  closing(message) { final = true; notice(translate(message.why) || words.closed); },
+  closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
     const button = make("button", words.here);
@@ -163,12 +163,12 @@ function welcome() {
   show("practice", Boolean(me.goal) && me.role === "seat");
   $("steps").replaceChildren();
   document.title = name;
-  const others = me.names.map((each, seat) => [tr(each), seat]).filter(([, seat]) => seat !== me.seat)
+  const others = me.names.map((each, seat) => [phrase(each), seat]).filter(([, seat]) => seat !== me.seat)
     .map(([each, seat]) => `${each} (${me.team[seat] === "?" ? words.partner : me.team[seat] === "person" ? words.a_person : me.team[seat]})`).join(", ");
-  const post = me.post ? ` (${tr(me.post)})` : "";
+  const post = me.post ? ` (${phrase(me.post)})` : "";
   $("who").textContent = me.role === "seat" ? `${say("you_are", { name: nameOf(me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
   $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
-  $("manual").textContent = translate(me.manual);
+  $("manual").textContent = me.manual;
   $("manual").setAttribute("aria-label", words.rules);
   show("rules", Boolean(me.manual));
   show("sight", me.show !== "picture" && me.role === "seat");
@@ -221,17 +221,17 @@ function showAway() {  // a partner whose connection is cut off
 }
 const dones = new Map();
 function showDone(seat, label) {
-  dones.set(seat, `${words.last_done}: ${tr(label)}`);
+  dones.set(seat, `${words.last_done}: ${phrase(label)}`);
   for (const line of $("panel").querySelectorAll(`[data-seat="${seat}"] .did:not(.cut)`)) line.remove();
 }
 
 function showFacts() {
   const facts = [];
   const told = (text) => frame.text?.includes(text.split("\n")[0]);  // many games say it in their text
-  if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.map(tr).join(", ")]);
-  if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, translate(frame.recipe)]);
-  if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(tr).join("; ")]);
-  (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(tr).join("; ")]); });
+  if (frame.orders?.length && !frame.orders.every(told)) facts.push([words.orders, frame.orders.map(phrase).join(", ")]);
+  if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, phrase(frame.recipe)]);
+  if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(phrase).join("; ")]);
+  (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(phrase).join("; ")]); });
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));
 }
 $("text-on").onchange = () => { const on = $("text-on").checked; remember("text", on); show("in-words", on); send({ type: "text", on }); };
@@ -249,7 +249,7 @@ function addTalk({ agent, say: text, plan }) {
   if (!text) return;
   const item = make("p", "");
   item.append(make("b", `${agent !== null && agent === me?.seat ? `${nameOf(agent)} (${words.you})` : nameOf(agent)}:`), text);
-  if (plan && turns()) item.append(" ", make("i", `[${plan.split(";").map((part) => tr(part.trim())).join("; ")}]`));
+  if (plan && turns()) item.append(" ", make("i", `[${plan.split(";").map((part) => phrase(part.trim())).join("; ")}]`));
   $("said").append(item);
   while ($("said").children.length > 200) $("said").firstChild.remove();
   $("said").scrollTop = $("said").scrollHeight;
@@ -270,9 +270,9 @@ function showQuestion() {
   const { kind, error, attempt, earlier, feedback } = question;
   $("turn-title").textContent = words[kind === "act" ? "your_turn" : kind === "reply" ? "their_words" : question.actions.length ? "order_turn" : "voice_turn"];
   $("status").textContent = $("turn-title").textContent;
-  $("attempt").textContent = error ? say("refused_by_game", { action: tr(attempt), why: translate(error[1]) }) : "";
+  $("attempt").textContent = error ? say("refused_by_game", { action: phrase(attempt), why: error[1] }) : "";
   show("attempt", Boolean(error));
-  const told = [feedback, earlier?.length ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${tr(text)}`).join(", ")}` : ""].filter(Boolean);
+  const told = [feedback, earlier?.length ? `${words.earlier}: ${earlier.map(([seat, text]) => `${nameOf(seat)}: ${phrase(text)}`).join(", ")}` : ""].filter(Boolean);
   $("told").textContent = told.join(" ");
   show("told", told.length > 0);
   show("refused", false);
@@ -311,7 +311,7 @@ function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
   const asking = $("asking").checked, offered = asking ? question.askable : question.actions;
   const legal = new Set(asking ? offered : question.legal);
-  const found = offered.filter((text) => wanted.every((word) => `${text} ${tr(text)}`.toLowerCase().includes(word)));
+  const found = offered.filter((text) => wanted.every((word) => `${text} ${phrase(text)}`.toLowerCase().includes(word)));
   show("filter-row", offered.length > 12);
   $("actions").replaceChildren(...found.slice(0, MOST_ACTIONS).map((text, i) => {
     const item = make("li", ""), button = actionButton(text);
@@ -324,7 +324,7 @@ function showActions() {
   show("more-actions", found.length > MOST_ACTIONS);
 }
 function actionButton(text) {
-  const button = make("button", tr(text), { type: "button" });
+  const button = make("button", phrase(text), { type: "button" });
   button.dataset.action = text;
   return button;
 }
@@ -404,7 +404,7 @@ $("stage").onclick = (event) => {
   show("pick", true);
   $("pick").style.left = `${Math.max(4, Math.min(event.clientX - box.left, box.width - $("pick").offsetWidth - 4))}px`;
   $("pick").style.top = `${Math.max(4, Math.min(event.clientY - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
-  $("pick").setAttribute("aria-label", tr(cell.n ?? cell.l?.[0] ?? cell.t[0]));
+  $("pick").setAttribute("aria-label", phrase(cell.n ?? cell.l?.[0] ?? cell.t[0]));
   $("pick").querySelector("button").focus({ preventScroll: true });
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
@@ -493,8 +493,6 @@ $("language").onchange = async () => {
   if (!me) return;
   welcome();
   if (state) showState();
-  if (frame?.text !== undefined) $("text").textContent = translate(frame.text);
-  if (frame?.picture) { const values = Object.fromEntries(picture.values); picture.clear(); picture.apply({ put: values }); }
   if (question && !$("turn").hidden) showQuestion();
 };
 connect();

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from collab_overcooked.io.redaction import READ, redact
+from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
 from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
@@ -200,4 +200,4 @@ def token_count(usage: Any, name: str, characters: int) -> int:
 
 def sanitize(text: str, limit: int) -> str:
     """Return a sanitized text; it is truncated last, so that no partial key remains."""
-    return redact(harmless(text[: READ * READ * limit]), limit)
+    return redact(harmless(text))[:limit]

@@ -100,9 +100,14 @@ def part_of(nodeid: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Sort parts by their recorded seconds, the longest first, so that no worker is left with a long one at the end."""
+    """Sort parts, the longest first: games, which compile the kernels for all other tests, then files."""
     seconds = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
-    items.sort(key=lambda item: (-seconds.get(part := part_of(item.nodeid), 1.0), part))
+
+    def rank(item: pytest.Item) -> tuple[bool, float, str]:
+        part = part_of(item.nodeid)
+        return not part.startswith("tests/games/"), -seconds.get(part, 1.0), part
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(optionalhook=True)

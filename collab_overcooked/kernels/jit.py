@@ -41,7 +41,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core import event, serialize
+from numba.core import event, serialize, types
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.registry import CPUDispatcher
@@ -298,12 +298,18 @@ class Kernel(CPUDispatcher):
     inner: Any
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Compile for a caller that is a kernel itself."""
-        return self.inner.get_call_template(args, kws)
+        """Compile for a caller that is a kernel itself; for one type of integer, whatever the caller passes."""
+        return self.inner.get_call_template(tuple(map(_widened, args)), kws)
 
     def get_overload(self, sig: Any) -> Any:
         """Return the entry point that a compiled caller links to."""
         return self.inner.get_overload(sig)
+
+
+def _widened(kind: Any) -> Any:
+    """Return int64 for signed integers, literals and members of an IntEnum, and other types as they are."""
+    is_signed = isinstance(kind, types.IntegerLiteral | types.IntEnumMember) or getattr(kind, "signed", False)
+    return types.int64 if is_signed else kind
 
 
 def kernel(function: Any) -> Any:

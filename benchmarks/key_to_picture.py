@@ -62,7 +62,7 @@ def main(presses: int = 60, tick: float = 0.15, delay: int = 0) -> None:
             context.add_init_script(DELAYED % delay)
         page = opened(context, links[0])
         page.locator("#start").wait_for()
-        page.on("websocket", lambda socket: socket.on("framereceived", received.append))
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda text: received.append(text)))
         started = time.monotonic()
         page.goto(links[0])
         page.locator("#start").wait_for()

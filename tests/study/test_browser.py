@@ -144,7 +144,7 @@ setInterval(() => {
   for (const points of document.querySelectorAll('.points')) points.querySelector('input').checked = true;
   const button = seen('main button, main a.button');
   if (button && !sent) { sent = true; button.click(); }
-}, 50);
+}, 150);
 """
 
 

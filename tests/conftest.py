@@ -32,7 +32,7 @@ def use_cache_dir() -> None:
 
 use_cache_dir()
 
-pytest_plugins = ["policy_fixtures", "run_fixtures"]  # imported after the line above
+pytest_plugins = ["browser_fixtures", "policy_fixtures", "run_fixtures"]  # imported after the line above
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

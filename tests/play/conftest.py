@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from play import chromium
 from play.world import KITCHEN, QUICK, jobs
 
 from collab_overcooked.play.recording import PlayFolder
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import PlaySettings
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[chromium.Chromium]:
-    result = chromium.Chromium()
-    yield result
-    result.close()
 
 
 @pytest.fixture

@@ -7,32 +7,30 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
+from itertools import cycle, islice
 from pathlib import Path
+from typing import Any
 
-import pytest
-from play import chromium
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, TimeoutError, expect
 
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
-BROWSER = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium on the PATH"),
-]
 ESCAPE = ("collab-escape", "--seed", "1", "--episodes", "1")
-READY = "document.getElementById('ready').click()"
-TURN = "document.getElementById('turn')?.hidden === false && !document.getElementById('send').disabled"
-MINE = "/^Your turn/.test(document.getElementById('turn-title')?.textContent)"
-START = "document.getElementById('start')?.hidden === false"
-OVER = "document.getElementById('over')?.hidden === false"
-PLAYING = "/^Playing/.test(document.getElementById('status')?.textContent)"
+TURN = "#turn #send:enabled"
+OVER = "#over"
+ACTIONS = "#actions button"
+PLAYING = re.compile("^Playing")
 SHOTS = os.environ.get("PAGE_SHOTS", "")  # folder for pictures of every page, to be looked at by a person
 SIZES = ((1280, 800), (768, 1024), (360, 640))
-SMALL = """[...document.querySelectorAll('button, a.button, a.main, label:has(input)')]
-    .filter(e => e.offsetParent && e.getBoundingClientRect().height < {}).map(e => e.outerHTML)"""
-STEP = "Number(document.body?.dataset.step ?? -1)"
+SMALL = """least => [...document.querySelectorAll('button, a.button, a.main, label:has(input)')]
+    .filter(e => e.offsetParent && e.getBoundingClientRect().height < least).map(e => e.outerHTML)"""
+DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+AUDITED = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
+AUDIT = {"runOnly": {"type": "tag", "values": AUDITED}, "resultTypes": ["violations"]}
+expect.set_options(timeout=60_000)
 
 
 @contextlib.contextmanager
@@ -57,32 +55,72 @@ def hosted(out: Path, *message: str) -> Iterator[list[str]]:
         process.stderr.close()
 
 
-def opened(browser: chromium.Chromium, link: str) -> chromium.Page:
-    page = browser.page()
-    page.open(link)
-    page.wait("document.getElementById('title')?.textContent", 60)
+def opened(context: BrowserContext, link: str) -> Page:
+    page = context.new_page()
+    page.goto(link)
+    expect(page.locator("#title")).not_to_be_empty()
     return page
 
 
-def records(out: Path, count: int = 1) -> list[dict]:
-    end = time.monotonic() + 120
-    while not (out / "records.jsonl").exists() and time.monotonic() < end:
-        time.sleep(0.1)
-    result = read_records(out)
-    assert len(result) == count and not any(map(first_difference, result))
+def step_of(page: Page) -> int:
+    return int(page.evaluate("document.body.dataset.step ?? -1"))
+
+
+def wait_for_step(page: Page, least: int) -> None:
+    reached = "least => Number(document.body.dataset.step ?? -1) >= least"
+    page.wait_for_function(reached, arg=least, polling=20)  # milliseconds: tabs in the background hardly draw
+
+
+def start(*pages: Page, step: int = 0) -> None:
+    """Say at every page that its person is ready, and wait for a step of the game in real time."""
+    for page in pages:
+        page.click("#ready")
+    pages[0].bring_to_front()
+    expect(pages[0].locator("#status")).to_have_text(PLAYING)
+    wait_for_step(pages[0], step)
+
+
+def hold(page: Page, key: str) -> None:
+    """Hold a key down for two steps."""
+    page.keyboard.down(key)
+    wait_for_step(page, step_of(page) + 2)
+    page.keyboard.up(key)
+
+
+def asked(*pages: Page) -> int | None:
+    """Wait until one of these people is asked; returns the number of the page, None if the game is over."""
+    for number, page in islice(cycle(enumerate(pages)), 600):
+        with contextlib.suppress(TimeoutError):
+            page.locator(f"{TURN}, {OVER}").filter(visible=True).first.wait_for(timeout=100)
+            page.bring_to_front()  # clicks wait until it draws
+            return None if page.is_visible(OVER) else number
+    raise AssertionError(f"nobody is asked: {pages[0].inner_text('body')}")
+
+
+def leave(page: Page) -> None:
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.click("#leave")
+
+
+def record_of(page: Page, out: Path) -> dict[str, Any]:
+    """Return the record of the only episode, once the page has been told that it is over."""
+    page.locator(OVER).wait_for()
+    (result,) = read_records(out)
+    assert not first_difference(result)
     return result
 
 
-def look(page: chromium.Page, name: str, least: float = 23.5) -> None:
+def look(page: Page, name: str, least: float = 23.5) -> None:
     """Check at every size that nothing is too wide, what is pressed at least so high, and what axe finds."""
-    page.call("Page.bringToFront")  # tabs in the background do not draw
+    page.bring_to_front()  # tabs in the background do not draw
     for width, height in SIZES:
-        page.size(width, height)
-        page.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        assert page.run("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide for {width}"
-        assert page.run(SMALL.replace("{}", str(least))) == [], name
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(DRAWN)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide for {width}"
+        assert page.evaluate(SMALL, least) == [], name
         if SHOTS:
-            page.shot(Path(SHOTS) / f"{name}-{width}.png")
-        if chromium.axe() is not None:
-            assert (result := page.audit()) == [], f"{name} at {width}: {result}"
-    page.size(*SIZES[0])
+            page.screenshot(path=Path(SHOTS) / f"{name}-{width}.png")
+        violations = Axe().run(page, options=AUDIT).response["violations"]
+        problems = [f"{e['id']}: {e['help']}: {[node['html'][:200] for node in e['nodes']]}" for e in violations]
+        assert problems == [], f"{name} at {width}"
+    page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})

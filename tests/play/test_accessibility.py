@@ -2,86 +2,88 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from play import chromium
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, STEP, TURN, hosted, look, opened
+from play.pages import ESCAPE, OVER, TURN, hosted, leave, look, opened, start, step_of, wait_for_step
+from playwright.sync_api import expect
 from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-pytestmark = [
-    *BROWSER,
-    pytest.mark.skipif(chromium.axe() is None, reason="axe-core is not installed; `make test-browser` installs it"),
-]
-BUTTON = "[...document.querySelectorAll('button')].find(b => b.textContent === '{}').click()"
+pytestmark = pytest.mark.browser
 
 
-def test_pages_of_a_game_in_turns(browser, tmp_path) -> None:
+def test_pages_of_a_game_in_turns(context, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person", "--voice") as links:
-        host = browser.page()
-        host.open(links[-1])
-        host.wait("document.querySelectorAll('#sessions a').length === 3")
-        one = opened(browser, links[0])
-        one.wait("/^Waiting/.test(document.getElementById('status').textContent)")
+        host = context.new_page()
+        host.goto(links[-1])
+        expect(host.locator("#sessions a")).to_have_count(3)
+        one = opened(context, links[0])
+        expect(one.locator("#status")).to_have_text(re.compile("^Waiting"))
         look(one, "waiting")
-        other, voice = opened(browser, links[1]), opened(browser, links[2])
-        host.run(BUTTON.format("Link to look on"))
-        host.wait("!!document.querySelector('#status a')")
-        watcher = opened(browser, host.run("document.querySelector('#status a').href"))
+        other, voice = opened(context, links[1]), opened(context, links[2])
+        host.get_by_role("button", name="Link to look on").click()
+        watcher = opened(context, host.locator("#status a").evaluate("link => link.href"))
         look(host, "host")
-        voice.wait(TURN)
+        voice.locator(TURN).wait_for()
         look(voice, "voice")
-        voice.run("document.getElementById('say').value = 'be careful'; document.getElementById('send').click()")
-        one.wait(TURN)
+        voice.fill("#say", "be careful")
+        voice.click(TURN)
+        one.locator(TURN).wait_for()
         look(one, "turn")
-        one.run("document.getElementById('plan').value = 'fly'")
-        one.run("document.getElementById('send').click()")
-        one.wait(f"{TURN} && !document.getElementById('attempt').hidden")
+        one.uncheck("#at-once")
+        one.fill("#plan", "fly")
+        one.click(TURN)
+        one.locator("#attempt").wait_for()
+        one.locator(TURN).wait_for()
+        one.check("#at-once")
         look(one, "refused")
-        one.run("document.getElementById('say').value = 'I go first'")
-        one.key("2")
-        other.wait(TURN)
+        one.fill("#say", "I go first")
+        one.locator("#turn-title").focus()
+        one.keyboard.press("2")
+        other.locator(TURN).wait_for()
         look(other, "reply")
         look(watcher, "spectator")
-        other.run("window.confirm = () => true; document.getElementById('leave').click()")
-        one.wait(OVER)
+        leave(other)
+        one.locator(OVER).wait_for()
         look(one, "left")
         look(host, "host-over")
 
 
-def test_pages_of_a_game_in_real_time(browser, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "300", "--tick", "0.1", "--seed", "1"]
+def test_pages_of_a_game_in_real_time(context, problems, tmp_path) -> None:
+    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "100", "--tick", "0.2", "--seed", "1"]
     with hosted(tmp_path, *texts, "--team", "agent_0=person", "agent_1=greedy") as links:
-        page, host = opened(browser, links[0]), browser.page()
-        page.wait(START, 60)
+        page, host = opened(context, links[0]), context.new_page()
+        page.locator("#start").wait_for()
         look(page, "start")
-        page.run(READY)
-        host.open(links[-1])
-        host.wait("document.querySelectorAll('#sessions a').length === 1")
-        page.wait(f"{PLAYING} && {STEP} >= 3")
+        start(page)
+        host.goto(links[-1])
+        expect(host.locator("#sessions a")).to_have_count(1)
+        wait_for_step(page, 3)
         look(page, "real-time")
-        page.wait(OVER, 90)
+        assert step_of(page) < 100
+        page.locator(OVER).wait_for()
         look(page, "result")
-        page.open(page.run("document.getElementById('replay').href"))
-        page.wait("document.documentElement.dataset.ready === 'yes'")
-        page.run("document.getElementById('slider').value = 60")
-        page.run("document.getElementById('slider').dispatchEvent(new Event('input'))")
+        page.goto(page.locator("#replay").evaluate("link => link.href"))
+        expect(page.locator("html")).to_have_attribute("data-ready", "yes")
+        page.locator("#slider").fill("60")
         look(page, "replay")
-        assert page.problems() == []
+        assert problems == []
     done = CliRunner().invoke(app, ["report", str(tmp_path)])
     assert done.exit_code == 0, done.output
-    page.open((tmp_path / "report.html").as_uri())
-    page.wait("document.documentElement.dataset.ready === 'yes'")
+    page.goto((tmp_path / "report.html").as_uri())
+    expect(page.locator("html")).to_have_attribute("data-ready", "yes")
     look(page, "report")
 
 
 @pytest.mark.parametrize("suite", ["rush", "cuisineworld", "collab-overcooked"])
-def test_pages_of_other_games(browser, tmp_path, suite) -> None:
+def test_pages_of_other_games(context, tmp_path, suite) -> None:
     with hosted(tmp_path, suite, "--seed", "1", "--practice", "--team", "agent_0=person", "all=greedy") as links:
-        page = opened(browser, links[0])
-        page.wait(TURN, 60)
+        page = opened(context, links[0])
+        page.locator(TURN).wait_for()
         look(page, f"{suite}-practice")
-        page.run("document.getElementById('rules').open = true; document.getElementById('rules').scrollIntoView()")
+        page.click("#rules summary")
         look(page, f"{suite}-rules")

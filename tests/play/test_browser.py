@@ -3,137 +3,139 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, TURN, hosted, opened, records
+from play.pages import (
+    ACTIONS,
+    ESCAPE,
+    OVER,
+    TURN,
+    asked,
+    hold,
+    hosted,
+    leave,
+    opened,
+    record_of,
+    start,
+    step_of,
+    wait_for_step,
+)
+from playwright.sync_api import expect
 
-from collab_overcooked import registry
+from collab_overcooked.registry import load_game
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-pytestmark = BROWSER
+pytestmark = pytest.mark.browser
+SOUP = ("overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person")
 
 
-def test_real_time_by_keys(browser, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *texts, "agent_1=greedy") as links:
-        page = opened(browser, links[0])
-        page.wait(START, 60)
-        page.run(READY)
-        page.wait(PLAYING)
-        page.key("ArrowLeft", 0.5)
-        page.key("w", 0.5)
-        page.wait(OVER)
-        assert page.run("document.getElementById('board').getBoundingClientRect().width") > 100
-        assert page.problems() == []
-        (record,) = records(tmp_path)
+def test_real_time_by_keys(context, problems, tmp_path) -> None:
+    with hosted(tmp_path, *SOUP, "agent_1=greedy") as links:
+        page = opened(context, links[0])
+        start(page)
+        hold(page, "ArrowLeft")
+        hold(page, "w")
+        record = record_of(page, tmp_path)
+        assert page.locator("#board").bounding_box()["width"] > 100
+        assert problems == []
     taken = {step["action_texts"][0] for step in record["steps"]}
     assert {"west", "north"} <= taken and record["people"]["agent_0"]["interface"] == "browser"
 
 
-def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(browser, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *texts, "agent_1=random") as links:
-        page = opened(browser, links[0])
-        page.wait(START, 60)
-        page.run("document.getElementById('key-details').open = true")
-        page.run("document.querySelector('#key-list button').click()")
-        page.key("z")
-        assert page.run("document.getElementById('key-list').innerText").startswith("Up: Z")
-        page.run(READY)
-        page.wait(PLAYING)
-        page.key("Z", 0.4)  # north, by the new key
-        page.key("A", 0.4)  # west, as with Caps Lock
-        page.run("document.getElementById('keys-reset').click()")
-        assert "Z" not in page.run("document.getElementById('key-list').innerText")
-        page.wait(OVER)
-        (record,) = records(tmp_path)
+def test_keys_are_changed_and_restored_and_caps_lock_changes_nothing(context, problems, tmp_path) -> None:
+    with hosted(tmp_path, *SOUP, "agent_1=random") as links:
+        page = opened(context, links[0])
+        page.click("#key-details summary")
+        page.click("#key-list button >> nth=0")
+        page.keyboard.press("z")
+        expect(page.locator("#key-list li").first).to_contain_text("Up: Z")
+        start(page)
+        hold(page, "Z")  # north, by the new key
+        hold(page, "A")  # west, as with Caps Lock
+        page.click("#keys-reset")
+        expect(page.locator("#key-list")).not_to_contain_text("Z")
+        record = record_of(page, tmp_path)
         assert {"north", "west"} <= {step["action_texts"][0] for step in record["steps"]}
-        page.wait("!document.querySelector('[data-rematch=other]').hidden")
-        page.run("document.querySelector('[data-rematch=other]').click()")
-        page.wait(f"location.href !== {json.dumps(links[0])} && ({START})", 90)
-        assert page.problems() == []
+        page.click("[data-rematch=other]")
+        page.wait_for_url(lambda address: address != links[0])
+        page.locator("#start").wait_for()
+        assert problems == []
 
 
-def test_touch_on_a_small_screen(browser, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "40", "--tick", "0.1", "--team", "agent_0=person"]
-    with hosted(tmp_path, *texts, "agent_1=greedy") as links:
-        page = browser.page()
-        page.size(360, 640, touch=True)
-        page.open(links[0])
-        page.wait(START, 60)
-        page.touch("#ready")
-        page.wait(PLAYING)
-        heights = page.run("[...document.querySelectorAll('#pad button')].map(b => b.offsetHeight)")
+@pytest.mark.parametrize(
+    "context", [{"viewport": {"width": 360, "height": 640}, "has_touch": True, "is_mobile": True}], indirect=True
+)
+def test_touch_on_a_small_screen(context, tmp_path) -> None:
+    with hosted(tmp_path, *SOUP, "agent_1=greedy") as links:
+        page = opened(context, links[0])
+        page.tap("#ready")
+        wait_for_step(page, 0)
+        heights = page.locator("#pad button").evaluate_all("buttons => buttons.map(button => button.offsetHeight)")
         assert len(heights) == 6 and min(heights) >= 44
-        page.touch("[data-key=right]", 0.5)
-        page.wait(OVER)
-        assert page.run("document.documentElement.scrollWidth") <= 360
-        (record,) = records(tmp_path)
+        page.tap("[data-key=right]")
+        record = record_of(page, tmp_path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
     assert "east" in {step["action_texts"][0] for step in record["steps"]}
 
 
-def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(browser, tmp_path) -> None:
+def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
-        page = opened(browser, links[0])
-        page.wait(TURN)
-        page.run("document.getElementById('kitchen').style.display = 'none'")
-        for _ in range(40):
-            if page.run(OVER):
-                break
-            page.wait(f"({TURN}) || ({OVER})")
-            assert page.run("document.activeElement.closest('#turn') !== null") or page.run(OVER)
-            page.key("2")
-            time.sleep(0.2)
-        page.wait(OVER)
-        assert page.run("document.activeElement.id") == "over"
-        assert page.run("document.getElementById('board').getAttribute('aria-hidden')") == "true"
-        records(tmp_path)
+        page = opened(context, links[0])
+        page.locator(TURN).wait_for()
+        page.locator("#kitchen").evaluate("kitchen => { kitchen.style.display = 'none'; }")
+        while asked(page) is not None:
+            assert step_of(page) < 40
+            expect(page.locator("#turn :focus")).to_be_attached()
+            page.keyboard.press("2")
+        expect(page.locator(OVER)).to_be_focused()
+        expect(page.locator("#board")).to_have_attribute("aria-hidden", "true")
+        record_of(page, tmp_path)
 
 
-def test_two_people_talk_and_one_comes_back(browser, tmp_path) -> None:
+def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
-        one, other = opened(browser, links[0]), opened(browser, links[1])
-        one.wait(TURN)
-        one.run("document.getElementById('say').value = 'I go <b>left</b>'")
-        one.run("document.getElementById('idle').click()")
-        other.wait(TURN + " && document.getElementById('said').textContent.includes('I go <b>left</b>')")
-        before = other.run("document.getElementById('turn-title').textContent")
-        other.run("document.getElementById('say').value = 'half'; document.getElementById('answer').oninput()")
-        other.call("Page.reload")
-        other.wait(TURN)
-        assert other.run("document.getElementById('turn-title').textContent") == before
-        assert other.run("document.getElementById('say').value") == "half"
-        again = opened(browser, links[1])
-        other.wait("!document.getElementById('notice').hidden")
-        again.wait(TURN)
-        again.run("window.confirm = () => true; document.getElementById('leave').click()")
-        one.wait(OVER)
-        assert "has left" in one.text()
-        assert one.problems() == []
+        one, other = opened(context, links[0]), opened(context, links[1])
+        one.locator(TURN).wait_for()
+        one.fill("#say", "I go <b>left</b>")
+        one.click("#idle")
+        expect(other.locator("#said")).to_contain_text("I go <b>left</b>")
+        other.locator(TURN).wait_for()
+        before = other.locator("#turn-title").text_content()
+        other.fill("#say", "half")
+        other.reload()
+        other.locator(TURN).wait_for()
+        expect(other.locator("#turn-title")).to_have_text(before)
+        expect(other.locator("#say")).to_have_value("half")
+        again = opened(context, links[1])
+        other.locator("#notice").wait_for()
+        again.locator(TURN).wait_for()
+        leave(again)
+        one.locator(OVER).wait_for()
+        assert "has left" in one.locator("body").inner_text()
+        assert problems == []
     (aborted,) = [json.loads(line) for line in (tmp_path / "aborted.jsonl").read_text("utf-8").splitlines()]
     assert aborted["ended"] == "left"
 
 
-def test_every_control_has_a_name_and_the_host_page_works(browser, tmp_path) -> None:
+def test_every_control_has_a_name_and_the_host_page_works(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
-        host, page = browser.page(), opened(browser, links[0])
-        opened(browser, links[1])
-        host.open(links[-1])
-        host.wait("document.querySelectorAll('#sessions a').length === 2")
-        page.wait(TURN)
+        host, page = context.new_page(), opened(context, links[0])
+        opened(context, links[1])
+        host.goto(links[-1])
+        expect(host.locator("#sessions a")).to_have_count(2)
+        page.locator(TURN).wait_for()
         named = "e.textContent.trim() || e.getAttribute('aria-label') || e.labels?.[0]?.textContent.trim()"
-        controls = "[...document.querySelectorAll('button, input, textarea, a')].filter(e => e.offsetParent"
-        unnamed = page.run(f"{controls} && !({named})).map(e => e.outerHTML)")
-        assert unnamed == [] and page.run("document.documentElement.lang") == "en"
-        host.run("[...document.querySelectorAll('button')].find(b => b.textContent === 'End').click()")
-        page.wait(OVER)
-        assert host.problems() == []
+        controls = page.locator("button, input, textarea, a").filter(visible=True)
+        assert controls.evaluate_all(f"all => all.filter(e => !({named})).map(e => e.outerHTML)") == []
+        expect(page.locator("html")).to_have_attribute("lang", "en")
+        host.get_by_role("button", name="End", exact=True).click()
+        page.locator(OVER).wait_for()
+        assert problems == []
 
 
-def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
-    texts = [
+def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
+    texts = (
         "craft",
         "--paces",
         "1",
@@ -145,31 +147,29 @@ def test_a_head_chef_orders_dishes(browser, tmp_path) -> None:
         "max_steps=6",
         "--team",
         "all=greedy",
-    ]
+    )
     with hosted(tmp_path, *texts, "--voice") as links:
-        page = opened(browser, links[0])
-        page.wait(TURN, 60)
-        dish = page.run("[...document.querySelectorAll('#actions button')].at(0).dataset.action")
-        page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
-        page.run("document.getElementById('say').value = 'this one next'")
-        page.run("document.getElementById('send').click()")
+        page = opened(context, links[0])
+        page.locator(TURN).wait_for()
+        dish = page.locator(ACTIONS).first.get_attribute("data-action")
+        page.locator(ACTIONS).first.click()
+        page.fill("#say", "this one next")
+        page.click(TURN)
         for step in range(1, 6):
-            page.wait(f"({TURN}) && document.body.dataset.step === '{step}'")
-            page.run("document.getElementById('idle').click()")
-        page.wait(OVER)
-        assert page.problems() == []
-        (record,) = records(tmp_path)
+            page.locator(f"body[data-step='{step}'] {TURN}").wait_for()
+            page.click("#idle")
+        record = record_of(page, tmp_path)
+        assert problems == []
     assert record["steps"][0]["ordered"] == [dish] and record["steps"][0]["messages"][0]["say"] == "this one next"
     assert record["options"]["orders"][1] == dish
 
 
-def test_a_german_page_shows_the_texts_of_games_in_english(browser, tmp_path) -> None:
+def test_a_german_page_shows_the_texts_of_games_in_english(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person", "--language", "de") as links:
-        page = opened(browser, links[0])
-        page.wait("document.getElementById('ready').textContent === 'Ich bin bereit'", 60)
-        rules = page.run("document.getElementById('manual').textContent")
-        assert rules == registry.load_game("CollabEscape-v0").manual()
-        assert page.problems() == []
+        page = opened(context, links[0])
+        expect(page.locator("#ready")).to_have_text("Ich bin bereit")
+        assert page.evaluate("document.getElementById('manual').textContent") == load_game("CollabEscape-v0").manual()
+        assert problems == []
 
 
 FORESEE = """(async () => {
@@ -204,10 +204,10 @@ FORESEE = """(async () => {
 })()"""
 
 
-def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(browser, tmp_path) -> None:
+def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(context, tmp_path) -> None:
     with hosted(tmp_path, "overcooked", "--layouts", "cramped_room", "--team", "all=person") as links:
-        page = opened(browser, links[0])
-        assert page.run(FORESEE) == [
+        page = opened(context, links[0])
+        assert page.evaluate(FORESEE) == [
             [1, "facing_east"],
             [2, "facing_east"],
             [2, "facing_east"],

@@ -1,4 +1,4 @@
-"""A network that is cut for ten seconds and pages that are loaded anew, in turns and in real time."""
+"""A network that is cut and pages that are loaded anew, in turns and in real time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from play.pages import BROWSER, ESCAPE, OVER, PLAYING, READY, START, STEP, TURN, hosted, opened, records
+from play.pages import ESCAPE, OVER, PLAYING, TURN, asked, hosted, opened, record_of, start, step_of, wait_for_step
 from play.wire import Wire
+from playwright.sync_api import Page, expect
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-pytestmark = BROWSER
-CUT = 10.0  # seconds
-LOST = "document.getElementById('notice')?.hidden === false"
-QUESTION = "document.getElementById('turn-title').textContent + document.getElementById('text').textContent"
+pytestmark = pytest.mark.browser
+LOST = "#notice"
+ASKED_ANEW = f"body[data-step='1'] {TURN}"
 SOUP = ("overcooked", "--layouts", "cramped_room", "--horizon", "60", "--tick", "0.2", "--seed", "1")
 
 
@@ -34,79 +34,83 @@ def wired() -> Iterator:
         wire.close()
 
 
-def test_a_turn_waits_for_ten_seconds_without_a_network(browser, tmp_path, wired) -> None:
+def question_of(page: Page) -> list[str | None]:
+    return [page.text_content("#turn-title"), page.text_content("#text"), page.input_value("#say")]
+
+
+def cut_for_some_time(wire: Wire, page: Page) -> None:
+    """Cut a page off until it has tried to come back three times, which takes 3.5 seconds."""
+    wire.cut(True)
+    page.locator(LOST).wait_for()
+    for _ in range(3):
+        page.wait_for_event("websocket")
+
+
+def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
         wire, link = wired(links[0])
-        page = opened(browser, link)
-        page.wait(TURN)
-        page.key("2")
-        page.wait(f"{STEP} === 1 && {TURN}")
-        page.run("document.getElementById('say').value = 'half'; document.getElementById('answer').oninput()")
-        before = page.run(QUESTION)
-        wire.cut(True)
-        page.wait(LOST)
-        time.sleep(CUT)
-        assert page.run(STEP) == 1
+        page = opened(context, link)
+        page.locator(TURN).wait_for()
+        page.keyboard.press("2")
+        page.locator(ASKED_ANEW).wait_for()
+        page.fill("#say", "half")
+        before = question_of(page)
+        cut_for_some_time(wire, page)
+        assert step_of(page) == 1
         wire.cut(False)
-        page.wait(f"!({LOST}) && {TURN}")
-        assert page.run(QUESTION) == before and page.run("document.getElementById('say').value") == "half"
-        page.call("Page.reload")
-        page.wait(f"{STEP} === 1 && {TURN}")
-        assert page.run(QUESTION) == before and page.run("document.getElementById('say').value") == "half"
-        for _ in range(60):
-            page.wait(f"({TURN}) || ({OVER})")
-            if page.run(OVER):
-                break
-            page.run("document.getElementById('idle').click()")
-        (record,) = records(tmp_path)
+        page.locator(LOST).wait_for(state="hidden")
+        page.locator(ASKED_ANEW).wait_for()
+        assert question_of(page) == before and before[-1] == "half"
+        page.reload()
+        page.locator(ASKED_ANEW).wait_for()
+        assert question_of(page) == before
+        while asked(page) is not None:
+            assert step_of(page) < 60
+            page.click("#idle")
+        record = record_of(page, tmp_path)
     facts = record["people"]["agent_0"]
     assert facts["disconnects"] == 2 and facts["decisions"] == len(record["steps"])
-    asked = [json.loads(line)["timestep"] for line in (tmp_path / "inputs.jsonl").read_text("utf-8").splitlines()]
-    assert asked == list(range(len(record["steps"])))
+    steps = [json.loads(line)["timestep"] for line in (tmp_path / "inputs.jsonl").read_text("utf-8").splitlines()]
+    assert steps == list(range(len(record["steps"])))
 
 
-def test_real_time_stands_still_for_ten_seconds_without_a_network(browser, tmp_path, wired) -> None:
+def test_real_time_stands_still_while_there_is_no_network(context, tmp_path, wired) -> None:
     with hosted(tmp_path, *SOUP, "--team", "agent_0=person", "agent_1=greedy") as links:
         wire, link = wired(links[0])
-        page = opened(browser, link)
-        page.wait(START, 60)
-        page.run(READY)
-        page.wait(f"{PLAYING} && {STEP} >= 5")
-        wire.cut(True)
-        page.wait(LOST)
-        before = page.run(STEP)
-        time.sleep(CUT)
+        page = opened(context, link)
+        start(page, step=5)
+        began = time.monotonic()
+        cut_for_some_time(wire, page)
+        before = step_of(page)
         wire.cut(False)
-        page.wait(f"!({LOST}) && {PLAYING}")
-        assert before <= page.run(STEP) < before + CUT / 0.2 / 2  # it did not go on in between
-        before = page.run(STEP)
-        page.call("Page.reload")
-        page.wait(f"{PLAYING} && {STEP} >= {before}")
-        page.wait(OVER, 60)
-        (record,) = records(tmp_path)
+        page.locator(LOST).wait_for(state="hidden")
+        expect(page.locator("#status")).to_have_text(PLAYING)
+        cut = time.monotonic() - began
+        assert before <= step_of(page) < before + cut / 0.2 / 2  # it did not go on in between
+        before = step_of(page)
+        page.reload()
+        expect(page.locator("#status")).to_have_text(PLAYING)
+        wait_for_step(page, before)
+        record = record_of(page, tmp_path)
     assert len(record["steps"]) == 60 and record["people"]["agent_0"]["disconnects"] == 2
 
 
-def test_a_partner_plays_on_beside_one_who_is_cut_off(browser, tmp_path, wired) -> None:
+def test_a_partner_plays_on_beside_one_who_is_cut_off(context, tmp_path, wired) -> None:
     """With two people the clock goes on; who comes back is at the others' moment, and no step is lost or doubled."""
     with hosted(tmp_path, *SOUP, "--team", "all=person") as links:
         wire, link = wired(links[0])
-        one, other = opened(browser, link), opened(browser, links[1])
-        for page in (one, other):
-            page.wait(START, 60)
-            page.run(READY)
-        one.wait(f"{PLAYING} && {STEP} >= 3")
-        seen = [one.run(STEP)]
+        one, other = opened(context, link), opened(context, links[1])
+        start(one, other, step=3)
+        seen = step_of(one)
         wire.cut(True)
-        one.wait(LOST)
-        other.wait("document.querySelectorAll('#panel .away .cut').length === 1", 60)
-        alone = other.run(STEP)
-        other.wait(f"{STEP} >= {alone} + 10")
+        one.locator(LOST).wait_for()
+        expect(other.locator("#panel .away .cut")).to_have_count(1)
+        wait_for_step(other, step_of(other) + 10)
         wire.cut(False)
-        one.wait(f"!({LOST}) && {STEP} > {seen[0]} + 5")
-        other.wait("document.querySelectorAll('#panel .away').length === 0")
-        assert abs(one.run(STEP) - other.run(STEP)) <= 5
-        one.wait(OVER, 60)
-        other.wait(OVER)
-        (record,) = records(tmp_path)
+        one.locator(LOST).wait_for(state="hidden")
+        wait_for_step(one, seen + 6)
+        expect(other.locator("#panel .away")).to_have_count(0)
+        assert abs(step_of(one) - step_of(other)) <= 5
+        one.locator(OVER).wait_for()
+        record = record_of(other, tmp_path)
     assert len(record["steps"]) == 60

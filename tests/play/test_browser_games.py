@@ -4,97 +4,106 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from itertools import cycle
 from typing import Any
 
 import pytest
 from endpoints import serving
-from play import chromium
-from play.pages import BROWSER, MINE, OVER, PLAYING, READY, START, STEP, TURN, hosted, opened, records
+from play.pages import (
+    ACTIONS,
+    OVER,
+    TURN,
+    asked,
+    hosted,
+    leave,
+    opened,
+    record_of,
+    start,
+    step_of,
+    wait_for_step,
+)
+from playwright.sync_api import BrowserContext, Page
 
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.runner.replay import replay
 
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-pytestmark = BROWSER
+pytestmark = pytest.mark.browser
 
 ONION = ["ArrowLeft", "e", "ArrowRight", "ArrowUp", "e"]
 DISH = ["ArrowLeft", "ArrowDown", "ArrowDown", "e", "ArrowUp", "ArrowRight", "ArrowUp"]
 SERVE = ["ArrowDown", "ArrowRight", "ArrowDown", "e"]
 
 
-def tap(page: chromium.Page, key: str, steps: int = 2) -> None:
+def tap(page: Page, key: str, steps: int = 2) -> None:
     """Press a key and wait until the step that takes it is over."""
-    before = page.run(STEP)
-    page.key(key)
-    page.wait(f"{STEP} >= {before + steps}")
+    before = step_of(page)
+    page.keyboard.press(key)
+    wait_for_step(page, before + steps)
 
 
-def answer(page: chromium.Page, plan: str, message: str = "") -> None:
-    fields = {"plan": plan, "say": message}
-    page.run("".join(f"document.getElementById('{name}').value = {json.dumps(text)};" for name, text in fields.items()))
-    page.run("document.getElementById('send').click()")
+def answer(page: Page, plan: str, message: str) -> None:
+    if page.is_visible("#at-once"):
+        page.uncheck("#at-once")  # the plan is written
+    if plan:
+        page.fill("#plan", plan)
+    page.fill("#say", message)
+    page.press("#say", "Enter")
 
 
-def received(page: chromium.Page) -> str:
-    """Return all that came over the page's sockets before the end, as text."""
-    page.run("1")
-    events = (event["params"] for event in page.events if event["method"] == "Network.webSocketFrameReceived")
-    messages = [json.loads(event["response"]["payloadData"]) for event in events]
-    assert messages
-    return "\n".join(
-        json.dumps(message, ensure_ascii=False) for message in messages if message["type"] != "over"
-    ).replace("\\n", "\n")
+def listened(context: BrowserContext, link: str) -> tuple[Page, list[str]]:
+    """Open a page; returns also all that comes over its sockets before the end, as text."""
+    page, result = context.new_page(), []
+
+    def keep(data: str | bytes) -> None:
+        message = json.loads(data)
+        if message["type"] != "over":
+            result.append(json.dumps(message, ensure_ascii=False).replace("\\n", "\n"))
+
+    page.on("websocket", lambda socket: socket.on("framereceived", keep))
+    page.goto(link)
+    return page, result
 
 
-def test_one_person_delivers_a_soup_by_keys(browser, tmp_path) -> None:
+def test_one_person_delivers_a_soup_by_keys(context, problems, tmp_path) -> None:
     texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "170", "--tick", "0.1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
-        page, idle = opened(browser, links[0]), opened(browser, links[1])
-        for entry in (page, idle):
-            entry.wait(START, 60)
-            entry.run(READY)
-        page.wait(f"{PLAYING} && {STEP} >= 1")
+        page, idle = opened(context, links[0]), opened(context, links[1])
+        start(page, idle, step=1)
         for key in ["ArrowUp", *ONION * 3, "e", *DISH]:
             tap(page, key)
         for _ in range(8):  # until it is cooked
             tap(page, "e", 3)
         for key in SERVE:
             tap(page, key)
-        page.wait(OVER, 60)
-        assert page.problems() == []
-        (record,) = records(tmp_path)
+        record = record_of(page, tmp_path)
+        assert problems == []
     events = [step["events"][0] for step in record["steps"] if step["events"][0]]
     assert any("deliver" in json.dumps(event).lower() for event in events), events
 
 
-def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(browser, tmp_path) -> None:
+def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, problems, tmp_path) -> None:
     plan = plan_evaluation("collab-overcooked", ["all=greedy"], tasks=["boiled_egg"], seed=1)
     (played,) = plan.jobs[0].run()
     texts = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
-        pages = [opened(browser, link) for link in links[:2]]
-        end = time.monotonic() + 200
+        (chef, heard), (helper, overheard) = pages = [listened(context, link) for link in links[:2]]
         talk = cycle(("please help me with the next one", "yes", "what now?"))
-        while not pages[0].run(OVER):
-            assert time.monotonic() < end, pages[0].text()
-            for seat, page in enumerate(pages):
-                asked = page.run(f"!({TURN}) ? '' : {MINE} ? 'act' : 'reply'")
-                if asked == "act":
-                    answer(page, played["steps"][page.run(STEP)]["action_texts"][seat], next(talk))
-                elif asked:
-                    answer(page, "", "all right")
-        for page in pages:
-            page.wait(OVER)
-            assert page.problems() == []
-        chef, helper = map(received, pages)
-        (record,) = records(tmp_path)
+        while (seat := asked(chef, helper)) is not None:
+            page = pages[seat][0]
+            if page.inner_text("#turn-title").startswith("Your turn"):
+                answer(page, played["steps"][step_of(page)]["action_texts"][seat], next(talk))
+            else:
+                answer(page, "", "all right")
+        helper.locator(OVER).wait_for()
+        record = record_of(chef, tmp_path)
+        assert problems == []
     assert record["success"] and {m["agent"] for step in record["steps"] for m in step["messages"]} == {0, 1}
     recipe, secret = recipe_of(record)
-    assert secret and secret <= split_name(chef) and all(line in chef for line in recipe)
-    assert not secret & split_name(helper) and not any(line in helper for line in recipe)
+    known, other = "\n".join(heard), "\n".join(overheard)
+    assert secret and secret <= split_name(known) and all(line in known for line in recipe)
+    assert other and not secret & split_name(other) and not any(line in other for line in recipe)
 
 
 def split_name(text: str) -> set[str]:
@@ -114,7 +123,7 @@ def recipe_of(record: dict[str, Any]) -> tuple[list[str], set[str]]:
     return chef.splitlines(), split_name(chef) - split_name(" ".join(texts))
 
 
-def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tmp_path, monkeypatch) -> None:
+def test_a_model_that_commands_the_others_reads_what_the_person_does(context, tmp_path, monkeypatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     texts = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1", "--names", "blind", "--team"]
@@ -123,16 +132,16 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tm
         serving(lambda asked: "goto_agent1_storage0") as server,
         hosted(tmp_path, *texts, "--base-url", server.url) as links,
     ):
-        page = opened(browser, links[0])
+        page, received = listened(context, links[0])
         chosen = []
         for step in range(4):
-            page.wait(f"{TURN} && {STEP} === {step}", 60)
-            chosen.append(page.run("[...document.querySelectorAll('#actions button')].at(0).dataset.action"))
-            page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
-        page.wait(f"{TURN} && {STEP} === 4", 60)
-        assert "scripted" not in received(page)
-        page.run("window.confirm = () => true; document.getElementById('leave').click()")
-        page.wait(OVER)
+            page.locator(f"body[data-step='{step}'] {TURN}").wait_for()
+            chosen.append(page.locator(ACTIONS).first.get_attribute("data-action"))
+            page.locator(ACTIONS).first.click()
+        page.locator(f"body[data-step='4'] {TURN}").wait_for()
+        assert received and "scripted" not in "\n".join(received)
+        leave(page)
+        page.locator(OVER).wait_for()
     record = json.loads((tmp_path / "aborted.jsonl").read_text("utf-8"))
     assert [step["action_texts"][0] for step in record["steps"]] == chosen
     asked = [question["messages"][-1]["content"] for question in server.asked]
@@ -141,21 +150,15 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(browser, tm
         assert entry in question or "_agent0_".join(entry.split(" ", 1)) in question, (entry, question)
 
 
-def test_two_people_play_rush(browser, tmp_path) -> None:
+def test_two_people_play_rush(context, problems, tmp_path) -> None:
     texts = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
-        pages = [opened(browser, link) for link in links[:-1]]
-        end = time.monotonic() + 200
-        while not pages[0].run(OVER):
-            assert time.monotonic() < end, pages[0].text()
-            for page in pages:
-                if page.run(TURN):
-                    assert "{" not in page.run("document.getElementById('actions').innerText")
-                    page.run("[...document.querySelectorAll('#actions button')].at(0).click()")
-                    page.wait(f"document.getElementById('send').disabled || ({OVER})")
-        for page in pages:
-            page.wait(OVER)
-            assert page.problems() == []
-        (record,) = records(tmp_path)
+        pages = [opened(context, link) for link in links[:-1]]
+        while (seat := asked(*pages)) is not None:
+            assert "{" not in pages[seat].inner_text("#actions")
+            pages[seat].locator(ACTIONS).first.click()
+        record = record_of(pages[0], tmp_path)
+        pages[1].locator(OVER).wait_for()
+        assert problems == []
     assert len(record["people"]) == len(pages) >= 2
     assert any(event for step in record["steps"] for event in step["events"])

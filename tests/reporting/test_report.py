@@ -4,9 +4,6 @@ import copy
 import html
 import json
 import re
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -15,12 +12,6 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.report import build_report, choose_episodes
 from collab_overcooked.reporting.results import score_records
-
-CHROMIUM = shutil.which("chromium")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 
 
 @pytest.fixture(scope="module")
@@ -96,23 +87,14 @@ def test_a_kitchen_without_references_has_a_report_too(tmp_path):
 
 
 @pytest.fixture
-def browse(tmp_path):
-    if CHROMIUM is None:
-        pytest.skip("there is no Chromium on the PATH")
-
+def browse(context, tmp_path):
     def dump(page: str, fragment: str = "") -> str:
-        path = Path(tmp_path) / "report.html"
+        path = tmp_path / "report.html"
         path.write_text(page, encoding="utf-8")
-        command = [
-            CHROMIUM,
-            *FLAGS,
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--dump-dom",
-            f"file://{path}{fragment}",
-        ]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr[-500:]
-        return done.stdout
+        tab = context.new_page()
+        tab.goto(path.as_uri() + fragment)
+        tab.locator("html[data-ready=yes]").wait_for()
+        return tab.content()
 
     return dump
 

@@ -2,38 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import http.server
+import re
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from play import chromium
 from play.pages import SHOTS
 from play.pages import look as look_at
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 from study.world import QUICK
 
 from collab_overcooked.study.design import read_study
 from collab_overcooked.study.journal import Journal
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(chromium.find() is None, reason="there is no Chromium on this machine"),
-]
+pytestmark = pytest.mark.browser
 pytest.importorskip("uvicorn", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
 
+GAME = "a[href$='/play']"
 PAIR = {**QUICK, "participants": {**QUICK["participants"], "group": 2}}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[chromium.Chromium]:
-    result = chromium.Chromium()
-    yield result
-    result.close()
 
 
 @pytest.fixture
@@ -66,79 +57,84 @@ def serve(tmp_path: Path) -> Iterator[Any]:
         journal.close()
 
 
-def look(page: chromium.Page, name: str) -> None:
+def look(page: Page, name: str) -> None:
     look_at(page, f"study-{name}", least=43.5)
 
 
-def press(page: chromium.Page, *keys: str) -> None:
+def press(page: Page, *keys: str) -> None:
     for key in keys:
-        page.key(key)
+        page.keyboard.press(key)
 
 
-def test_a_study_is_done_by_keyboard_alone(browser: chromium.Chromium, serve: Any) -> None:
-    page = browser.page()
-    page.open(serve(QUICK))
+def test_a_study_is_done_by_keyboard_alone(context: BrowserContext, problems: list[str], serve: Any) -> None:
+    page = context.new_page()
+    page.goto(serve(QUICK))
     look(page, "consent")
     press(page, "Tab", "Enter")  # the first button agrees
-    page.wait("(document.body?.innerText ?? '').includes('Read this.')")
+    page.get_by_text("Read this.").wait_for()
     look(page, "page")
     press(page, "Tab", "Enter")
-    page.wait("!!document.querySelector('#age')")
+    page.locator("#age").wait_for()
     press(page, "Tab", "Tab", "Tab", "Tab", "Enter")  # past the fields to the button: nothing is answered
-    page.wait("!!document.querySelector('.errors')")
+    page.locator(".errors").wait_for()
     look(page, "errors")
-    assert page.run("document.querySelector('#age').getAttribute('aria-describedby')") == "age-error"
-    page.run("document.querySelector('#age').focus()")
+    expect(page.locator("#age")).to_have_attribute("aria-describedby", "age-error")
+    page.focus("#age")
     press(page, "4", "2", "Tab", " ", "Tab", "Tab", "Enter")
-    page.wait("location.pathname.startsWith('/study/') && !!document.querySelector('a[href$=\"/play\"]')")
+    page.locator(GAME).wait_for()
+    assert urlsplit(page.url).path.startswith("/study/")
     look(page, "game")
     press(page, "Tab", "Enter")
-    page.wait("location.pathname.startsWith('/s/')")
-    assert page.problems() == []
+    page.wait_for_url("**/s/**")
+    assert problems == []
 
 
-def test_two_people_meet_in_the_waiting_room(browser: chromium.Chromium, serve: Any) -> None:
+def test_two_people_meet_in_the_waiting_room(context: BrowserContext, problems: list[str], serve: Any) -> None:
     values = {**PAIR, "blocks": [QUICK["blocks"][2], {"form": "before"}]}
     for name in ("helped", "hindered"):
         values["conditions"] = {**values["conditions"], name: {**values["conditions"][name], "team": ["all=person"]}}
     address = serve(values)
-    pages = [browser.page() for _ in range(2)]
+    pages = [context.new_page() for _ in range(2)]
     for number, page in enumerate(pages):
-        page.open(address.replace("p1", f"p{number}"))
+        page.goto(address.replace("p1", f"p{number}"))
         press(page, "Tab", "Enter")
         if number == 0:
-            page.wait("document.querySelector('#news')?.innerText.includes('1 of 2')")
-            assert page.run("document.querySelector('#news').getAttribute('role')") == "status"
+            expect(page.locator("#news")).to_contain_text("1 of 2")
+            expect(page.locator("#news")).to_have_attribute("role", "status")
             look(page, "waiting")
     for page in pages:
-        page.wait("location.pathname.startsWith('/s/')", 60)
-        assert page.problems() == []
+        page.wait_for_url("**/s/**")
+    assert problems == []
 
 
-def test_questions_and_the_last_page_fit_every_width(browser: chromium.Chromium, serve: Any) -> None:
-    page = browser.page()
+def test_questions_and_the_last_page_fit_every_width(context: BrowserContext, problems: list[str], serve: Any) -> None:
+    page = context.new_page()
     last = {"play": ["helped", "hindered"]}
     forms = {
         **QUICK["forms"],
         "before": {"title": "End", "items": [{"name": "in", "choice": ["a", "b"], "accept": ["b"], "ask": "In?"}]},
     }
     ends = {"screened": {"code": "S-1", "url": "https://example.org/back?id={id}"}}
-    page.open(serve({**QUICK, "blocks": [{"form": "liked"}, {"form": "before"}, last], "forms": forms, "finish": ends}))
+    page.goto(serve({**QUICK, "blocks": [{"form": "liked"}, {"form": "before"}, last], "forms": forms, "finish": ends}))
     press(page, "Tab", "Enter")
-    page.wait("!!document.querySelector('.points')")
+    page.locator(".points").wait_for()
     look(page, "likert")
     press(page, "Tab", " ", "ArrowRight", "Tab", "w", "Tab", "Enter")
-    page.wait("!!document.querySelector('#in')")
+    page.locator("#in").wait_for()
     press(page, "Tab", " ", "Tab", "Enter")  # the first answer rules the person out
-    page.wait("!!document.querySelector('.code')")
+    page.locator(".code").wait_for()
     look(page, "end")
-    assert page.run("document.querySelector('a.button').href") == "https://example.org/back?id=p1"
-    assert page.problems() == []
+    expect(page.locator("a.button")).to_have_attribute("href", "https://example.org/back?id=p1")
+    assert problems == []
 
 
-# What a willing person does on each page, from the first to the last.
-WILLING = """(() => {
+# What a willing person does on each page, from the first to the last; tells the console what the pages are called.
+WILLING = """
+let title, sent;
+setInterval(() => {
   const seen = (names) => [...document.querySelectorAll(names)].find((own) => own.offsetParent && !own.disabled);
+  const now = document.querySelector('h1')?.textContent;
+  if (now && now !== title) console.info(title = now);
   if (location.pathname.startsWith('/s/')) {
     const action = [...document.querySelectorAll('#actions button')].at(-1) ?? seen('#idle');
     (seen('#onward') ?? seen('#again') ?? seen('#skip') ?? (seen('#send') && action))?.click();
@@ -146,8 +142,10 @@ WILLING = """(() => {
   }
   if (seen('#age')) document.getElementById('age').value = 30;
   for (const points of document.querySelectorAll('.points')) points.querySelector('input').checked = true;
-  seen('main button, main a.button')?.click();
-})()"""
+  const button = seen('main button, main a.button');
+  if (button && !sent) { sent = true; button.click(); }
+}, 150);
+"""
 
 
 @pytest.fixture
@@ -171,7 +169,7 @@ def panel() -> Iterator[str]:
 
 
 def test_the_whole_path_from_consent_to_the_panel(
-    browser: chromium.Chromium, serve: Any, panel: str, tmp_path: Path
+    context: BrowserContext, serve: Any, panel: str, tmp_path: Path
 ) -> None:
     page_of, before, play = QUICK["blocks"]
     values = {
@@ -179,23 +177,18 @@ def test_the_whole_path_from_consent_to_the_panel(
         "blocks": [page_of, before, {**play, "practice": True}],
         "finish": {"done": {"code": "XYZ", "url": f"{panel}?cc=XYZ&id={{id}}"}},
     }
-    address, page = serve(values), browser.page()
-    page.open(address)
-    end, visited = time.monotonic() + 120, []
-    while not page.run("location.pathname").startswith("/back"):
-        assert time.monotonic() < end, page.text()
-        with contextlib.suppress(AssertionError):  # the page has changed in between
-            title = page.run("document.querySelector('h1')?.textContent")
-            visited += [title] if [title] != visited[-1:] else []
-            page.run(WILLING)
-        time.sleep(0.15)
-    assert page.run("location.search") == "?cc=XYZ&id=p1"
-    games = [title for title in visited if title and "Rush" in title]
+    address, page, visited = serve(values), context.new_page(), []
+    page.on("console", lambda entry: visited.append(entry.text) if entry.type == "info" else None)
+    page.add_init_script(WILLING)
+    page.goto(address)
+    page.wait_for_url(re.compile("/back"), timeout=120_000)
+    assert urlsplit(page.url).query == "cc=XYZ&id=p1"
+    games = [title for title in visited if "Rush" in title]
     assert games[0].endswith("Practice") and len(set(games)) == 2, visited
-    other = browser.page()
-    other.open(address.replace("p1", "p2"))
-    other.run("document.querySelector('button[value=no]').click()")
-    other.wait("location.pathname === '/study/consent'")
+    other = context.new_page()
+    other.goto(address.replace("p1", "p2"))
+    other.click("button[value=no]")
+    other.wait_for_url("**/study/consent")
     look(other, "declined")
     study = tmp_path / "study"
     assert '"p1"' in (study / "people.jsonl").read_text("utf-8")
@@ -219,55 +212,60 @@ CHECKS = {
 }
 
 
-def test_rankings_timers_and_back_after_a_rejected_form(browser: chromium.Chromium, serve: Any) -> None:
+def test_rankings_timers_and_back_after_a_rejected_form(
+    context: BrowserContext, problems: list[str], serve: Any
+) -> None:
     blocks = [{"page": {"title": "How", "text": "Read this.", "seconds": 1}}, {"form": "checks"}, QUICK["blocks"][2]]
-    page = browser.page()
-    page.open(serve({**QUICK, "blocks": blocks, "forms": {"checks": CHECKS, "liked": QUICK["forms"]["liked"]}}))
+    page = context.new_page()
+    page.goto(serve({**QUICK, "blocks": blocks, "forms": {"checks": CHECKS, "liked": QUICK["forms"]["liked"]}}))
     press(page, "Tab", "Enter")
-    page.wait("!!document.querySelector('[data-timer=least]')")
-    click = "document.querySelector('main button:not([disabled])')?.click()"
-    page.wait(f"!!document.querySelector('select') || ({click}, false)")  # the server refuses what comes too early
-    assert "Time left" in page.run("document.querySelector('[role=timer]').textContent")
-    page.run("document.querySelector('main button').click()")
-    page.wait("!!document.querySelector('.errors')")
-    page.run("document.querySelectorAll('select').forEach((own, i) => { own.selectedIndex = 3 - i; })")
-    page.run("document.querySelectorAll('input[type=radio]')[1].checked = true")
+    expect(page.locator("[data-timer=least]")).to_be_empty()  # the time is over
+    page.click("main button")
+    expect(page.locator("[role=timer]")).to_contain_text("Time left")
+    page.click("main button")
+    page.locator(".errors").wait_for()
+    for number in range(3):
+        page.locator("select").nth(number).select_option(index=3 - number)
+    page.locator("input[type=radio]").nth(1).check()
     look(page, "ranking")
-    page.run("document.querySelector('main button').click()")
-    page.wait("!!document.querySelector('a[href$=\"/play\"]')")
-    page.run("history.back()")
-    page.wait("document.readyState === 'complete' && !!document.querySelector('a[href$=\"/play\"]')")
-    assert page.problems() == []
+    page.click("main button")
+    page.locator(GAME).wait_for()
+    page.go_back()
+    page.locator(GAME).wait_for()
+    assert problems == []
 
 
-def test_who_has_no_script_cannot_agree(browser: chromium.Chromium, serve: Any) -> None:
-    page = browser.page()
-    page.call("Emulation.setScriptExecutionDisabled", value=True)
-    page.open(serve(QUICK))
-    assert page.run("document.querySelector('button[value=yes]').disabled")
-    assert "need JavaScript" in page.text()
-    if SHOTS:
-        page.shot(Path(SHOTS) / "study-no-script.png")
-    page.call("Emulation.setScriptExecutionDisabled", value=False)
-    page.open(page.run("location.href"))
-    assert not page.run("document.querySelector('button[value=yes]').disabled") and "need JavaScript" not in page.text()
-
-
-def test_the_host_sees_people_and_ends_one(browser: chromium.Chromium, serve: Any) -> None:
+def test_who_has_no_script_cannot_agree(browser: Browser, context: BrowserContext, serve: Any) -> None:
     address = serve(QUICK)
-    person = browser.page()
-    person.open(address)
+    with browser.new_context(java_script_enabled=False) as plain:
+        page = plain.new_page()
+        page.goto(address)
+        expect(page.locator("button[value=yes]")).to_be_disabled()
+        assert "need JavaScript" in page.inner_text("body")
+        if SHOTS:
+            page.screenshot(path=Path(SHOTS) / "study-no-script.png")
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("button[value=yes]")).to_be_enabled()
+    assert "need JavaScript" not in page.inner_text("body")
+
+
+def test_the_host_sees_people_and_ends_one(context: BrowserContext, problems: list[str], serve: Any) -> None:
+    address = serve(QUICK)
+    person, host = context.new_page(), context.new_page()
+    person.goto(address)
     press(person, "Tab", "Enter")
-    person.wait("(document.body?.innerText ?? '').includes('Read this.')")
-    host = browser.page()
-    host.open(f"{address.rpartition('/')[0]}/study/host/{serve.games[-1].token}")
-    host.wait("document.querySelectorAll('#people tbody tr').length === 1")
-    assert "How" in host.run("document.querySelector('#people tbody').innerText")
+    person.get_by_text("Read this.").wait_for()
+    host.goto(f"{address.rpartition('/')[0]}/study/host/{serve.games[-1].token}")
+    expect(host.locator("#people tbody tr")).to_have_count(1)
+    expect(host.locator("#people tbody")).to_contain_text("How")
     look(host, "host")
-    host.run("document.getElementById('places').value = '6'; document.querySelector('#extend button').click()")
-    host.wait("document.getElementById('facts').innerText.includes('0 of 10')")
-    host.run("window.confirm = () => true; document.querySelector('#people button').click()")
-    host.wait("document.querySelector('#people tbody').innerText.includes('stopped')")
-    person.run("location.reload()")
-    person.wait("(document.body?.innerText ?? '').includes('ended by its organisers')")
-    assert host.problems() == []
+    host.fill("#places", "6")
+    host.click("#extend button")
+    expect(host.locator("#facts")).to_contain_text("0 of 10")
+    host.once("dialog", lambda dialog: dialog.accept())
+    host.click("#people button")
+    expect(host.locator("#people tbody")).to_contain_text("stopped")
+    person.reload()
+    person.get_by_text("ended by its organisers").wait_for()
+    assert problems == []

@@ -28,6 +28,7 @@ def use_cache_dir() -> None:
     if "numba" in sys.modules:
         raise RuntimeError("numba was imported before tests/conftest.py could choose its cache directory")
     os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of torch would wait for each other on a shared core
 
 
 use_cache_dir()

@@ -69,7 +69,7 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-SEARCHED = "how_to/plan_search.md"  # its tree is searched anew
+SEARCHED = ("how_to/plan_search.md", "findings.md")  # whose trees and figures are searched anew
 CHECKED = [
     pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path).endswith(SEARCHED) else ())
     for path in PAGES
@@ -132,8 +132,16 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
 # ------------------------------------------------------------------------------------------- code
 
 
+LONG = ("docs/findings.md",)  # what its figures are computed from takes seconds
+CODED = [
+    pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path) in LONG else ())
+    for path in PAGES
+    if "```python" in path.read_text("utf-8")
+]
+
+
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("path", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=page_id)
+@pytest.mark.parametrize("path", CODED)
 def test_code_on_the_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All blocks of a page run one after the other in one namespace; what they print is what the page shows."""
     monkeypatch.chdir(tmp_path)

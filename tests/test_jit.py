@@ -8,8 +8,10 @@ import sys
 import threading
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from enum import IntEnum
 from pathlib import Path
 
+import numpy as np
 import pytest
 from covers import first
 from numba.core import types
@@ -213,3 +215,44 @@ def test_fields_in_another_order_are_another_version():
     assert str(kinds[0]) == str(kinds[1])  # what numba says of them
     assert len({_jit._describe_class(kind) for kind in kinds}) == 2
     assert len({_jit._describe_class(ArraysAddress(kind)) for kind in kinds}) == 2
+
+
+def test_a_kernel_is_compiled_once_for_all_integers_of_its_callers():
+    class Column(IntEnum):
+        LAST = 2
+
+    @_jit.kernel
+    def element(numbers, k):
+        return numbers[k]
+
+    @_jit.kernel
+    def total(numbers, small):
+        named = element(numbers, 0) + element(numbers, Column.LAST)
+        return named + element(numbers, small[0]) + element(numbers, len(small))
+
+    assert total(np.arange(4), np.array([3], np.int8)) == 0 + 2 + 3 + 1
+    assert len(getattr(element, "inner", element).signatures) == 1
+
+
+PLAYED = """
+import gc, collab_overcooked as co
+from collab_overcooked import registry
+from collab_overcooked.kernels import jit
+
+for record in registry.games():
+    env = co.make(record.id)
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step({agent: env.action_space(agent).sample() for agent in env.agents})
+kernels = [len(item.inner.signatures) for item in gc.get_objects() if isinstance(item, jit.Kernel)]
+compiled = [count for count in kernels if count]
+print(len(compiled), sum(compiled), max(compiled))
+"""
+
+
+@pytest.mark.slow
+def test_playing_every_game_compiles_hardly_any_kernel_twice():
+    """Twice are those that resets and steps share, whose tables are bound in steps only, and copies of other dtypes."""
+    done = subprocess.run([sys.executable, "-c", PLAYED], capture_output=True, text=True, check=True)
+    kernels, versions, most = map(int, done.stdout.split())
+    assert kernels > 150 and versions <= 1.1 * kernels and most <= 3

@@ -140,7 +140,7 @@ class _Kept:
 class Buffer(_Kept, RolloutBuffer):
     """Rollout buffer of PPO."""
 
-    def get(self, batch_size: int | None = None) -> Iterator[RolloutBufferSamples]:  # type: ignore[override]
+    def get(self, batch_size: int | None = None) -> Iterator[RolloutBufferSamples]:
         """Yield minibatches."""
         for tensors in self.batches(batch_size):
             yield RolloutBufferSamples(*tensors)
@@ -150,6 +150,7 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
     """Rollout buffer of masked PPO; masks are bool."""
 
     names = (*_Kept.names, "action_masks")
+    action_masks: np.ndarray
 
     def reset(self) -> None:
         """Start a new rollout in the same memory."""
@@ -158,7 +159,7 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
         if first:
             self.action_masks = self.action_masks.astype(np.bool_)
 
-    def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
+    def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:
         """Yield minibatches."""
         for tensors in self.batches(batch_size):
             yield MaskableRolloutBufferSamples(*tensors)

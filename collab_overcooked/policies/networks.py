@@ -241,7 +241,7 @@ def torch_from_text(text: str) -> TorchPolicy:
     try:
         content = torch.load(weights, map_location="cpu", weights_only=True)
         meta = _checked(Path(weights), content.get(KEY, {}))
-        network = kind(**_arguments(kind, meta))
+        network: Any = kind(**_arguments(kind, meta))
         network.load_state_dict(content["state_dict"] if KEY in content else content)
     except Exception as error:
         raise _unreadable("torch", Path(weights), error) from None

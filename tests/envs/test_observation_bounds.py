@@ -65,7 +65,10 @@ def test_no_observation_is_taken_for_an_image(env_id):
         assert not preprocessing.is_image_space(space, check_channels=True), case
 
 
-@pytest.mark.parametrize(("env_id", "options"), [("Overcooked-v0", {}), ("CollabOvercooked-v0", {"obs": "grid"})])
+@pytest.mark.parametrize(
+    ("env_id", "options"),
+    [("Overcooked-v0", {}), pytest.param("CollabOvercooked-v0", {"obs": "grid"}, marks=pytest.mark.nightly)],
+)
 def test_sb3_reads_the_same_counts_with_and_without_normalize_images(env_id, options):
     sb3 = pytest.importorskip("stable_baselines3", reason="needs stable-baselines3, of the rl extra")
     import torch

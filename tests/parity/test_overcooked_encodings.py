@@ -15,7 +15,7 @@ PLAIN, GATED = "golden_encodings.jsonl.gz", "golden_encodings_gates.jsonl.gz"
 FILES = {PLAIN: (100, {}), GATED: (20, {G1: 4})}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def recordings(golden: Path):
     result = scan(golden / "llm_co")
     return {recording.path.name: (recording, known) for recording, known in result if recording.path.name in FILES}

@@ -88,7 +88,7 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, 
     (played,) = plan.jobs[0].run()
     texts = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
-        (chef, heard), (helper, overheard) = pages = [listened(context, link) for link in links[:2]]
+        (chef, chef_log), (helper, helper_log) = pages = [listened(context, link) for link in links[:2]]
         talk = cycle(("please help me with the next one", "yes", "what now?"))
         while (seat := asked(chef, helper)) is not None:
             page = pages[seat][0]
@@ -101,7 +101,7 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, 
         assert problems == []
     assert record["success"] and {m["agent"] for step in record["steps"] for m in step["messages"]} == {0, 1}
     recipe, secret = recipe_of(record)
-    known, other = "\n".join(heard), "\n".join(overheard)
+    known, other = "\n".join(chef_log), "\n".join(helper_log)
     assert secret and secret <= split_name(known) and all(line in known for line in recipe)
     assert other and not secret & split_name(other) and not any(line in other for line in recipe)
 

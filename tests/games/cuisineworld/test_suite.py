@@ -441,9 +441,3 @@ def test_levels_are_verified_at_the_command_line():
 def test_levels_are_listed_at_the_command_line():
     lines = run("list", "levels", "--suite", "cuisineworld").stdout.splitlines()
     assert len(lines) == 14 and lines[0].split() == "level_0 very simple: salmonMeatcake".split()
-
-
-def test_graphs_are_drawn_at_the_command_line(tmp_path):
-    assert run("graph", "level_9", "--out", tmp_path / "g.dot").exit_code == 0
-    assert "MaxJr" in (tmp_path / "g.dot").read_text()
-    assert run("graph", "level_9", "--out", tmp_path / "g.bmp").exit_code == 2

@@ -83,7 +83,7 @@ GAMES = [
 ]
 
 
-@pytest.mark.parametrize("game", first(GAMES, 2, rest=pytest.mark.slow), ids=[env_id for env_id, _ in GAMES])
+@pytest.mark.parametrize("game", first(GAMES, rest=pytest.mark.slow), ids=[env_id for env_id, _ in GAMES])
 def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
     (connection, store), (env_id, options) = served, game
     spec = f"llm:smollm2?agent=choose,tokens=16,prompts={prompts}"
@@ -97,10 +97,10 @@ def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
         assert episode(replaying, env_id, spec, **options) == record
 
 
-@pytest.mark.parametrize(("env_id", "options"), GAMES[:2], ids=["partner", "dispatcher"])
-def test_the_papers_agents_survive_it(served, prompts, env_id, options):
+@pytest.mark.parametrize("game", first(GAMES[:2], rest=pytest.mark.slow), ids=["partner", "dispatcher"])
+def test_the_papers_agents_survive_it(served, prompts, game):
     """What it writes into plans and words is nonsense; that ends in refusals and waiting, never in an error."""
-    connection, store = served
+    (connection, store), (env_id, options) = served, game
     switches = "demo=off" if env_id == "CuisineWorld-v0" else "repairs=0,analysis=off"
     spec = f"llm:smollm2?tokens=20,prompts={prompts},{switches}"
     record = episode(connection, env_id, spec, **options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,7 +59,6 @@ TEXTS = (
 
 
 def attempt(name: str, text: str) -> None:
-    began = time.process_time()
     try:
         result = READERS[name](text)
     except Unreadable as error:
@@ -68,7 +66,6 @@ def attempt(name: str, text: str) -> None:
     else:
         if name == "object":
             json.dumps(result).encode()
-    assert time.process_time() - began < 2, (name, text[:100])
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -136,7 +136,16 @@ def test_headers_without_end_are_cut_off(ask):
 
 
 def test_timeouts_are_tried_again(ask):
-    reply, server = ask([Says("late", wait=1.0), "fine"], timeout=0.3)
+    asked_again = threading.Event()
+    replies = iter([Says("late", wait=asked_again.wait), "fine"])
+
+    def answer(asked):
+        reply = next(replies)
+        if reply == "fine":
+            asked_again.set()
+        return reply
+
+    reply, server = ask(answer, timeout=2.0)
     assert (reply.text, reply.attempts, len(server.asked)) == ("fine", 2, 2)
 
 

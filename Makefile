@@ -82,9 +82,10 @@ test-slow: $(STAMP)
 	$(CHECKED) --no-skips tests/test_conformance.py -m "slow or not slow"
 	$(COMPILED) --no-skips -m "(slow or attacks) and not (nightly or $(ELSEWHERE))" --deselect tests/test_conformance.py
 
-# Everything else that runs without other people's packages: products, whole pools, Ray, more attacks with seeds of the day.
+# Everything else: products, whole pools, Ray, tests in the random order of the day, bounds, attacks with seeds of the day.
 test-nightly: $(NIGHTLY_STAMP)
 	$(COMPILED) --no-skips -m "nightly and not (attacks or $(ELSEWHERE))"
+	$(COMPILED) --no-skips --shuffle $$(date +%Y%m%d)
 	$(CHECKED) --no-skips $(ENVIRONMENTS)
 	$(MAKE) --no-print-directory test-attacks ATTACK_FIRST_SEED=$$(date +%Y%m%d00)
 	$(MAKE) --no-print-directory test-browser test-adapters test-trainers

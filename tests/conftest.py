@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import sys
 from collections import Counter
@@ -40,6 +41,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--attack-seeds", type=int, default=1, help="seeds of every random attack (make test-attacks)")
     parser.addoption("--attack-first-seed", type=int, default=0, help="first seed of every random attack")
     parser.addoption("--record-seconds", action="store_true", help="write tests/seconds.json (make test-seconds)")
+    parser.addoption("--shuffle", type=int, help="seed of a random order of all tests (make test-nightly)")
     parser.addoption("--no-skips", action="store_true", help="fail tests that are skipped (make test)")
 
 
@@ -100,7 +102,7 @@ def part_of(nodeid: str) -> str:
     return "/".join(path.split("/")[:3]) if path.startswith("tests/games/") else path
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Sort parts, the longest first: games, which compile the kernels for all other tests, then files."""
     seconds = json.loads(SECONDS.read_text("utf-8")) if SECONDS.exists() else {}
 
@@ -109,6 +111,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return not part.startswith("tests/games/"), -seconds.get(part, 1.0), part
 
     items.sort(key=rank)
+    if config.getoption("--shuffle") is not None:
+        random.Random(config.getoption("--shuffle")).shuffle(items)
 
 
 @pytest.hookimpl(optionalhook=True)

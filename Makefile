@@ -179,7 +179,7 @@ CURVE_STEPS ?= 4e5
 CURVE_SEEDS ?= 0 1 2
 .PHONY: curves
 curves: $(STAMP)
-	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python -m collab_overcooked.baselines.single_file.$$method --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
+	for method in $(CURVES); do for seed in $(CURVE_SEEDS); do OMP_NUM_THREADS=1 $(BIN)/python baselines/$$method.py --env Overcooked-v0 --set layout=cramped_room obs=features --steps $(CURVE_STEPS) --seed $$seed --out runs/curves/$$method-$$seed || exit 1; done; done
 	$(BIN)/collab-overcooked plot runs/curves --out runs/curves/curves.svg
 
 # Egos trained to play with partners never met, and their scores beside those of a pool; stopped ones go on, BRIEFLY="--steps 600"

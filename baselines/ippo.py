@@ -1,12 +1,9 @@
-"""MAPPO in one file: PPO with a centralised critic (Yu et al. 2022) and shared weights of the actor.
+"""IPPO in one file: every agent is an independent PPO learner (de Witt et al. 2020) with shared weights.
 
-The critic sees ``states()`` of the batch: the observations of all agents and the state of
-the game, or with ``--state concat`` the observations alone.
-
-    python -m collab_overcooked.baselines.single_file.mappo --env ID --set NAME=VALUE --seed 0 --out runs/mappo-0
+    python baselines/ippo.py --env ID --set NAME=VALUE --seed 0 --out runs/ippo-0
 
 Writes ``returns.csv`` (steps, mean return of the episodes that ended since the last row, their number, seconds) and
-``policy.npz``, which any command seats as ``--team all=ppo:runs/mappo-0/policy.npz``.
+``policy.npz``, which any command seats as ``--team all=ppo:runs/ippo-0/policy.npz``.
 """
 
 from __future__ import annotations
@@ -26,13 +23,12 @@ import collab_overcooked
 
 def parse() -> argparse.Namespace:
     """Return the options of the command line."""
-    parser = argparse.ArgumentParser("mappo", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = argparse.ArgumentParser("ippo", formatter_class=argparse.ArgumentDefaultsHelpFormatter)
     parser.add_argument("--env", required=True, help="environment id")
     parser.add_argument("--set", nargs="*", default=[], help="NAME=VALUE options of it, as for the command train")
-    parser.add_argument("--state", choices=("global", "concat"), default="global", help="what the critic sees")
     parser.add_argument("--steps", type=float, default=8e5, help="environment steps")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=Path("runs/mappo"), help="folder")
+    parser.add_argument("--out", type=Path, default=Path("runs/ippo"), help="folder")
     parser.add_argument("--envs", type=int, default=128, help="environments E")
     parser.add_argument("--rollout", type=int, default=100, help="steps T of an update")
     parser.add_argument("--minibatches", type=int, default=10)
@@ -80,38 +76,20 @@ def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
     return 1.0 / largest
 
 
-def observed_states(batch, seed: int, steps: int = 200) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return mean and standard deviation of each number of the states in random play, float32 (S,)."""
-    rng, seen = np.random.default_rng(seed), []
-    _, infos = batch.reset(seed=seed)
-    for _ in range(steps):
-        masks = infos["action_mask"]
-        infos = batch.step((rng.random(masks.shape) * masks).argmax(-1))[-1]
-        seen.append(batch.states())
-        if batch.over.any():
-            batch.reset(which=batch.over.copy())
-    states = torch.from_numpy(np.concatenate(seen))
-    return states.mean(0), states.std(0).clamp(min=1e-3)
-
-
 class Agent(nn.Module):
-    """Actor of an agent's observation, and critic of the state of its environment."""
+    """Actor and critic of an agent's observation."""
 
     scale: torch.Tensor
-    mean: torch.Tensor
-    deviation: torch.Tensor
 
-    def __init__(self, n_actions: int, scale: np.ndarray, states: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def __init__(self, observation: int, n_actions: int, scale: np.ndarray) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))
-        self.register_buffer("mean", states[0])
-        self.register_buffer("deviation", states[1])
-        self.actor = mlp(scale.size, 128, 64, n_actions, last=0.01)
-        self.critic = mlp(len(states[0]), 128, 64, 1, last=1.0)
+        self.actor = mlp(observation, 128, 64, n_actions, last=0.01)
+        self.critic = mlp(observation, 128, 64, 1, last=1.0)
 
-    def value(self, states: torch.Tensor) -> torch.Tensor:
-        """Return values (B,) of states (B, S)."""
-        return self.critic(((states - self.mean) / self.deviation).clamp(-5, 5)).squeeze(-1)
+    def value(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return values (B,) of observations (B, F)."""
+        return self.critic(observations * self.scale).squeeze(-1)
 
     def policy(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.distributions.Categorical:
         """Return the policy over the actions that the masks allow."""
@@ -141,20 +119,15 @@ class Rollouts:
         flat = torch.from_numpy(observations.reshape(self.rows, -1).astype(np.float32))
         return flat, torch.from_numpy(infos["action_mask"].reshape(self.rows, -1).astype(bool))
 
-    def states(self) -> torch.Tensor:
-        """Return the state of each row's environment, (R, S)."""
-        return torch.from_numpy(np.repeat(self.batch.states(), self.batch.n_agents, axis=0))
-
     @torch.no_grad()
     def collect(self, agent: Agent, shaping: float) -> dict[str, torch.Tensor]:
-        """Return observations, states, masks, actions, log_probs, values, advantages and targets, (T, R, ...) each."""
+        """Return observations, masks, actions, log_probs, values, advantages and targets, (T, R, ...) each."""
         args, batch, steps = self.args, self.batch, []
         for _ in range(args.rollout):
             policy = agent.policy(self.observations, self.masks)
             actions = policy.sample()
-            states = self.states()
-            values = agent.value(states)
-            seen = self.observations, states, self.masks, actions, policy.log_prob(actions), values
+            values = agent.value(self.observations)
+            seen = self.observations, self.masks, actions, policy.log_prob(actions), values
             shape = batch.num_envs, batch.n_agents
             observations, rewards, terminated, truncated, infos = batch.step(actions.reshape(shape).numpy())
             self.sums += rewards.mean(1)
@@ -162,7 +135,7 @@ class Rollouts:
             paid = torch.from_numpy(paid.reshape(-1).astype(np.float32))
             over = terminated | truncated
             if truncated.any():  # the episode would go on: add what the critic expects of the rest
-                rest = agent.value(self.states())
+                rest = agent.value(self._rows(observations, infos)[0])
                 paid += args.gamma * rest * torch.from_numpy(np.repeat(truncated & ~terminated, batch.n_agents))
             ends = torch.from_numpy(np.repeat(over, batch.n_agents).astype(np.float32))
             if over.any():
@@ -171,9 +144,9 @@ class Rollouts:
                 observations, infos = batch.reset(which=over.copy())
             self.observations, self.masks = self._rows(observations, infos)
             steps.append((*seen, paid, ends))
-        names = ("observations", "states", "masks", "actions", "log_probs", "values", "rewards", "ends")
+        names = ("observations", "masks", "actions", "log_probs", "values", "rewards", "ends")
         data = {name: torch.stack(parts) for name, parts in zip(names, zip(*steps, strict=True), strict=True)}
-        return self._add_advantages(data, agent.value(self.states()))
+        return self._add_advantages(data, agent.value(self.observations))
 
     def _add_advantages(self, data: dict[str, torch.Tensor], after: torch.Tensor) -> dict[str, torch.Tensor]:
         """Add generalised advantage estimates and value targets."""
@@ -200,7 +173,7 @@ def update(agent: Agent, optimizer: torch.optim.Optimizer, data: dict[str, torch
             ratio = (policy.log_prob(part["actions"]) - part["log_probs"]).exp()
             clipped = ratio.clamp(1 - args.clip, 1 + args.clip)
             gain = torch.min(ratio * advantages, clipped * advantages).mean()
-            error = (agent.value(part["states"]) - part["targets"]).square().mean()
+            error = (agent.value(part["observations"]) - part["targets"]).square().mean()
             loss = 0.5 * error - gain - entropy * policy.entropy().mean()
             optimizer.zero_grad()
             loss.backward()
@@ -213,9 +186,9 @@ def main() -> None:
     args = parse()
     torch.manual_seed(args.seed)
     torch.set_num_threads(1)
-    batch = collab_overcooked.make_vec(args.env, args.envs, kind="native", state=args.state, **read_options(args.set))
+    batch = collab_overcooked.make_vec(args.env, args.envs, kind="native", **read_options(args.set))
     scale = observed_scale(batch, args.seed)
-    agent = Agent(int(batch.single_action_space.n), scale, observed_states(batch, args.seed))
+    agent = Agent(scale.size, int(batch.single_action_space.n), scale)
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.lr, eps=1e-5)
     rollouts, began = Rollouts(batch, args), time.perf_counter()
     args.out.mkdir(parents=True, exist_ok=True)

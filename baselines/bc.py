@@ -2,7 +2,7 @@
 
     collab-overcooked evaluate overcooked --layouts cramped_room --team all=greedy --episodes 20 --out runs/greedy
     collab-overcooked export npz runs/greedy --set obs=features --out data/greedy
-    python -m collab_overcooked.baselines.single_file.bc --data data/greedy --seed 0 --out runs/bc-0
+    python baselines/bc.py --data data/greedy --seed 0 --out runs/bc-0
 
 Writes ``returns.csv`` (steps of the optimiser, mean return of the clone's episodes with itself, their number, seconds,
 loss and agreement on held-out rows) and ``policy.npz``, which any command seats as

@@ -40,7 +40,7 @@ IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  
 TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
 LONG = ("baselines", "partner-results", "train-")  # targets that train for minutes to hours
 
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+MAKEFILE = "".join((ROOT / name).read_text("utf-8") for name in ("Makefile", "benchmarks/training.mk"))
 TARGETS = sorted(
     {name for line in re.findall(r"^\.PHONY: (.*)$", MAKEFILE, re.M) for name in line.split() if "$" not in name}
 )
@@ -93,7 +93,8 @@ def test_make_target_is_complete(target: str):
     """What a target would run is printed by make; its programs and files exist."""
     printed = run("make", "--dry-run", "--always-make", "RECORDINGS=recordings", target)
     assert printed.strip()
-    for path in re.findall(r"(?<![\w./-])((?:benchmarks|tests|docs|parity|collab_overcooked)/[\w./-]+)", printed):
+    folders = "baselines|benchmarks|tests|docs|parity|collab_overcooked"
+    for path in re.findall(rf"(?<![\w./-])((?:{folders})/[\w./-]+)", printed):
         if "*" not in path and not path.endswith("-"):
             assert (ROOT / path).exists(), f"{target}: {path}"
 
@@ -105,7 +106,7 @@ def test_training_targets_train(target: str, tmp_path: Path):
     """One target of each algorithm, for a few steps."""
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / ".installed").touch()
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+    for name in ("Makefile", "benchmarks", "pyproject.toml", "constraints.txt"):
         (tmp_path / name).symlink_to(ROOT / name)
     where = f"BIN={Path(sys.executable).parent}"
     run("make", "-C", tmp_path, "-o", ".venv/.installed", where, "SEEDS=0", "BRIEFLY=--steps 512", target)

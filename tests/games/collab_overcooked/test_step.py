@@ -252,14 +252,14 @@ def test_kernels_play_like_the_naive_kitchen_with_the_original_preset(level):
     assert not seen & {"PUT_FULL", "PLACE_NO_COUNTER", "FILL_UNREACHABLE", "DELIVER_UNREACHABLE", "FAILED"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kitchen", KITCHENS)
 def test_kernels_play_like_the_naive_kitchen_with_the_original_preset_for_long(kitchen, level):
     play_pair(game_for(kitchen, action_level=level, preset="original"), seed=2, steps=2000)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kitchen", KITCHENS)
 def test_kernels_play_like_the_naive_kitchen_for_long(kitchen, level):

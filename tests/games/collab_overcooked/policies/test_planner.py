@@ -33,7 +33,7 @@ def test_the_best_times_of_levels_1_to_5_are_proved(start: Any, task: str) -> No
     assert (plan.steps, plan.proved) == (best_of(task), True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_best_times_of_all_tasks_are_proved() -> None:
     for row in planner_table():
         assert row.proved and row.best == best_of(row.task)

@@ -68,7 +68,7 @@ def test_bad_numbers_are_refused() -> None:
         PlannerPolicy(rollouts=0)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_looking_ahead_is_worth_it(play: Any) -> None:
     """Over all levels at a pace that leaves greedy play behind."""
 

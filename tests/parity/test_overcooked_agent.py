@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from covers import first
 
 from parity.overcooked_agent import A1, FORMATS, our_words
 from parity.report import Recording, read_recording
 
 (DECISIONS,) = FORMATS
+
+
+STEPS = {"golden_agent_more": 600, "golden_agent": 3000}  # of recorded decisions
 
 
 @pytest.fixture(scope="module")
@@ -22,12 +26,12 @@ def recording(golden: Path) -> Recording:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "steps"), [("golden_agent", 3000), ("golden_agent_more", 600)])
-def test_all_recorded_decisions_replay(golden: Path, name: str, steps: int) -> None:
+@pytest.mark.parametrize("name", first(list(STEPS)))
+def test_all_recorded_decisions_replay(golden: Path, name: str) -> None:
     recording = read_recording(golden / "llm_co" / f"{name}.jsonl.gz")
     assert recording is not None
     report = DECISIONS.replay(recording)
-    assert (report.mismatches, report.share, report.steps) == (0, 1.0, steps), report.first
+    assert (report.mismatches, report.share, report.steps) == (0, 1.0, STEPS[name]), report.first
     assert set(report.passed) <= {A1} and not report.stops
 
 

@@ -61,7 +61,7 @@ def test_actions_in_kitchens_that_are_decided_soonest():
     assert differences([item for item in soonest if item.evidence["best"] <= 3][:6]) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_actions_in_all_kitchens():
     assert any("gate" in item.scene.options["layout"] for item in KITCHENS)
     assert differences(KITCHENS) == {}

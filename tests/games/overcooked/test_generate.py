@@ -7,6 +7,7 @@ from collections import deque
 import numpy as np
 import pytest
 import yaml
+from covers import first
 
 import collab_overcooked
 from collab_overcooked.games.overcooked.engine.generate import generate, layout_text, prove_layout, read_wishes
@@ -85,7 +86,7 @@ def test_every_generated_kitchen_serves_by_its_proof(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WISHES)
+@pytest.mark.parametrize("name", first(list(WISHES)))
 def test_every_generated_kitchen_is_served_by_a_policy(name: str) -> None:
     """Greedy players stand in each other's way for good in one kitchen out of twelve; the planner does not."""
     for layout in drawn(name):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from covers import cover
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.run import evaluate
@@ -97,8 +98,7 @@ def run(suite: str, kind: str, name: str, folder: Any) -> tuple[Model, list[dict
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", CLASSES)
-@pytest.mark.parametrize("suite", registry.suites())
+@pytest.mark.parametrize(("name", "suite"), cover(CLASSES, registry.suites()))
 def test_every_class_of_models_plays_every_suite(suite, name, tmp_path):
     for kind in kinds_of(suite) if name in ("wrong form", "reasoning") else kinds_of(suite)[:1]:
         model, records = run(suite, kind, name, tmp_path / kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -225,6 +226,15 @@ class CollabOvercooked(CompiledGame):
         except ActionError:
             return [action]  # refused, with a reason, when its turn comes
         return ["wait(1)"] * int(call[2])
+
+    def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Join single waits again, each as long as the kitchen allows."""
+        joined, most = list[str](), self.kitchen.max_wait
+        for action, same in itertools.groupby(actions):
+            count = len(list(same))
+            waits = [most] * (count // most) + [count % most] * (count % most > 0)
+            joined += [f"wait({n})" for n in waits] if action == "wait(1)" else [action] * count
+        return tuple(joined)
 
     def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``wait(1)``, or of ``stay`` for a seat with primitive actions."""

@@ -195,6 +195,10 @@ class Overcooked(CompiledGame):
         refused = Reason.NO_EFFECT
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"step {timestep}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the description of a seat's observation."""
         return text.describe(self.compiled, state, i, seat)

@@ -147,6 +147,10 @@ class RoomGame(CompiledGame):
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"turn {timestep + 1}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with its menu."""
         scene = self.seat_scene(self.scene(state, i), seat)

@@ -201,6 +201,10 @@ class KitchenRush(CompiledGame):
             act_batch(self.compiled.tables, after, actions, out)
         return after
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"turn {state.clock[i, Clock.TURN] + 1}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with the numbered valid actions."""
         return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))

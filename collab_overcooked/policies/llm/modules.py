@@ -66,7 +66,7 @@ class Memory(Module):
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``memory``, pairs of timesteps and action, the oldest first.
+        """Return ``memory``, pairs of the game's time and action, the oldest first.
 
         Equal actions in succession are one entry. Actions have the names that the seat knows their objects by.
         """
@@ -87,8 +87,9 @@ class Memory(Module):
                 break
             else:
                 runs.append((timestep, timestep, text))
-        spans = ((str(first) if first == last else f"{first} to {last}", text) for first, last, text in runs)
-        return {"memory": list(spans)[::-1]}
+        times = [(seen.clocks[first - 1], seen.clocks[last - 1], text) for first, last, text in reversed(runs)]
+        spans = ((a if a == b else f"{a} to {b.rpartition(' ')[2]}", text) for a, b, text in times)
+        return {"memory": list(spans)}
 
 
 class MessageLog(Module):

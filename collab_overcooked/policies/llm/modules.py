@@ -27,9 +27,15 @@ def offered(seen: Seen, game: FullGame) -> dict[str, int]:
     return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
 
 
-def rules_of(seen: Seen) -> str:
-    """Return the rules for a prompt: the game's manual, or its rules for people if it has none."""
-    return seen.manual or seen.view.rules
+def rules_of(seen: Seen, pays: bool = False) -> str:
+    """Return the rules for a prompt: the game's manual, or its rules for people if it has none.
+
+    Args:
+        seen: Knowledge of the seat.
+        pays: Whether the agent sends messages at the game's price.
+    """
+    rules, price = seen.manual or seen.view.rules, seen.view.talk_price
+    return f"{rules}\n{price}" if pays and price else rules
 
 
 class Refusal(NamedTuple):

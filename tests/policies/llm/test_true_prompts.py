@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+import collab_overcooked as co
 from collab_overcooked.runner.conversation import Plans
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
@@ -25,7 +26,9 @@ CLOCKS = {
 def last(request):
     """Choose the first of a numbered list that takes or puts something, else the last."""
     listed = re.findall(r"^(\d+)\. (.*)", request.turns[-1].content, re.MULTILINE)
-    return {"action": int(next((k for k, text in listed if text.startswith(("take", "put"))), listed[-1][0]))}
+    return {
+        "action": int(next((k for k, text in listed if text.startswith(("take", "put"))), (listed or ["1"])[-1][0]))
+    }
 
 
 @pytest.mark.parametrize("env_id", CLOCKS)
@@ -67,3 +70,62 @@ def test_a_partner_reads_what_was_announced_and_begun(play_team):
     assert any("Bob has announced: wait(1) (begun); wait(2)." in prompt for prompt in prompts)
     assert any("Bob: I wait. (plans: wait(3))" in prompt for prompt in prompts)
     assert not any("wait(1); wait(1)" in prompt for prompt in prompts)
+
+
+HOMES = {"Housework-v0": ("step", "steps", 1), "Transport-v0": ("frame", "frames", 6)}
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_only_who_pays_for_messages_reads_their_price(play_team, env_id):
+    unit = HOMES[env_id][0]
+    for talk in ("paid", "free"):
+        for spec, pays in (
+            ("choose", False),
+            ("coela", True),
+            ("roco", True),
+            ("cots,n=1", False),
+            ("cots,n=1,charge=on", True),
+        ):
+            _, client = play_team(f"llm:m?agent={spec}", last, env_id, max_cycles=1, talk=talk)
+            rules = {request.turns[0].content for request in client.asked}
+            price = f"A message costs one {unit} for every 500 characters, rounded up."
+            assert rules and all((price in text) == (pays and talk == "paid") for text in rules)
+            assert not any("per 500" in text for text in rules)
+    assert price not in co.make(env_id, talk="paid").game.manual()
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_distances_and_prices_of_plans_have_units(play_team, env_id):
+    _, units, cost = HOMES[env_id]
+    _, client = play_team("llm:m?agent=cots,n=1", last, env_id, max_cycles=2)
+    prompt = next(text for text in client.last if "Sub-plans, with" in text)
+    assert f"approximate number of {units}" in prompt
+    away = re.findall(r"(\d+) (\w+) away", prompt)
+    assert away and all(name in (units, units[:-1]) and int(count) % cost == 0 for count, name in away)
+    assert "has not been seen yet" in prompt
+    unseen = re.search(r"(\w+) has not been seen yet", prompt)[1]
+    prices = re.search(rf"^{unseen}: (.+)$", prompt, re.MULTILINE)[1]
+    assert "(unknown" in prices and not re.search(r"\(\d", prices)
+
+
+CRAFT = {"options": {}, "fast": {"pace": 1, "walk": 3}, "field": {"level": "field"}, "many": {"level": "butchery"}}
+
+
+@pytest.mark.parametrize("name", CRAFT)
+@pytest.mark.parametrize("agents", [1, 2, 4])
+def test_the_demonstration_of_craft_kitchen_has_the_rules_and_words_of_the_game(play_team, name, agents):
+    options = {"level": "house", "agents": agents, **CRAFT[name]}
+    _, client = play_team("llm:m?agent=dispatch", lambda _: "goto(bot1, 'mars')", "CraftKitchen-v0", **options)
+    turns = client.asked[0].turns
+    rules, last_turn = turns[0].content, turns[-1].content
+    assert "First an example: a short game with the same rules on another field." in rules
+    assert not re.search(r"\b(goto|killMob|mineBlock|put\w+|takeOutFurnace|wait)\((?!bot1)", rules)
+    example, played = (re.findall(r"Step 0 of (\d+).\nOrders:\n.*, (\d+) steps left", t) for t in (rules, last_turn))
+    assert len(example) == 1 and example == played
+    assert "bot1 has nothing" in last_turn and "Outcome of" not in last_turn
+    assert last_turn.split("Step 0")[1].split("Commands")[0] not in rules  # of another field
+    asked = [turn.content for turn in turns if turn.role == "assistant"]
+    waits = any("wait(" in commands for commands in asked)
+    assert asked and waits == (name == "many" and agents == 4)  # no other level has work for four
+    later = client.asked[1].turns[-1].content
+    assert "unknown" in later and "all were carried out" not in later

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from hidden import reach
 
 import collab_overcooked as co
 from collab_overcooked.runner.conversation import Plans
@@ -129,3 +130,55 @@ def test_the_demonstration_of_craft_kitchen_has_the_rules_and_words_of_the_game(
     assert asked and waits == (name == "many" and agents == 4)  # no other level has work for four
     later = client.asked[1].turns[-1].content
     assert "unknown" in later and "all were carried out" not in later
+
+
+def rules_of(client):
+    return {request.turns[0].content for request in client.asked}
+
+
+@pytest.mark.parametrize("agent", ["choose", "coela", "roco", "choose,channel=tools"])
+def test_rush_says_what_counts_and_asks_for_no_dictionary(play_team, agent):
+    _, client = play_team(f"llm:m?agent={agent}", last, "KitchenRush-v0")
+    for rules in rules_of(client):
+        assert "action_type" not in rules and "invalid" not in rules
+        assert "The score is the number of\nfinished orders." in rules and "ruined order costs 1 point" in rules
+
+
+def test_one_way_passages_are_named(play_team):
+    _, client = play_team("llm:m?agent=choose,check=1", last, "CollabEscape-v0")
+    level = co.make("CollabEscape-v0").game.compiled.level
+    assert level.one_way
+    for rules in rules_of(client):
+        for a, b in level.one_way:
+            assert f"One way only: from {level.title(a)} to {level.title(b)}." in rules
+    assert not any("bring the order closer" in prompt for prompt in client.last)
+
+
+@pytest.mark.parametrize("level", ["primitive", "medium"])
+def test_no_counter_is_listed_that_can_never_be_reached(play_team, level):
+    for layout in ("forced_coordination", "gated_delivery"):
+        _, client = play_team(
+            "llm:m?agent=choose", last, "Overcooked-v0", layout=layout, action_level=level, max_cycles=2
+        )
+        for request in client.asked:
+            rules, state = request.turns[0].content, request.turns[-1].content
+            reach = " ".join(re.findall(r"can reach (.*)", rules))
+            named = re.findall(r"\bk\d+\b", " ".join(re.findall(r"^(?:- c|C|Other c)ounters: .*", rules + state, re.M)))
+            assert set(named) <= set(re.findall(r"\bk\d+\b", reach))
+
+
+def test_single_actions_come_without_rules_of_plans(play_team):
+    for agent in ("choose", "coela", "cots,n=1"):
+        _, client = play_team(f"llm:m?agent={agent}", last, max_cycles=2)
+        assert all("costs timesteps" in rules and "request(" not in rules for rules in rules_of(client))
+    _, client = play_team("llm:m?agent=partner", lambda _: {"plan": "wait(1)"}, max_cycles=2)
+    assert all("costs timesteps" in rules for rules in rules_of(client))
+
+
+def test_pictures_and_texts_name_the_same_turn():
+    for env_id in ("CollabCapture-v0", "CollabEscape-v0", "KitchenRush-v0"):
+        game = co.make(env_id).game
+        state, _ = reach(game, 3, 2)
+        view = game.seen(state, 0, 0)
+        turn = re.search(r"Turn \d+ of \d+", view.text)[0]
+        assert turn.lower() in repr(game.sheet(view.scene, 0))

@@ -228,7 +228,8 @@ class Overcooked(CompiledGame):
         """Return the picture of a scene."""
         from collab_overcooked.games.overcooked.text.picture import picture
 
-        return picture(self.layouts[self._index(scene["layout"])], scene, self.display_names)
+        k = self._index(scene["layout"])
+        return picture(self.layouts[k], scene, self.display_names, text.object_names(self.compiled, k))
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:

@@ -167,14 +167,14 @@ def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbo
     if status == "empty":
         return Cell(sprite, symbol, labels=labels_of(name), targets=(name,))
     if status == "ready":
-        icon, labels = icon_of(utensil["product"], False, ingredients), labels_of(utensil["product"])
-        return Cell(sprite, symbol + "!", (icon,), labels=labels, ready=True, targets=(name,))
+        icon = icon_of(utensil["product"], False, ingredients)
+        return Cell(sprite, symbol + "!", (icon,), labels=labels_of(name), ready=True, targets=(name,))
     contents = tuple(icon_of(item, False, ingredients) for item in utensil["contents"])
     if status == "cooking":
         left = utensil["time"] - utensil["timer"]
         progress = Progress(utensil["timer"], utensil["time"], f"{left} left")
         return Cell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
-    labels = (f"{len(contents)} of {kitchen.stations[symbol].capacity}",)
+    labels = (f"{name} {len(contents)} of {kitchen.stations[symbol].capacity}", *labels_of(name))
     return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
 
 

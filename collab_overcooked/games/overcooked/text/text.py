@@ -1,7 +1,6 @@
 """Texts for language agents: names of directives, parsing of answers, refusals, and the observation.
 
-Observations have the contents and order of LLM-Co's state extractor; the sentences are ours. Distances count moves, not
-turns or interacts.
+Observations have the contents and order of LLM-Co's state extractor. Distances count moves, not turns or interacts.
 """
 
 from __future__ import annotations
@@ -100,6 +99,13 @@ REASONS = {
 def object_name(thing: Array) -> str:
     """Return the name of a numbered object, for example ``"c0"``."""
     return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
+
+
+@lru_cache(maxsize=64)
+def object_names(compiled: Compiled, k: int) -> dict[tuple[int, int], str]:
+    """Return the names of a layout's objects by position."""
+    rows = compiled.tables.objects[k]
+    return {(int(row[Object.X]), int(row[Object.Y])): object_name(row) for row in rows if row[Object.X] != NOTHING}
 
 
 @lru_cache(maxsize=64)
@@ -408,7 +414,9 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
     lines += _counter_lines(seen, moves, within_reach(compiled, int(k), at, FLOOR))
     lines += [
-        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}." for name in _reachable(moves)
+        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
+        for name in _of_kind(moves, Kind.GATE)
+        if moves[name] != NOTHING
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
@@ -451,16 +459,10 @@ def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
     return [name for name in names if name[0] == LETTERS[kind]]
 
 
-def _reachable(moves: Mapping[str, int]) -> list[str]:
-    return [name for name in _of_kind(moves, Kind.GATE) if moves[name] != NOTHING]
-
-
-@lru_cache(maxsize=256)
 def within_reach(compiled: Compiled, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:
     """Return the names of the objects next to the cells of some kinds of floor that can be reached from a cell."""
     cells = flood(compiled.layouts[k].grid, start, set(), floor)
-    objects = [thing for thing in compiled.tables.objects[k] if thing[Object.X] != NOTHING]
-    return tuple(object_name(o) for o in objects if cells & set(neighbours((int(o[Object.X]), int(o[Object.Y])))))
+    return tuple(name for spot, name in object_names(compiled, k).items() if cells & set(neighbours(spot)))
 
 
 def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str]) -> list[str]:

@@ -124,7 +124,8 @@ class House(CompiledGame):
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules as text."""
-        return text.manual(self.compiled, seat, self.n_agents)
+        steps = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
+        return text.manual(self.compiled, seat, self.n_agents, steps)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return one seat's knowledge of a scene."""

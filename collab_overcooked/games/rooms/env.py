@@ -164,8 +164,8 @@ class RoomGame(CompiledGame):
         return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats and states."""
-        return text.manual(self.compiled)
+        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
+        return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without the random state, limited to what a seat sees or remembers."""

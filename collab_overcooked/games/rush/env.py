@@ -215,8 +215,8 @@ class KitchenRush(CompiledGame):
         return [*self.compiled.names.goods, *recipes, *text.THINGS]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats and states."""
-        return text.manual(self.compiled)
+        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
+        return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def event_numbers(self, out: Out) -> np.ndarray:
         """Return the kind of each agent's action in the last step, (B, N); refused ones are none."""

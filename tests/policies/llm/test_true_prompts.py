@@ -182,3 +182,18 @@ def test_pictures_and_texts_name_the_same_turn():
         view = game.seen(state, 0, 0)
         turn = re.search(r"Turn \d+ of \d+", view.text)[0]
         assert turn.lower() in repr(game.sheet(view.scene, 0))
+
+
+@pytest.mark.parametrize("env_id", CLOCKS)
+def test_the_length_of_an_episode_is_that_of_the_environment(play_team, env_id):
+    options = {"task": "boiled_egg"} if env_id == "CollabOvercooked-v0" else {}
+    game = co.make(env_id, **options).game
+    _, client = play_team("llm:m?agent=choose", last, env_id, max_cycles=6, **options)
+    turns = 3 if env_id == "KitchenRush-v0" else 6
+    for rules, state in ((request.turns[0].content, request.turns[-1].content) for request in client.asked):
+        if env_id in HOMES:
+            assert "The episode also ends after 6 decisions of the team" in rules
+        else:
+            assert re.search(rf"(?i)(\d+ of|maximum game steps:) {turns}\b", state)
+            assert not re.search(rf"\b{game.max_cycles} (steps|turns)|has {game.max_cycles // 2} turns", rules)
+    assert "decisions of the team" not in game.manual()

@@ -233,8 +233,8 @@ def names() -> list[str]:
     return list(dict.fromkeys((*THINGS, *PLACES)))
 
 
-def manual(compiled: Compiled, seat: int, agents: int) -> str:
-    """Return the rules for a seat."""
+def manual(compiled: Compiled, seat: int, agents: int, decisions: int) -> str:
+    """Return the rules for a seat, for an episode of at most so many decisions of the team."""
     params, cost = compiled.tables.params, compiled.tables.cost
     home = params[Param.HOME] == Home.HOUSEWORK
     mates = listed(NAMES[:agents])
@@ -255,6 +255,8 @@ def manual(compiled: Compiled, seat: int, agents: int) -> str:
             f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around {cost[Verb.LOOK]}. "
             "A container that you carry holds three things, fills one hand, and is delivered with its contents."
         )
+    if decisions < params[Param.LIMIT]:
+        lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
     lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
     return "\n".join(lines)
 

@@ -165,11 +165,11 @@ def refusal(compiled: Compiled, room: int, reason: int) -> str:
 # ------------------------------------------------------------------------------------------- the rules
 
 
-def manual(compiled: Compiled) -> str:
-    """Return the rules as text."""
+def manual(compiled: Compiled, turns: int) -> str:
+    """Return the rules as text, for an episode of so many turns."""
     level, config, n = compiled.level, compiled.config, compiled.n_players
     players = f"{n} players" if n > 1 else "One player"
-    common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": config.horizon}
+    common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": turns}
     if compiled.goal == Goal.CAPTURE:
         exchange = {
             "never": "",

@@ -290,11 +290,11 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
     return "\n".join(lines)
 
 
-def manual(compiled: Compiled) -> str:
-    """Return the rules, with the numbers of the scenario."""
+def manual(compiled: Compiled, slots: int) -> str:
+    """Return the rules, with the numbers of the scenario, for an episode of so many slots."""
     return MANUAL.format(
         agents=_join(f"agent_{seat}" for seat in range(compiled.n_agents)),
-        turns=_some(compiled.max_turns, "turn"),
+        turns=_some(-(-slots // compiled.workers), "turn"),
         workers=_some(compiled.workers, "worker"),
     ).rstrip()
 

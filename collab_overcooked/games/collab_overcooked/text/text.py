@@ -32,7 +32,7 @@ SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper'
 
 RULES = """\
 Deliver the order before the time is over, in as few steps as you can. Each of you reaches only a part of the kitchen,
-and food changes hands on the counters that you share. Who knows the recipe says what is needed, and when.
+and food changes hands on the counters that you share.
 
 Actions
 - pickup(THING,PLACE): take a thing from a counter, a dispenser or a utensil.
@@ -45,8 +45,8 @@ Actions
 Hands hold one thing. Every action walks to its place first, which costs timesteps: one for each cell, and one to turn
 there."""
 PLANS = """\
-A plan of several actions is carried out one after the other. In a plan request('ACTION') asks your teammate for an
-action."""
+Whoever knows the recipe says what is needed, and when. A plan of several actions is carried out one after the other. In
+a plan request('ACTION') asks your teammate for an action."""
 FORMAT_REASONS = {
     "F_NOT_FUNCTION": "{text!r} is not an action. Write one call from the list, such as place_obj_on_counter().",
     "F_PICKUP_ARITY": "pickup takes two arguments, as in pickup(food,place).",

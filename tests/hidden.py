@@ -54,7 +54,7 @@ def hide_counters(game: Any, state: Any, scene: dict[str, Any], seat: int, rng: 
 
 
 def with_other_recipes(game: Any, rng: np.random.Generator) -> Any:
-    """Return a kitchen that is the same but for what goes into its products, and how long they take."""
+    """Return a kitchen with other inputs, times and ways of serving its products."""
     from collab_overcooked.games.collab_overcooked.engine.constants import Recipe
 
     tables, other = game.compiled.tables, copy.copy(game)
@@ -62,7 +62,9 @@ def with_other_recipes(game: Any, rng: np.random.Generator) -> Any:
     recipes[:, Recipe.TIME] += rng.integers(1, 9, len(recipes))
     recipes[:, Recipe.INPUT] = np.roll(recipes[:, Recipe.INPUT], int(rng.integers(1, len(recipes))))
     tables = tables._replace(recipes=recipes, needs=np.roll(tables.needs, 1, axis=0))
-    other.__setstate__({"compiled": dataclasses.replace(game.compiled, tables=tables)})
+    serving = {order: not plated for order, plated in game.kitchen.serving.items()}
+    kitchen = dataclasses.replace(game.kitchen, serving=serving)
+    other.__setstate__({"compiled": dataclasses.replace(game.compiled, tables=tables, kitchen=kitchen)})
     return other
 
 

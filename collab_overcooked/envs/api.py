@@ -173,6 +173,10 @@ class TextGame(Protocol):
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the texts of a seat's plan: actions to execute step by step, and actions requested of teammates."""
 
+    def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Return the actions of a plan as they are written: the inverse of what ``parse_plan`` splits."""
+        return tuple(actions)
+
     def idle_action(self, seat: int = 0) -> int:
         """Return the id of a seat's action that does nothing for one step."""
         return 0
@@ -206,6 +210,10 @@ class TextGame(Protocol):
 
     def describe(self, state: Any, i: int, seat: int) -> str:
         """Describe a seat's observation as text."""
+
+    def clock(self, state: Any, i: int, timestep: int) -> str:
+        """Return the time of environment ``i`` after ``timestep`` steps as its texts name it, such as ``"turn 2"``."""
+        return f"timestep {timestep}"
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i``, an ``envs.seen.SeatView``.

@@ -76,9 +76,14 @@ class SeatView:
         return str(self._game.manual(self._state, 0, self._seat))
 
     @property
+    def talk_price(self) -> str:
+        """Sentence on the price of messages, for seats that pay it; empty in games where messages are free."""
+        return ""
+
+    @property
     def rules(self) -> str:
         """The rules for people; overridden by games whose language agents get them in another form."""
-        return self.manual
+        return "\n".join(filter(None, (self.manual, self.talk_price)))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

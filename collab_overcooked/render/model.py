@@ -85,6 +85,7 @@ class Cell:
         sprite: Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance.
         text: Text in the text picture; empty if the board has no grid.
         items: Items in the cell.
+        tags: Short names of the items, in their order, drawn on them.
         back: Sprite drawn under the items.
         front: Sprite drawn over the items.
         labels: Names for the bottom of the cell in order of preference; the first that fits is drawn.
@@ -100,6 +101,7 @@ class Cell:
     items: tuple[Icon, ...] = ()
     back: str = ""
     front: str = ""
+    tags: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     caption: str = ""
     ready: bool = False

@@ -208,7 +208,11 @@ def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
     top = max(0, (tile - max(used, 0.2 * tile * (n > 1)) - side) / 2)
     for i, icon in enumerate(visible):
         drop = 0.06 * tile * (1 if i % 2 else -1) if n > 2 else 0
-        image.alpha_composite(icon_image(icon, side), (round(left + i * step), max(0, round(top + drop))))
+        spot = round(left + i * step), max(0, round(top + drop))
+        image.alpha_composite(icon_image(icon, side), spot)
+        if tile >= LABELLED_TILE and i < len(cell.tags):
+            size = label_size(tile)
+            image.alpha_composite(label_image((cell.tags[i],), size, round(text_width(cell.tags[i], size)) + 4), spot)
     if n < len(items):
         count_image = text_image(f"+{len(items) - n}", label_size(tile) + 2, INK, bold=True)
         image.alpha_composite(count_image, (tile - count_image.width - 2, tile - count_image.height - 1))

@@ -24,6 +24,7 @@ class Plans:
         self._own_actions = own_actions
         self.queues: list[deque[Entry]] = [deque() for _ in range(n_agents)]
         self.announced = [False] * n_agents
+        self.begun: list[Entry | None] = [None] * n_agents  # chosen from the queues in this timestep
 
     def follow(self, seat: int, plan: str | int, announced: bool) -> None:
         """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed."""
@@ -37,9 +38,10 @@ class Plans:
     def visible_to(
         self, seat: int, text: Callable[[int, Entry], str]
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-        """Return the queue of a seat and, by seat, the remaining actions of the announced plans of others."""
+        """Return the queue of a seat and, by seat, the announced plans of others: the action begun, and the rest."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
-        others = (texts[k] if announced and k != seat else () for k, announced in enumerate(self.announced))
+        begun = [() if entry is None else (f"{text(k, entry)} (begun)",) for k, entry in enumerate(self.begun)]
+        others = (begun[k] + texts[k] if announced and k != seat else () for k, announced in enumerate(self.announced))
         return texts[seat], tuple(others)
 
 

@@ -138,6 +138,7 @@ class Table:
         self.idle = [game.idle_action(seat) for seat in range(game.n_agents)]
         self.plans = Plans(game.n_agents, lambda seat, plan: game.parse_plan(plan, seat)[0])
         self.history: list[list[tuple[int, str]]] = [[] for _ in range(game.n_agents)]
+        self.clocks: list[str] = []  # times before the previous steps
         self.refused: tuple[tuple[int, str, str, str], ...] = ()  # in the previous step
         self.messages: list[tuple[int, Message]] = []  # of previous steps
         self.actions: list[tuple[int, ...]] = []  # of previous steps
@@ -153,6 +154,7 @@ class Table:
         self.seconds: list[float | None] = [None] * n_agents
         self.exchanges: list[list[str]] = [[] for _ in range(n_agents)]
         self.chosen: list[int] = []  # actions of the seats that have decided
+        self.plans.begun = [None] * n_agents
         for seat in range(n_agents):
             action = yield from self._choose(seat)
             self.chosen.append(action)
@@ -171,6 +173,7 @@ class Table:
         """Log messages, events and refusals of a step, including actions that the game refused during the step."""
         self.messages += [(snapshot.timestep, message) for message in self.talk.inbox]
         self.actions.append(tuple(self.chosen))
+        self.clocks.append(self.game.clock(snapshot.state, 0, snapshot.timestep))
         for seat, event in enumerate(step["events"]):
             if event is not None:
                 self.history[seat].append((snapshot.timestep + 1, event["label"]))
@@ -198,6 +201,7 @@ class Table:
             proposal = self.idle[seat] if planned is None else planned
             action, refusal = self.snapshot.judge(seat, proposal, self.chosen)
             if refusal is None:
+                self.plans.begun[seat] = planned
                 return action
             self.plans.queues[seat].clear()
             text = self.snapshot.text(seat, proposal)
@@ -222,6 +226,7 @@ class Table:
         snapshot = self.snapshot
         view = self.game.seen(snapshot.visible_state, 0, seat)
         plan, announced = self.plans.visible_to(seat, snapshot.text)
+        join = self.game.join_plan
         public = view.public_history
         observation, observer = snapshot.observations[seat], self.observers.get(seat)
         return Seen(
@@ -230,8 +235,8 @@ class Table:
             observation=observation if observer is None else observer.observe(view, observation),
             mask=snapshot.masks[seat].copy(),
             view=view,
-            plan=plan,
-            announced=announced,
+            plan=join(plan),
+            announced=tuple(map(join, announced)),
             running=snapshot.texts[seat][self.chosen[seat]] if seat < len(self.chosen) else "",
             inbox=tuple(self.talk.inbox),
             past_messages=tuple(self.messages[-MAX_PAST:]),
@@ -242,6 +247,7 @@ class Table:
             if view.public_choices
             else (),
             history=tuple(tuple(events) if public or k == seat else () for k, events in enumerate(self.history)),
+            clocks=tuple(self.clocks),
             feedback=self.feedback[seat],
             past_actions=tuple(self.actions[-MAX_PAST_ACTIONS:]) if view.public_actions else (),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -226,6 +227,15 @@ class CollabOvercooked(CompiledGame):
             return [action]  # refused, with a reason, when its turn comes
         return ["wait(1)"] * int(call[2])
 
+    def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
+        """Join single waits again, each as long as the kitchen allows."""
+        joined, most = list[str](), self.kitchen.max_wait
+        for action, same in itertools.groupby(actions):
+            count = len(list(same))
+            waits = [most] * (count // most) + [count % most] * (count % most > 0)
+            joined += [f"wait({n})" for n in waits] if action == "wait(1)" else [action] * count
+        return tuple(joined)
+
     def idle_action(self, seat: int = 0) -> int:
         """Return the id of ``wait(1)``, or of ``stay`` for a seat with primitive actions."""
         return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
@@ -260,6 +270,10 @@ class CollabOvercooked(CompiledGame):
         reason = Reason.NO_EFFECT if idle else Reason.OK
         return reason.name, text.REASONS[reason]
 
+    def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
+        """Return the rules of single actions, the same for all seats and states."""
+        return text.RULES
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text."""
         scene = self.seat_scene(self.scene(state, i), seat)
@@ -274,8 +288,9 @@ class CollabOvercooked(CompiledGame):
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene, without counters that the seat cannot use."""
+        """Return the picture of a scene, without what the seat does not know: some counters, and recipes."""
         from collab_overcooked.games.collab_overcooked.text.picture import picture
 
         hidden = () if seat is None else hidden_counters(self.compiled, seat)
-        return picture(self.kitchen, scene, hidden)
+        recipes = seat is None or bool(knows_recipes(seat, self.compiled.tables.params))
+        return picture(self.kitchen, scene, hidden, recipes)

@@ -183,6 +183,10 @@ class CraftKitchen(CompiledGame):
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, seat, action, reason) or "Accepted."
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"step {timestep}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the observation as text; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))

@@ -234,6 +234,10 @@ class CuisineWorld(CompiledGame):
         """Return the game's messages of the last step of environment ``i``, unless its commands were voided."""
         return text.feedback(self.compiled, out.events[i].tolist(), int(out.order_events[i, OrderEvent.GIVEN]))
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"step {timestep}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the observation in the form of the original's prompts; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))

@@ -14,7 +14,7 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.house.engine.belief import sample_belief
 from collab_overcooked.games.house.engine.compile import compile_house
 from collab_overcooked.games.house.engine.config import HouseConfig, HouseworkConfig, TransportConfig
-from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb
+from collab_overcooked.games.house.engine.constants import BLOCKS, MESSAGE, Event, Param, Verb, World
 from collab_overcooked.games.house.engine.state import Out, State
 from collab_overcooked.games.house.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.house.text import text
@@ -113,6 +113,10 @@ class House(CompiledGame):
         self.observe(rows(state, i, i + 1), out)
         return text.judged(int(out.reasons[0, seat, action]))
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"time {state.world[i, World.T]}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's knowledge as text."""
         running = text.running_text(state, i, seat, self.action_texts(state, i, seat))
@@ -120,7 +124,8 @@ class House(CompiledGame):
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         """Return the rules as text."""
-        return text.manual(self.compiled, seat, self.n_agents)
+        steps = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
+        return text.manual(self.compiled, seat, self.n_agents, steps)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return one seat's knowledge of a scene."""

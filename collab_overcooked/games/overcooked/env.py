@@ -195,6 +195,10 @@ class Overcooked(CompiledGame):
         refused = Reason.NO_EFFECT
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"step {timestep}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return the description of a seat's observation."""
         return text.describe(self.compiled, state, i, seat)
@@ -224,7 +228,8 @@ class Overcooked(CompiledGame):
         """Return the picture of a scene."""
         from collab_overcooked.games.overcooked.text.picture import picture
 
-        return picture(self.layouts[self._index(scene["layout"])], scene, self.display_names)
+        k = self._index(scene["layout"])
+        return picture(self.layouts[k], scene, self.display_names, text.object_names(self.compiled, k))
 
 
 def _with_size(config: OvercookedConfig) -> OvercookedConfig:

@@ -147,6 +147,10 @@ class RoomGame(CompiledGame):
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"turn {timestep + 1}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with its menu."""
         scene = self.seat_scene(self.scene(state, i), seat)
@@ -160,8 +164,8 @@ class RoomGame(CompiledGame):
         return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats and states."""
-        return text.manual(self.compiled)
+        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
+        return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without the random state, limited to what a seat sees or remembers."""

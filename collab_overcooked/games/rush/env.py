@@ -201,6 +201,10 @@ class KitchenRush(CompiledGame):
             act_batch(self.compiled.tables, after, actions, out)
         return after
 
+    def clock(self, state: State, i: int, timestep: int) -> str:
+        """Return the time as texts name it."""
+        return f"turn {state.clock[i, Clock.TURN] + 1}"
+
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with the numbered valid actions."""
         return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))
@@ -211,8 +215,8 @@ class KitchenRush(CompiledGame):
         return [*self.compiled.names.goods, *recipes, *text.THINGS]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats and states."""
-        return text.manual(self.compiled)
+        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
+        return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def event_numbers(self, out: Out) -> np.ndarray:
         """Return the kind of each agent's action in the last step, (B, N); refused ones are none."""

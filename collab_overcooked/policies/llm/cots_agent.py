@@ -263,7 +263,7 @@ class ModelVoices:
         facts = {
             "me": seen.names[briefing.seat],
             "members": [seen.names[seat] for seat in briefing.members],
-            "manual": rules_of(seen),
+            "manual": rules_of(seen, pays=bool(self.values["charge"])),
             "view": briefing.view,
             "options": {seen.names[seat]: _offers(briefing, seat) for seat in briefing.members},
             "history": {seen.names[seat]: briefing.history.get(seat, ()) for seat in briefing.members},
@@ -288,9 +288,14 @@ def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
     """Return a seat's sub-plans for a prompt: text, steps, and what they need first, empty for nothing."""
     walk = Walk(briefing.view, seat)
     return [
-        {"text": option.text, "cost": round(option.cost), "later": "" if walk.fits(option) else _need(option)}
+        {"text": option.text, "cost": _cost(walk, option), "later": "" if walk.fits(option) else _need(option)}
         for option in briefing.view.options[seat]
     ]
+
+
+def _cost(walk: Walk, option: SubPlan) -> str:
+    """Return the price of a sub-plan for a prompt; that of a walk from an unknown place is unknown."""
+    return str(round(option.cost)) if walk.place is not None or option.place is None else "unknown"
 
 
 def _need(option: SubPlan) -> str:

@@ -27,9 +27,15 @@ def offered(seen: Seen, game: FullGame) -> dict[str, int]:
     return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
 
 
-def rules_of(seen: Seen) -> str:
-    """Return the rules for a prompt: the game's manual, or its rules for people if it has none."""
-    return seen.manual or seen.view.rules
+def rules_of(seen: Seen, pays: bool = False) -> str:
+    """Return the rules for a prompt: the game's manual, or its rules for people if it has none.
+
+    Args:
+        seen: Knowledge of the seat.
+        pays: Whether the agent sends messages at the game's price.
+    """
+    rules, price = seen.manual or seen.view.rules, seen.view.talk_price
+    return f"{rules}\n{price}" if pays and price else rules
 
 
 class Refusal(NamedTuple):
@@ -66,7 +72,7 @@ class Memory(Module):
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``memory``, pairs of timesteps and action, the oldest first.
+        """Return ``memory``, pairs of the game's time and action, the oldest first.
 
         Equal actions in succession are one entry. Actions have the names that the seat knows their objects by.
         """
@@ -87,8 +93,9 @@ class Memory(Module):
                 break
             else:
                 runs.append((timestep, timestep, text))
-        spans = ((str(first) if first == last else f"{first} to {last}", text) for first, last, text in runs)
-        return {"memory": list(spans)[::-1]}
+        times = [(seen.clocks[first - 1], seen.clocks[last - 1], text) for first, last, text in reversed(runs)]
+        spans = ((a if a == b else f"{a} to {b.rpartition(' ')[2]}", text) for a, b, text in times)
+        return {"memory": list(spans)}
 
 
 class MessageLog(Module):

@@ -134,5 +134,5 @@ class PartnerAgent:
         for message in messages:
             plan, requests = self.game.parse_plan(message.plan, message.agent or 0)
             name = VOICE if message.agent is None else names[message.agent]
-            chat.append({"name": name, "say": message.say, "plan": plan, "requests": requests})
+            chat.append({"name": name, "say": message.say, "plan": self.game.join_plan(plan), "requests": requests})
         return chat

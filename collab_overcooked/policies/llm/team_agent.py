@@ -44,7 +44,7 @@ class TeamAgent:
             "names": seen.names,
             "seat": seen.seat,
             "task": self.session.info.task,
-            "manual": rules_of(seen) if self.on["manual"] else "",
+            "manual": rules_of(seen, pays=True) if self.on["manual"] else "",
             "sees": WAYS[str(self.on["see"])],
             "feedback": seen.feedback,
             "helper": self.on["helper"],

@@ -95,6 +95,7 @@ class PlanningView:
         steps: Maximum useful length of a plan.
         scale: Steps after which a gain is discounted by a factor e, for the comparison of plans.
         findings: Findings that the seat has observed itself and can report.
+        unit: Unit of the steps in the texts of the game.
         notes: Meaning of the texts of sub-plans, for language models; empty if the manual explains them.
         describe: Function that returns the state as text.
         idle: Action of a seat without work; None for the game's idle action.
@@ -111,6 +112,7 @@ class PlanningView:
     steps: int = 1
     scale: float = 20.0
     findings: Findings = field(default_factory=dict)
+    unit: str = "steps"
     notes: str = ""
     describe: Callable[[], str] = str
     idle: int | None = None

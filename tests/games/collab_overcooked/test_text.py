@@ -320,7 +320,9 @@ def test_describe_shows_private_counters_only_to_their_users():
     assert "apple" in chef.split("Counters")[1] and "apple" not in helper.split("Counters")[1]
     assert "tofu" in helper.split("Counters")[1] and "tofu" not in chef.split("Counters")[1]
     assert "corn" not in chef.split("Counters")[1] and "corn" not in helper.split("Counters")[1]
-    assert "2 of 5 free" in chef and "1 of 4 free" in helper
+    assert (
+        "; shared: 1 of 3 free; yours: 1 of 2 free." in chef and "; shared: 1 of 3 free; yours: 0 of 1 free." in helper
+    )
 
 
 def test_describe_hands_utensils_and_what_is_being_done():

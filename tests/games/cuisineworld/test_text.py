@@ -13,7 +13,7 @@ from collab_overcooked.games.cuisineworld.text.text import ActionError, feedback
 def test_state_reads_as_in_the_prompts():
     kitchen = Kitchen(
         "0 pan0\n1 mixer0 lettuceSlice busy 1\npan0: sauteedBeef ready busy 2\nmixer0: bread, cheese\norder MaxJr 12",
-        scene={"timestep": 7, "accomplished": ["MaxJr", "cheeseBurger"]},
+        scene={"timestep": 7, "limit": 60, "accomplished": ["MaxJr", "cheeseBurger"]},
     )
     assert kitchen.game.describe(kitchen.state, 0, 0) == (
         "-game state:\n"

@@ -111,7 +111,7 @@ def test_finished_orders_and_the_end_are_shown(diner):
 def test_the_manual_has_the_scenarios_numbers():
     message = registry.load_game("KitchenRush-v0", scenario=DINER).manual()
     assert "agent_0 and agent_1 share a kitchen" in message and "An episode has 3 turns." in message
-    assert "each of its 2 workers once" in message and message.endswith(TAKE)
+    assert "each of its 2 workers once" in message and TAKE not in message
     assert "Conventions" in message and "Answer" not in message
     alone = registry.load_game("KitchenRush-v0", scenario=DINER, agents=1, workers=1, max_turns=1).manual()
     assert "agent_0 share" in alone and "An episode has 1 turn." in alone and "each of its 1 worker once" in alone

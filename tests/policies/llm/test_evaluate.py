@@ -126,7 +126,7 @@ def test_an_endpoint_that_dies_ends_the_run_and_the_same_command_goes_on(tmp_pat
     def dying(asked):
         with lock:
             count[0] += 1
-        return choose(asked) if count[0] <= 24 else Says(f"out of money: {KEY}", 402)
+        return choose(asked) if count[0] <= 16 else Says(f"out of money: {KEY}", 402)
 
     out = ["--team", SPEC, "--episodes", 4, "--workers", 2, "--out", tmp_path / "a"]
     with serving(dying) as server:

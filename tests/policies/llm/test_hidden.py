@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, reach
+from hidden import hide, reach, with_other_recipes
 
 from collab_overcooked import registry
 from collab_overcooked.policies.api import EnvInfo, Message, Seen
@@ -74,6 +74,25 @@ def test_what_is_hidden_changes_no_byte_of_a_prompt(client, name, kind):
             assert first == second
             prompts += len(first)
     assert prompts
+
+
+def sheets(game: Any, state: Any, seat: int) -> Any:
+    """Return a seat's picture, before it is drawn."""
+    return game.sheet(game.seen(state, 0, seat).scene, seat)
+
+
+@pytest.mark.parametrize("name", [*HIDING, *registry.registered()])
+def test_what_is_hidden_changes_nothing_in_a_picture(name):
+    game, rng = game_of(name) if name in HIDING else registry.load_game(name), np.random.default_rng(0)
+    for steps in (*STEPS, 20):
+        state, _ = reach(game, SEED, steps)
+        for seat in range(game.n_agents):
+            picture = sheets(game, state, seat)
+            assert sheets(game, hide(game, state, seat, rng), seat) == picture
+            if hasattr(game, "kitchen"):
+                other = with_other_recipes(game, rng)
+                knows = game.seen(state, 0, seat).recipe is not None
+                assert (sheets(other, state, seat) == picture) != knows
 
 
 def test_every_game_that_hides_something_is_here():

@@ -187,12 +187,12 @@ def test_the_memory_names_things_and_joins_equal_actions(play_team):
     _, client = play_team("llm:m?agent=choose", answer, "Housework-v0", task="set_table", max_cycles=40)
     memories = [m[1] for p in client.last if (m := re.search(r"^What you did last: (.+)\.$", p, re.MULTILINE))]
     assert memories and not any("thing" in memory for memory in memories)
-    assert any(re.search(r"fetch [a-z ]+ \d+ \(timestep \d+", memory) for memory in memories)
+    assert any(re.search(r"fetch [a-z ]+ \d+ \(time \d+", memory) for memory in memories)
     for memory in memories:
-        entries = [re.fullmatch(r"(.+) \(timestep (\d+)(?: to (\d+))?\)", entry) for entry in memory.split("; ")]
+        entries = [re.fullmatch(r"(.+) \(time (\d+)(?: to (\d+))?\)", entry) for entry in memory.split("; ")]
         assert len(entries) <= 5
         for one, two in pairwise(entries):
-            assert one[1] != two[1] or int(one[3] or one[2]) + 1 < int(two[2])
+            assert one[1] != two[1] or int(one[3] or one[2]) < int(two[2])
 
 
 def test_messages_of_earlier_timesteps_are_remembered_by_those_who_opened(play_team):

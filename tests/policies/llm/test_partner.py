@@ -241,7 +241,10 @@ def test_a_teammates_plan_is_shown_once_it_was_announced(play_team):
         return [line for message in helper for line in message.split("\n") if "Bob has announced" in line]
 
     assert shown("[NOTHING]") == []
-    assert shown("I wait. [END]") == ["Bob has announced: wait(1)."]  # of three two are taken by then
+    assert shown("I wait. [END]") == [
+        "Bob has announced: wait(1) (begun); wait(1).",  # of three one is taken by then
+        "Bob has announced: wait(1) (begun).",
+    ]
 
 
 # ------------------------------------------------------------------------------------------- memory of talk and plans
@@ -307,7 +310,7 @@ def test_who_answers_in_a_conversation_reads_what_it_is_doing(play_team):
     assert (
         "You will carry out wait(1) until it is done, whatever you answer now; a new plan starts after it." in replies
     )
-    assert "You have planned to do next: wait(1); wait(1)." in replies
+    assert "You have planned to do next: wait(2)." in replies
 
 
 def test_a_busy_seat_reads_the_action_that_runs_and_plans_beyond_it(play_team):

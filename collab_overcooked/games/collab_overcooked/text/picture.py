@@ -167,14 +167,14 @@ def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbo
     if status == "empty":
         return Cell(sprite, symbol, labels=labels_of(name), targets=(name,))
     if status == "ready":
-        icon, labels = icon_of(utensil["product"], False, ingredients), labels_of(utensil["product"])
-        return Cell(sprite, symbol + "!", (icon,), labels=labels, ready=True, targets=(name,))
+        icon = icon_of(utensil["product"], False, ingredients)
+        return Cell(sprite, symbol + "!", (icon,), labels=labels_of(name), ready=True, targets=(name,))
     contents = tuple(icon_of(item, False, ingredients) for item in utensil["contents"])
     if status == "cooking":
         left = utensil["time"] - utensil["timer"]
         progress = Progress(utensil["timer"], utensil["time"], f"{left} left")
         return Cell(sprite, f"{symbol}~{left}", contents, progress=progress, targets=(name,))
-    labels = (f"{len(contents)} of {kitchen.stations[symbol].capacity}",)
+    labels = (f"{name} {len(contents)} of {kitchen.stations[symbol].capacity}", *labels_of(name))
     return Cell(sprite, f"{symbol}+{len(contents)}", contents, labels=labels, targets=(name,))
 
 
@@ -207,21 +207,21 @@ def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:
     return cards
 
 
-def _order_cards(kitchen: Kitchen, orders: list[str]) -> list[Card]:
-    """Return the first orders with names, later ones as icons."""
+def _order_cards(kitchen: Kitchen, orders: list[str], recipes: bool) -> list[Card]:
+    """Return the first orders with names, later ones as icons; only recipes say which are served on a dish."""
     if not orders:
         return [Card((Line((Text("No order is left.", GREY),)),))]
     named = orders if len(orders) <= NAMED_ORDERS else orders[: NAMED_ORDERS - 1]
     ingredients = tuple(kitchen.ingredients)
     cards = []
     for i, order in enumerate(named):
-        plated = kitchen.serving.get(order, False)
-        detail = ("Order, " if i == 0 else "Next, ") + ("on a dish" if plated else "without a dish")
+        plated = recipes and kitchen.serving.get(order, False)
+        detail = ("Order" if i == 0 else "Next") + recipes * (", on a dish" if plated else ", without a dish")
         lines = Line((Text(spaced(order), bold=i == 0),)), Line((Text(detail, GREY),))
         cards.append(Card(lines, icon_of(order, plated, ingredients), kind="order"))
     later = orders[len(named) :]
     if later:
-        icons = (icon_of(order, kitchen.serving.get(order, False), ingredients) for order in later)
+        icons = (icon_of(order, recipes and kitchen.serving.get(order, False), ingredients) for order in later)
         names = Text(", ".join(map(spaced, later)), GREY)
         cards.append(Card((Line((Text("Then", GREY), *icons, names), tall=True),), kind="order"))
     return cards
@@ -237,19 +237,20 @@ def _utensil_note(name: str, utensil: Mapping[str, Any]) -> Line:
     return Line((Dot(STATUS_COLOURS[status]), Text(f"{name}{state}:", GREY), Text(contents)))
 
 
-def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = ()) -> Sheet:
+def picture(kitchen: Kitchen, scene: Scene, hidden: Collection[Point] = (), recipes: bool = True) -> Sheet:
     """Return the scene model of a state.
 
     Args:
         kitchen: Specification of the kitchen.
         scene: Result of ``state.decode``; a seat's scene gives a picture of the seat's knowledge.
         hidden: Places of counters whose contents are not shown, as the seat cannot use them.
+        recipes: Whether the seat knows recipes, which say what is served on a dish.
     """
     delivered = (f"Delivered: {scene['delivered']}", GOOD if scene["delivered"] else INK)
     limit = scene.get("limit")
     title = f"Timestep {scene['timestep']}" + (f" of {limit}" if limit else "")
     time = clock(title, [delivered], scene["timestep"], limit)
-    cards = (time, *_agent_cards(kitchen, scene), *_order_cards(kitchen, list(scene["orders"])))
+    cards = (time, *_agent_cards(kitchen, scene), *_order_cards(kitchen, list(scene["orders"]), recipes))
     lines = 2.5 + 3.5 * len(kitchen.agents) + 2.5 * NAMED_ORDERS
     counts = Counter(map(_item_text, scene["counters"]))
     lying = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())

@@ -22,7 +22,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
-from collab_overcooked.games.collab_overcooked.text.text import RULES, recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, vocabulary
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Macro
 
@@ -71,8 +71,8 @@ class CookView(SeatView):
 
     @property
     def rules(self) -> str:
-        """Rules for people; the recipe is in the text of seats that know it."""
-        return self._say(RULES)
+        """Rules for people, with those of plans; the recipe is in the text of seats that know it."""
+        return f"{self.manual}\n{self._say(PLANS)}"
 
     @cached_property
     def recipe(self) -> str | None:  # type: ignore[override]

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs.api import ActionError
 from collab_overcooked.games.collab_overcooked.engine.compile import Compiled, ingredients_below
 from collab_overcooked.games.collab_overcooked.engine.constants import (
@@ -30,7 +32,7 @@ SPELLINGS = {"deliver_soup": "deliver"}  # the public code's word for the paper'
 
 RULES = """\
 Deliver the order before the time is over, in as few steps as you can. Each of you reaches only a part of the kitchen,
-and food changes hands on the counters that you share. Who knows the recipe says what is needed, and when.
+and food changes hands on the counters that you share.
 
 Actions
 - pickup(THING,PLACE): take a thing from a counter, a dispenser or a utensil.
@@ -40,8 +42,11 @@ Actions
 - fill_dish_with_food(UTENSIL): fill the dish that you hold, for food that has to be served on one.
 - deliver(): hand the finished order over at the serving place.
 - wait(N): do nothing for N steps.
-Hands hold one thing. A plan of several actions is carried out one after the other, walking included. In a plan
-request('ACTION') asks your teammate for an action."""
+Hands hold one thing. Every action walks to its place first, which costs timesteps: one for each cell, and one to turn
+there."""
+PLANS = """\
+Whoever knows the recipe says what is needed, and when. A plan of several actions is carried out one after the other. In
+a plan request('ACTION') asks your teammate for an action."""
 FORMAT_REASONS = {
     "F_NOT_FUNCTION": "{text!r} is not an action. Write one call from the list, such as place_obj_on_counter().",
     "F_PICKUP_ARITY": "pickup takes two arguments, as in pickup(food,place).",
@@ -360,9 +365,15 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
 
 
 def _counters_text(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
-    """List what lies on the counters of a seat's scene, and how many of those that it can use are free."""
-    access, seen = compiled.tables.access[seat], scene["counters"]
+    """List what lies on the counters of a seat's scene, and the free ones of those that it can use, shared or not."""
+    tables, seen = compiled.tables, scene["counters"]
     counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
-    usable = sum(s != NOTHING and access[s] != Access.NONE for s in compiled.tables.groups[Group.COUNTER])
-    content = ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing"
-    return f"{content}; {usable - len(seen)} of {usable} free"
+    taken = {tuple(c["position"]) for c in seen}
+    free: dict[str, list[bool]] = {"shared": [], "yours": []}
+    for s in tables.groups[Group.COUNTER]:
+        if s != NOTHING and tables.access[seat, s] != Access.NONE:
+            shared = (np.delete(tables.access[:, s], seat) != Access.NONE).any()
+            at = tuple(tables.stations[s, [Station.X, Station.Y]].tolist())
+            free["shared" if shared else "yours"].append(at not in taken)
+    parts = [f"{name}: {sum(tiles)} of {len(tiles)} free" for name, tiles in free.items() if tiles]
+    return "; ".join([", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing", *parts])

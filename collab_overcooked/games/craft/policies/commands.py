@@ -13,16 +13,19 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked import registry
-from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, Knob, assigner
-from collab_overcooked.games.craft.text.text import VERBS, agent_names
+from collab_overcooked.games.craft.engine.constants import Clock
+from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, GAME, assigner
+from collab_overcooked.games.craft.text.text import BOT, KINDS, VERBS, agent_names
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.llm.central_agent import CommandLanguage
 
-DEMO_SEED, DEMO_STEPS = 123, 9
+DEMO_SEED, MAX_DEMO_STEPS = 123, 20
+DEMO_LEVELS = ("field", "butchery", "house")  # the first keeps one or two agents at work, the others more
 _COMMAND = re.compile(
     rf"\b({'|'.join(VERBS.values())})\s*\(\s*['\"]?bot(\d{{1,3}})['\"]?\s*(?:,\s*+['\"]?(\w*)['\"]?\s*+)?\)",
     re.IGNORECASE | re.ASCII,
 )
+_ACTION = re.compile(rf"\b({'|'.join(VERBS.values())})\(([a-z_ ]*)\)")
 
 
 class Commands(CommandLanguage):
@@ -47,37 +50,57 @@ class Commands(CommandLanguage):
         return f"wait({cls.name(seat)})"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return the outcome of the last commands."""
-        return "\n".join(["Outcome of your last commands:", *(refusals or ["all were carried out"])])
+        """Return the outcome of the last commands; empty if there were none."""
+        lines = [for_bot(line, (BOT.match(line) or ["bot1"])[0]) for line in refusals]
+        return (
+            "\n".join(["Outcome of your last commands:", *(lines or ["all were carried out"])]) if lines or last else ""
+        )
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return a demonstration game on the level ``field``."""
-        return demonstration(min(agents, len(agent_names(4))))
+        """Return a demonstration game on another level, with the rules of this game."""
+        rules = {name: value for name, value in self.game.kwargs.items() if name not in ("level", "agents")}
+        return demonstration(min(agents, len(agent_names(4))), self.game.level.name, **rules)
 
     def facts(self, demo: bool) -> dict[str, Any]:
         """Return the variables of the rules template."""
-        return {"names": agent_names(self.game.n_agents), "manual": self.game.manual()}
+        manual = for_bot(self.game.manual(), "bot1")
+        return {"names": agent_names(self.game.n_agents), "manual": manual, "demo": demo}
+
+
+def for_bot(text: str, name: str) -> str:
+    """Return a text with its actions as commands of an agent: ``goto(place)`` becomes ``goto(bot1, 'PLACE')``."""
+
+    def command(match: re.Match[str]) -> str:
+        word = match[2].upper() if match[2] in KINDS.values() else match[2]
+        return f"{match[1]}({name}{f', {word!r}' if word else ''})"
+
+    return _ACTION.sub(command, text)
 
 
 @lru_cache(maxsize=8)
-def demonstration(agents: int) -> tuple[tuple[str, str], ...]:
-    """Return a short demonstration on the level ``field``, played by the greedy team of this package.
+def demonstration(agents: int, but: str = "", **rules: Any) -> tuple[tuple[str, str], ...]:
+    """Return a short demonstration, played by the greedy team of this package until an order is served.
 
     Args:
         agents: Number of agents.
+        but: Name of a level that it must not be played on.
+        **rules: Further options of the game.
 
     Returns:
         Pairs of state text and commands, one command per line.
     """
-    game: Any = registry.load_game(GAME, level="field", agents=agents, pace=5)
+    levels = [level for level in DEMO_LEVELS[agents > 2 :] if level != but]
+    game: Any = registry.load_game(GAME, level=levels[0], agents=agents, **rules)
     state, out = game.alloc(1)
     state.rng[:] = seed_states([DEMO_SEED])
     game.reset(state, out, np.ones(1, np.bool_))
-    knobs, actions, pairs = np.array([DEFAULT_WEIGHTS], np.int32), np.zeros((1, agents), np.int32), []
-    knobs[0, [Knob.AHEAD, Knob.BATCH]] = 0, 1  # one dish at a time
-    for _ in range(DEMO_STEPS):
+    knobs, actions = np.array([DEFAULT_WEIGHTS], np.int32), np.zeros((1, agents), np.int32)
+    pairs: list[tuple[str, str]] = []
+    for _ in range(MAX_DEMO_STEPS):
         assigner(game).assign(state, knobs, actions)
         lines = "\n".join(game.command_text(seat, action) for seat, action in enumerate(actions[0].tolist()))
         pairs.append((game.describe(state, 0, 0), lines))
+        if state.clock[0, Clock.COMPLETED]:
+            break
         game.step(state, actions, out)
     return tuple(pairs)

@@ -71,6 +71,7 @@ class Commands(CommandLanguage):
         capacities = {place: level.tools[place.rstrip("0123456789")].capacity for place in level.locations}
         return {
             "n_agents": self.game.n_agents,
+            "demo": demo,
             "recipes": listed,
             "items": list(items),
             "base": [name for name in items if name in level.base_ingredients],

@@ -231,7 +231,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any]) -> str:
         for order in scene["orders"]
     ]
     lines = ["-game state:", f"current game level: {compiled.level.name}", "current dishes:", *orders]
-    lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['max_steps']}", ""]
+    lines += [f"current game step: {scene['timestep']}", f"maximum game steps: {scene['limit']}", ""]
     lines.append("-agent state:")
     for i, agent in enumerate(scene["agents"]):
         lines += [f"at(agent{i}, {agent['location']})", f"hold(agent{i}, {agent['holding']})"]
@@ -250,7 +250,7 @@ def surroundings(scene: Mapping[str, Any], seat: int) -> str:
         order["name"] + ("" if order["remaining"] is None else f", {order['remaining']} steps left")
         for order in scene["orders"]
     ]
-    lines = [f"Step {scene['timestep']} of {scene['max_steps']}.", "Orders:", *(f"- {order}" for order in orders), ""]
+    lines = [f"Step {scene['timestep']} of {scene['limit']}.", "Orders:", *(f"- {order}" for order in orders), ""]
     for i, agent in enumerate(scene["agents"]):
         who = f"You (agent{i}) are" if i == seat else f"agent{i} is"
         busy = ", busy" if agent["busy"] else ""

@@ -120,6 +120,7 @@ class HouseLook:
             steps=STEPS,
             scale=SCALE * self.cost[Verb.WALK],
             findings=self._findings(seen),
+            unit="frames" if self.is_transport else "steps",
             notes=NOTES[self.is_transport],
             describe=lambda: describe(seen.scene, ""),
         )

@@ -88,18 +88,38 @@ def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, 
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
     title = BROKEN.get(place["name"], place["name"])
-    label = (title, "".join(word[0] for word in title.split()))
+    parts = title.split()
+    label = (title, " ".join(parts[-2:]), "".join(part[0] for part in parts))
     sprite = FURNITURE.get(place["name"].rstrip("0123456789 "), "counter")
     back = OPEN if place["kind"] == "container" and state == "open" else ""
     front = "goal_flag" if goal else ""
     icons = tuple(icon_of(name) for name, _ in items)
+    tags = tuple(str(number) for _, number in items)
     targets = (place["name"], *(f"{name} {number}" for name, number in items))
-    return Cell(sprite, letter + mark, icons, back, front, labels=label, targets=targets)
+    return Cell(sprite, letter + mark, icons, back, front, tags, labels=label, targets=targets)
 
 
-def _spot(name: str, number: int) -> Cell:
-    """Return a thing that lies on the floor."""
-    return Cell(FLOORS[1], name[0], (icon_of(name),), targets=(f"{name} {number}",))
+def _spot(items: Sequence[tuple[str, int]]) -> Cell:
+    """Return things that lie on the floor."""
+    names = tuple(f"{name} {number}" for name, number in items)
+    icons, tags = tuple(icon_of(name) for name, _ in items), tuple(str(number) for _, number in items)
+    return Cell(FLOORS[1], names[0][0], icons, tags=tags, labels=(", ".join(names),), targets=names)
+
+
+def _together(cells: Sequence[Cell]) -> Cell:
+    """Return the cell of all furniture and things at a place."""
+    first, *others = cells
+    for cell in others:
+        first = replace(
+            first,
+            items=first.items + cell.items,
+            tags=first.tags + cell.tags,
+            back=first.back or cell.back,
+            front=first.front or cell.front,
+            labels=tuple(f"{a} {b}" for a, b in zip(first.labels, cell.labels, strict=False)),
+            targets=first.targets + cell.targets,
+        )
+    return first
 
 
 def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Sequence[tuple[Any, Cook]]) -> Board:
@@ -107,8 +127,8 @@ def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Se
 
 
 def _tile(grid: Sequence[str]) -> int:
-    """Return the pixels per cell: small homes are drawn large enough to label the furniture."""
-    return 44 if len(grid[0]) <= WIDE else 24
+    """Return the pixels per cell, with room for labels."""
+    return 44 if len(grid[0]) <= WIDE else 36
 
 
 def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) -> Card:
@@ -128,6 +148,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         names: Names of the agents.
     """
     cells = _floor(scene["grid"], dict.fromkeys(range(len(scene["rooms"])), FLOORS[1]), scene["rooms"])
+    placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
     things, letters = scene["things"], initials(names)
     for p, place in enumerate(scene["places"]):
         there = [o for o, thing in enumerate(things) if thing["rel"] == "at" and thing["parent"] == p]
@@ -135,13 +156,14 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         spot = tuple(place["at"])
         if place["kind"] in ("surface", "container", "bed"):
             shut = place["kind"] == "container" and not place["open"]
-            cells[spot] = _furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"])
+            placed[spot].append(_furniture(place, "closed" if shut else "open", lying, p == scene["goal_place"]))
         elif place["kind"] == "spot" and lying:
-            cells[spot] = replace(_spot(*lying[0]), items=tuple(icon_of(name) for name, _ in lying))
+            placed[spot].append(_spot(lying))
+    cells |= {spot: _together(there) for spot, there in placed.items()}
     cooks, cards = [], []
     for seat, agent in enumerate(scene["agents"]):
-        held = [things[o]["name"] for o in agent["hands"] if o is not None]
-        icon = icon_of(held[0]) if held else None
+        held = [f"{things[o]['name']} {o}" for o in agent["hands"] if o is not None]
+        icon = icon_of(held[0].rpartition(" ")[0]) if held else None
         cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
         cooks.append((tuple(agent["at"]), cook))
         room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
@@ -172,15 +194,17 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
         names: Names of the agents.
     """
     cells = _floor(scene["grid"], {r: SHADED[room["known"]] for r, room in enumerate(scene["rooms"])}, scene["rooms"])
+    placed: dict[tuple[int, int], list[Cell]] = defaultdict(list)
     things, me, letters = scene["things"], scene["me"], initials(names)
     for p, place in scene["places"].items():
         lying = [(thing["name"], o) for o, thing in things.items() if thing.get("place") == p]
-        cells[tuple(place["at"])] = _furniture(place, place["state"], lying, p == scene["goal"]["place"])
+        placed[tuple(place["at"])].append(_furniture(place, place["state"], lying, p == scene["goal"]["place"]))
     for o, thing in things.items():
         if thing["status"] == "seen" and thing["place"] not in scene["places"]:
-            cells[tuple(thing["at"])] = _spot(thing["name"], o)
-    held = [things[o]["name"] for o in me["hands"] if o is not None]
-    icon = icon_of(held[0]) if held else None
+            placed[tuple(thing["at"])].append(_spot([(thing["name"], o)]))
+    cells |= {spot: _together(there) for spot, there in placed.items()}
+    held = [f"{things[o]['name']} {o}" for o in me["hands"] if o is not None]
+    icon = icon_of(held[0].rpartition(" ")[0]) if held else None
     seat = scene["seat"]
     cook = Cook(seat, letters[seat], chef=False, held=icon, mark=held[0][0] if held else "")
     here = scene["rooms"][me["room"]]["name"] if me["room"] >= 0 else ""

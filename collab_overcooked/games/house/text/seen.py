@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.house.text.text import thing_labels
+from collab_overcooked.games.house.text.text import talk_price, thing_labels
 
 
 class HouseView(SeatView):
     """Knowledge of one agent; other agents' actions are known only by their effects."""
 
     public_history = False
+
+    @property
+    def talk_price(self) -> str:
+        """Price of messages; empty if they are free."""
+        return talk_price(self._game.compiled)
 
     def event_label(self, label: str) -> str:
         """Return the label of an event; records number things, as names differ between seats."""

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.api import ActionError
-from collab_overcooked.games.house.engine.compile import PLACES, THINGS, Compiled
+from collab_overcooked.games.house.engine.compile import FRAMES, PLACES, STEPS, THINGS, Compiled
+from collab_overcooked.games.house.engine.config import LOADS
 from collab_overcooked.games.house.engine.constants import (
     MESSAGE,
     NOTHING,
@@ -166,7 +167,7 @@ def describe(scene: Scene, running: str) -> str:
     ]
     for r, room in enumerate(rooms):
         status = {"none": "not visited", "part": "visited, not explored", "all": "explored"}[room["known"]]
-        where = "you are here" if r == me["room"] else f"{room['way']} away"
+        where = "you are here" if r == me["room"] else _way_text(scene, room["way"])
         lines.append(f"{room['name']} ({status}, {where}): {_inside(scene, r) or 'nothing known'}.")
     lines += [_mate_text(scene, int(j), mate) for j, mate in scene["mates"].items()]
     lines += [f"{NAMES[j]} has not been seen yet." for j in _unseen(scene)]
@@ -187,6 +188,13 @@ def _thing_label(scene: Scene, o: int) -> str:
     return f"{scene['things'][o]['name']} {o}"
 
 
+def _way_text(scene: Scene, cells: int) -> str:
+    """Return what a walk takes: steps in Housework, frames in Transport."""
+    frames = scene["task"] in LOADS
+    count = cells * (FRAMES if frames else STEPS)[Verb.WALK]
+    return f"{count} {'frame' if frames else 'step'}{'s' * (count != 1)} away"
+
+
 def _inside(scene: Scene, r: int) -> str:
     """Return the furniture and things of a room, as believed by the seat."""
     parts = []
@@ -198,7 +206,7 @@ def _inside(scene: Scene, r: int) -> str:
             parts.append(f"{place['name']}{status}" + (f" with {listed(lying)}" if lying else ""))
     known = scene["places"]
     parts += [
-        f"{_thing_label(scene, o)} ({thing['way']} away)"
+        f"{_thing_label(scene, o)} ({_way_text(scene, thing['way'])})"
         for o, thing in scene["things"].items()
         if thing["status"] == "seen" and thing["room"] == r and thing["place"] not in known
     ]
@@ -225,8 +233,8 @@ def names() -> list[str]:
     return list(dict.fromkeys((*THINGS, *PLACES)))
 
 
-def manual(compiled: Compiled, seat: int, agents: int) -> str:
-    """Return the rules for a seat."""
+def manual(compiled: Compiled, seat: int, agents: int, decisions: int) -> str:
+    """Return the rules for a seat, for an episode of at most so many decisions of the team."""
     params, cost = compiled.tables.params, compiled.tables.cost
     home = params[Param.HOME] == Home.HOUSEWORK
     mates = listed(NAMES[:agents])
@@ -247,10 +255,18 @@ def manual(compiled: Compiled, seat: int, agents: int) -> str:
             f"container {cost[Verb.PUT_IN]}, putting down {cost[Verb.PUT]} per hand, looking around {cost[Verb.LOOK]}. "
             "A container that you carry holds three things, fills one hand, and is delivered with its contents."
         )
-    if params[Param.PAID_TALK]:
-        lines.append(f"A message costs one of the {unit} per {MESSAGE} characters.")
+    if decisions < params[Param.LIMIT]:
+        lines.append(f"The episode also ends after {decisions} decisions of the team, if that is earlier.")
     lines.append(PLAN_WORDS[home] if plans else PRIMITIVE_WORDS)
     return "\n".join(lines)
+
+
+def talk_price(compiled: Compiled) -> str:
+    """Return the price of messages, empty if they are free."""
+    params = compiled.tables.params
+    unit = "step" if params[Param.HOME] == Home.HOUSEWORK else "frame"
+    price = f"A message costs one {unit} for every {MESSAGE} characters, rounded up."
+    return price if params[Param.PAID_TALK] else ""
 
 
 PLAN_WORDS = {

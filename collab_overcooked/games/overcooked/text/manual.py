@@ -15,9 +15,9 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Param,
     Rules,
 )
-from collab_overcooked.games.overcooked.engine.solvability import FLOOR, Cell, flood, neighbours
+from collab_overcooked.games.overcooked.engine.solvability import FLOOR
 from collab_overcooked.games.overcooked.engine.spec import Layout
-from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, draw_map, object_name
+from collab_overcooked.games.overcooked.text.text import NAMES, TITLES, draw_map, object_name, within_reach
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
 Array = np.ndarray
@@ -35,22 +35,25 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
         "",
         f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
     ]
+    starts = [(int(x), int(y)) for x, y in compiled.tables.starts[k]]
+    ever = {name for start in starts for name in within_reach(compiled, k, start, FLOOR)}
     for kind in Kind:
         named = [thing for thing in objects if thing[Object.KIND] == kind]
+        named = [thing for thing in named if kind != Kind.COUNTER or object_name(thing) in ever]
         if named:
             places = ", ".join(f"{object_name(thing)} ({thing[Object.X]}, {thing[Object.Y]})" for thing in named)
             lines.append(f"- {TITLES[kind]}: {places}")
-    lines += _reach(layout, [(int(x), int(y)) for x, y in compiled.tables.starts[k]], objects, seat)
+    lines += _reach(compiled, k, starts, seat)
     strict = compiled.tables.params[Param.RULES] == Rules.STRICT
     actions = _directives(strict) if compiled.levels[seat] == MEDIUM else _primitives(compiled, k)
     return "\n".join([*lines, "", *actions])
 
 
-def _reach(layout: Layout, starts: list[Cell], objects: list[Array], seat: int) -> list[str]:
+def _reach(compiled: Compiled, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
     """Return sentences on the objects that each player can reach, directly or through a gate; one if all are equal."""
     near, beyond = [], []
     for start in starts:
-        closed, opened = (_in_reach(flood(layout.grid, start, set(), floor), objects) for floor in (" ", FLOOR))
+        closed, opened = (within_reach(compiled, k, start, floor) for floor in (" ", FLOOR))
         near.append(", ".join(closed) or "nothing")
         beyond.append(", ".join(name for name in opened if name not in closed))
     if len(set(near)) == 1 and not any(beyond):
@@ -67,15 +70,6 @@ def _reach(layout: Layout, starts: list[Cell], objects: list[Array], seat: int) 
 
 
 _COUNTERS = LETTERS[Kind.SHARED] + LETTERS[Kind.COUNTER]
-
-
-def _in_reach(floor: frozenset[Cell], objects: list[Array]) -> list[str]:
-    """Return the names of the objects next to some floor."""
-    return [
-        object_name(thing)
-        for thing in objects
-        if floor.intersection(neighbours((int(thing[Object.X]), int(thing[Object.Y]))))
-    ]
 
 
 def _directives(strict: bool) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -62,29 +63,31 @@ def _plain_cell(symbol: str, shade: int) -> Cell:
     return Cell(SPRITES[symbol], TEXTS.get(symbol, symbol))
 
 
-def _object_cell(layout: Layout, thing: Thing) -> Cell:
+def _object_cell(layout: Layout, thing: Thing, name: str) -> Cell:
     """Return a counter with what lies on it, or a pot with what it holds and how far it is."""
     x, y = thing["position"]
     if layout.grid[y][x] != "P":
-        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),))
+        return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=(name,))
     if thing["ready"]:
-        return Cell("pot", "P!", (icon_of(thing),), ready=True)
+        return Cell("pot", "P!", (icon_of(thing),), labels=(name,), ready=True)
     contents = tuple(Icon(foods=(FOODS[name],)) for name in thing["ingredients"])
     if thing["tick"] == IDLE:
-        return Cell("pot", f"P+{len(contents)}", contents)
+        return Cell("pot", f"P+{len(contents)}", contents, labels=(name,))
     left = thing["time"] - thing["tick"]
-    return Cell("pot", f"P~{left}", contents, progress=Progress(thing["tick"], thing["time"], str(left)))
+    return Cell("pot", f"P~{left}", contents, progress=Progress(thing["tick"], thing["time"], f"{left} left, {name}"))
 
 
-def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook]) -> Board:
+def _board(layout: Layout, scene: Scene, cooks: Sequence[Cook], objects: Mapping[tuple[int, int], str]) -> Board:
     cells = {
         (x, y): _plain_cell(symbol, (x + y) % 2) for y, row in enumerate(layout.grid) for x, symbol in enumerate(row)
     }
+    cells |= {spot: replace(cells[spot], labels=(name,)) for spot, name in objects.items()}
     for gate in scene["gates"]:
         if gate["open"]:  # with the steps until it closes if no player stands in it
-            label = str(gate["limit"] - gate["counter"] + 1)
+            label = f"{objects[tuple(gate['position'])]}, {gate['limit'] - gate['counter'] + 1} left"
             cells[tuple(gate["position"])] = Cell("open_gate", f"g{gate['counter']}", labels=(label,))
-    cells |= {tuple(thing["position"]): _object_cell(layout, thing) for thing in scene["objects"]}
+    things = ((tuple(thing["position"]), thing) for thing in scene["objects"])
+    cells |= {spot: _object_cell(layout, thing, objects[spot]) for spot, thing in things}
     standing = tuple((tuple(player["position"]), cook) for player, cook in zip(scene["players"], cooks, strict=True))
     return Board((layout.width, layout.height), tuple(cells.items()), standing)
 
@@ -152,8 +155,8 @@ def _object_text(layout: Layout, thing: Thing) -> str:
     return f"{position}{held_text(thing)}, {state}"
 
 
-def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
-    """Return the scene model of a state."""
+def picture(layout: Layout, scene: Scene, names: Sequence[str], objects: Mapping[tuple[int, int], str]) -> Sheet:
+    """Return the scene model of a state; objects have their names in texts, by position."""
     cooks = _cooks(scene, names)
     score = (f"Score {scene['score']} ({scene['served']} served)", GOOD if scene["score"] else INK)
     time = clock(f"Step {scene['timestep']} of {scene['limit']}", [score], scene["timestep"], scene["limit"])
@@ -166,5 +169,6 @@ def picture(layout: Layout, scene: Scene, names: Sequence[str]) -> Sheet:
     listing = [f"order: {line}" for line in order_lines(layout)[SHOWN_ORDERS:]]
     listing += [_object_text(layout, thing) for thing in scene["objects"]]
     return Sheet(
-        (_board(layout, scene, cooks), PanelColumn((time, *players, orders), PANEL, lines)), listing=tuple(listing)
+        (_board(layout, scene, cooks, objects), PanelColumn((time, *players, orders), PANEL, lines)),
+        listing=tuple(listing),
     )

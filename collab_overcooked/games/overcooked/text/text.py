@@ -1,13 +1,12 @@
 """Texts for language agents: names of directives, parsing of answers, refusals, and the observation.
 
-Observations have the contents and order of LLM-Co's state extractor; the sentences are ours. Distances count moves, not
-turns or interacts.
+Observations have the contents and order of LLM-Co's state extractor. Distances count moves, not turns or interacts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +49,7 @@ from collab_overcooked.games.overcooked.engine.directives import (
 )
 from collab_overcooked.games.overcooked.engine.macro_actions import judge_action
 from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_idle, is_ready
+from collab_overcooked.games.overcooked.engine.solvability import FLOOR, flood, neighbours
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
@@ -99,6 +99,13 @@ REASONS = {
 def object_name(thing: Array) -> str:
     """Return the name of a numbered object, for example ``"c0"``."""
     return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
+
+
+@lru_cache(maxsize=64)
+def object_names(compiled: Compiled, k: int) -> dict[tuple[int, int], str]:
+    """Return the names of a layout's objects by position."""
+    rows = compiled.tables.objects[k]
+    return {(int(row[Object.X]), int(row[Object.Y])): object_name(row) for row in rows if row[Object.X] != NOTHING}
 
 
 @lru_cache(maxsize=64)
@@ -385,16 +392,6 @@ def failure(compiled: Compiled, state: Any, i: int, seat: int) -> str | None:
     return "" if reason == Reason.OK else explain(compiled, state, i, seat, action, reason)
 
 
-def awaited(compiled: Compiled, state: Any, i: int, seat: int) -> Hashable:
-    """Return everything that a seat may wait for: hands, what is on cells, ready soups, and possible directives."""
-    seen, times = look(compiled, state, i, seat), compiled.tables.times[state.clock[i, Clock.LAYOUT]]
-    cells = (
-        (name, *thing[: Thing.TICK], bool(is_ready(np.array(thing), times))) for name, thing in seen["objects"].items()
-    )
-    possible = (text for text in seen["feasible"] if not text.startswith("put on k"))  # the nearest counter changes
-    return tuple(seen["holding"].values()), tuple(cells), tuple(possible)
-
-
 def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     """Return a seat's observation as text, in LLM-Co's order: past, hands, distances, pots, counters, gates, menu."""
     seen, tables = look(compiled, state, i, seat), compiled.tables
@@ -414,9 +411,12 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
     lines += [
         f"{name}: {pot_text(np.array(seen['objects'][name]), tables.times[k])}." for name in _of_kind(moves, Kind.POT)
     ]
-    lines += _counter_lines(seen, moves)
+    at = (int(state.players[i, seat, Player.X]), int(state.players[i, seat, Player.Y]))
+    lines += _counter_lines(seen, moves, within_reach(compiled, int(k), at, FLOOR))
     lines += [
-        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}." for name in _reachable(moves)
+        f"{name}: {gate_text(seen['objects'][name], tables.frames[k, Frame.GATE_LIMIT])}."
+        for name in _of_kind(moves, Kind.GATE)
+        if moves[name] != NOTHING
     ]
     if seen["put_down"]:
         lines.append(f"Nearest empty counter: {seen['put_down']}, distance {moves[seen['put_down']]}.")
@@ -459,17 +459,20 @@ def _of_kind(names: Mapping[str, Any], kind: Kind) -> list[str]:
     return [name for name in names if name[0] == LETTERS[kind]]
 
 
-def _reachable(moves: Mapping[str, int]) -> list[str]:
-    return [name for name in _of_kind(moves, Kind.GATE) if moves[name] != NOTHING]
+def within_reach(compiled: Compiled, k: int, start: tuple[int, int], floor: str) -> tuple[str, ...]:
+    """Return the names of the objects next to the cells of some kinds of floor that can be reached from a cell."""
+    cells = flood(compiled.layouts[k].grid, start, set(), floor)
+    return tuple(name for spot, name in object_names(compiled, k).items() if cells & set(neighbours(spot)))
 
 
-def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int]) -> list[str]:
-    """Return lines on counters: objects in reach, counters out of reach or blocked, and shared counters."""
+def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str]) -> list[str]:
+    """Return lines on counters: objects in reach, counters blocked or behind gates, and shared counters."""
     objects = seen["objects"]
     near, far = [], []
     for name in _of_kind(moves, Kind.COUNTER):
         if moves[name] == NOTHING or moves[name] >= BLOCKED:
-            far.append(f"{name} {'out of reach' if moves[name] == NOTHING else 'blocked'}")
+            if name in ever:
+                far.append(f"{name} {'out of reach' if moves[name] == NOTHING else 'blocked'}")
         elif objects[name][Thing.ITEM] != Item.NONE:
             near.append(f"{name} (distance {moves[name]}) has {thing_text(np.array(objects[name]))}")
     shared = [f"{name} has {thing_text(np.array(objects[name]))}" for name in _of_kind(moves, Kind.SHARED)]

@@ -307,7 +307,7 @@ class RoomQuestions:
 
     def rules(self, item: Item) -> str:
         """Return the rules as text."""
-        return text.manual(registry.load_game(self.env_id, **item.scene.options).compiled)
+        return str(registry.load_game(self.env_id, **item.scene.options).manual())
 
     def describe(self, item: Item) -> str:
         """Return the state as text, without the menu, as choices have another order."""

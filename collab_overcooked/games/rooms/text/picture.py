@@ -137,7 +137,7 @@ def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[
 
 def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:
     outcome, colour = OUTCOMES.get(scene["outcome"], ("", INK))
-    title = f"turn {scene['turn']} of {scene['limit']}"
+    title = f"turn {scene['turn'] + (not outcome)} of {scene['limit']}"
     cards = [clock(title, [(outcome, colour)] if outcome else [], scene["turn"], scene["limit"], above=scene["map"])]
     for seat, player in enumerate(scene["players"]):
         cards.append(agent_card(Cook(seat, letters[seat], chef=False), names[seat], _state_of(compiled, player)))

@@ -165,11 +165,11 @@ def refusal(compiled: Compiled, room: int, reason: int) -> str:
 # ------------------------------------------------------------------------------------------- the rules
 
 
-def manual(compiled: Compiled) -> str:
-    """Return the rules as text."""
+def manual(compiled: Compiled, turns: int) -> str:
+    """Return the rules as text, for an episode of so many turns."""
     level, config, n = compiled.level, compiled.config, compiled.n_players
     players = f"{n} players" if n > 1 else "One player"
-    common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": config.horizon}
+    common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": turns}
     if compiled.goal == Goal.CAPTURE:
         exchange = {
             "never": "",
@@ -200,6 +200,8 @@ def _rooms(compiled: Compiled) -> str:
         ways = ", ".join(level.rooms[other] for other in near) or "nowhere"
         title = level.title(room)
         lines.append(f"{title[0].upper()}{title[1:]} leads to {ways}.")
+    for room, other in level.one_way:
+        lines.append(f"One way only: from {level.title(room)} to {level.title(other)}.")
     return "\n".join(lines)
 
 
@@ -316,6 +318,4 @@ def explain(compiled: Compiled) -> str:
     if level.generators:
         rooms = ", ".join(map(level.title, level.generators))
         lines.append(f"Generators: {rooms}. Exits: {', '.join(map(level.title, level.exits))}.")
-    for room, other in level.one_way:
-        lines.append(f"One way only: from {level.title(room)} to {level.title(other)}.")
     return "\n".join(line for line in lines if line)

@@ -219,6 +219,8 @@ class RushSuite(EpisodeSuite):
         completed = mean_of_groups(runs_of)
         process = {Column("CR", "estimate", 2): completed}
         process |= {Column(head, "estimate", 2): mean(name) for head, name in (("RR", "ruined"), ("turns", "turns"))}
+        points = [[score.completed - score.ruined for score in group] for group in by_setting]
+        process[Column("points", "estimate", 2)] = mean_of_groups(points)
         if all(len(score.actions) > 1 for score in scores):
             process[Column("balance", "estimate")] = mean("balance")
         return Summary(completed, process)

@@ -47,7 +47,8 @@ Kitchen Rush: manual
 
 Goal
 {agents} share a kitchen and finish as many orders as possible. An order names a recipe; a recipe says which ingredients
-and spices it needs and how often it must be cooked (its cook time). Ruined orders are lost.
+and spices it needs and how often it must be cooked (its cook time). Ruined orders are lost. The score is the number of
+finished orders. Each finished order is worth 1 point to all agents, each ruined order costs 1 point.
 
 Turns
 An episode has {turns}. In every turn each agent uses each of its {workers} once: first all agents act with worker 0,
@@ -72,9 +73,7 @@ and so does cooking it more often than its recipe says. The list of valid action
 
 Conventions
 The agents are called {agents}; workers and turns are numbered as in the observation. Use the area numbers and order
-names shown there; both can change from episode to episode. "pasta 2" means two pieces of pasta. An invalid action does
-nothing and uses no action space, but its worker is used for that turn. A full action looks like this:
-{example}
+names shown there; both can change from episode to episode. "pasta 2" means two pieces of pasta.
 """
 
 
@@ -291,14 +290,12 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
     return "\n".join(lines)
 
 
-def manual(compiled: Compiled) -> str:
-    """Return the rules, with the numbers of the scenario."""
-    first = compiled.scenario.episodes[0]
+def manual(compiled: Compiled, slots: int) -> str:
+    """Return the rules, with the numbers of the scenario, for an episode of so many slots."""
     return MANUAL.format(
         agents=_join(f"agent_{seat}" for seat in range(compiled.n_agents)),
-        turns=_some(compiled.max_turns, "turn"),
+        turns=_some(-(-slots // compiled.workers), "turn"),
         workers=_some(compiled.workers, "worker"),
-        example=wire(Verb.TAKE_INGREDIENTS.name, first.pantries[0].id, first.orders[0]),
     ).rstrip()
 
 

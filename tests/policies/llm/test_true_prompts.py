@@ -1,0 +1,199 @@
+"""What prompts say is true: times, prices, units, free counters, plans of others, demonstrations."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hidden import reach
+
+import collab_overcooked as co
+from collab_overcooked.runner.conversation import Plans
+
+pytest.importorskip("jinja2", reason="needs the extra llm")
+CLOCKS = {
+    "CollabOvercooked-v0": "timestep",
+    "CraftKitchen-v0": "step",
+    "CuisineWorld-v0": "step",
+    "Overcooked-v0": "step",
+    "Housework-v0": "time",
+    "Transport-v0": "time",
+    "CollabCapture-v0": "turn",
+    "CollabEscape-v0": "turn",
+    "KitchenRush-v0": "turn",
+}
+
+
+def last(request):
+    """Choose the first of a numbered list that takes or puts something, else the last."""
+    listed = re.findall(r"^(\d+)\. (.*)", request.turns[-1].content, re.MULTILINE)
+    return {
+        "action": int(next((k for k, text in listed if text.startswith(("take", "put"))), (listed or ["1"])[-1][0]))
+    }
+
+
+@pytest.mark.parametrize("env_id", CLOCKS)
+def test_memory_has_the_clock_of_the_game(play_team, env_id):
+    options = {} if env_id.startswith(("CollabC", "CollabE", "Kitchen")) else {"max_cycles": 20}
+    options |= {"action_level": "medium"} if env_id == "Overcooked-v0" else {}
+    _, client = play_team("llm:m?agent=choose,memory=3", last, env_id, **options)
+    noun, count = CLOCKS[env_id], 0
+    for prompt in client.last:
+        now = int(re.search(rf"(?i)\b{noun}:? (\d+)", prompt)[1])
+        for line in re.findall(r"^What you did last: (.+)\.$", prompt, re.MULTILINE):
+            times = re.findall(r"\((\w+) (\d+)(?: to (\d+))?\)(?:;|$)", line)
+            assert times and all(name == noun for name, *_ in times)
+            assert all(int(two or one) <= now - (env_id != "KitchenRush-v0") for _, one, two in times)
+            count += 1
+    assert count
+
+
+def test_an_announced_plan_keeps_what_was_begun_in_this_step():
+    plans = Plans(3, lambda seat, plan: plan.split("; "))
+    plans.follow(0, "pickup(egg,pot0); wait(1)", announced=True)
+    plans.follow(1, "cook(pot0)", announced=False)
+    plans.begun = [plans.next(0), plans.next(1), None]
+    text = lambda seat, entry: str(entry)  # noqa: E731
+    assert plans.visible_to(2, text)[1] == (("pickup(egg,pot0) (begun)", "wait(1)"), (), ())
+    assert plans.visible_to(0, text) == (("wait(1)",), ((), (), ()))
+    plans.next(0)
+    plans.begun = [None, None, None]
+    assert plans.visible_to(2, text)[1] == ((), (), ())
+
+
+def test_a_partner_reads_what_was_announced_and_begun(play_team):
+    def answer(request):
+        bob, replies = "You are Bob" in request.turns[0].content, "turn to answer" in request.turns[-1].content
+        return {"analysis": "", "plan": "" if replies else "wait(3)", "say": "I wait. [END]" if bob else "[NOTHING]"}
+
+    _, client = play_team("llm:m?agent=partner", answer, max_cycles=4)
+    prompts = [r.turns[-1].content for r in client.asked if "You are Alice" in r.turns[0].content]
+    assert any("Bob has announced: wait(1) (begun); wait(2)." in prompt for prompt in prompts)
+    assert any("Bob: I wait. (plans: wait(3))" in prompt for prompt in prompts)
+    assert not any("wait(1); wait(1)" in prompt for prompt in prompts)
+
+
+HOMES = {"Housework-v0": ("step", "steps", 1), "Transport-v0": ("frame", "frames", 6)}
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_only_who_pays_for_messages_reads_their_price(play_team, env_id):
+    unit = HOMES[env_id][0]
+    for talk in ("paid", "free"):
+        for spec, pays in (
+            ("choose", False),
+            ("coela", True),
+            ("roco", True),
+            ("cots,n=1", False),
+            ("cots,n=1,charge=on", True),
+        ):
+            _, client = play_team(f"llm:m?agent={spec}", last, env_id, max_cycles=1, talk=talk)
+            rules = {request.turns[0].content for request in client.asked}
+            price = f"A message costs one {unit} for every 500 characters, rounded up."
+            assert rules and all((price in text) == (pays and talk == "paid") for text in rules)
+            assert not any("per 500" in text for text in rules)
+    assert price not in co.make(env_id, talk="paid").game.manual()
+
+
+@pytest.mark.parametrize("env_id", HOMES)
+def test_distances_and_prices_of_plans_have_units(play_team, env_id):
+    _, units, cost = HOMES[env_id]
+    _, client = play_team("llm:m?agent=cots,n=1", last, env_id, max_cycles=2)
+    prompt = next(text for text in client.last if "Sub-plans, with" in text)
+    assert f"approximate number of {units}" in prompt
+    away = re.findall(r"(\d+) (\w+) away", prompt)
+    assert away and all(name in (units, units[:-1]) and int(count) % cost == 0 for count, name in away)
+    assert "has not been seen yet" in prompt
+    unseen = re.search(r"(\w+) has not been seen yet", prompt)[1]
+    prices = re.search(rf"^{unseen}: (.+)$", prompt, re.MULTILINE)[1]
+    assert "(unknown" in prices and not re.search(r"\(\d", prices)
+
+
+CRAFT = {"options": {}, "fast": {"pace": 1, "walk": 3}, "field": {"level": "field"}, "many": {"level": "butchery"}}
+
+
+@pytest.mark.parametrize("name", CRAFT)
+@pytest.mark.parametrize("agents", [1, 2, 4])
+def test_the_demonstration_of_craft_kitchen_has_the_rules_and_words_of_the_game(play_team, name, agents):
+    options = {"level": "house", "agents": agents, **CRAFT[name]}
+    _, client = play_team("llm:m?agent=dispatch", lambda _: "goto(bot1, 'mars')", "CraftKitchen-v0", **options)
+    turns = client.asked[0].turns
+    rules, last_turn = turns[0].content, turns[-1].content
+    assert "First an example: a short game with the same rules on another field." in rules
+    assert not re.search(r"\b(goto|killMob|mineBlock|put\w+|takeOutFurnace|wait)\((?!bot1)", rules)
+    example, played = (re.findall(r"Step 0 of (\d+).\nOrders:\n.*, (\d+) steps left", t) for t in (rules, last_turn))
+    assert len(example) == 1 and example == played
+    assert "bot1 has nothing" in last_turn and "Outcome of" not in last_turn
+    assert last_turn.split("Step 0")[1].split("Commands")[0] not in rules  # of another field
+    asked = [turn.content for turn in turns if turn.role == "assistant"]
+    waits = any("wait(" in commands for commands in asked)
+    assert asked and waits == (name == "many" and agents == 4)  # no other level has work for four
+    later = client.asked[1].turns[-1].content
+    assert "unknown" in later and "all were carried out" not in later
+
+
+def rules_of(client):
+    return {request.turns[0].content for request in client.asked}
+
+
+@pytest.mark.parametrize("agent", ["choose", "coela", "roco", "choose,channel=tools"])
+def test_rush_says_what_counts_and_asks_for_no_dictionary(play_team, agent):
+    _, client = play_team(f"llm:m?agent={agent}", last, "KitchenRush-v0")
+    for rules in rules_of(client):
+        assert "action_type" not in rules and "invalid" not in rules
+        assert "The score is the number of\nfinished orders." in rules and "ruined order costs 1 point" in rules
+
+
+def test_one_way_passages_are_named(play_team):
+    _, client = play_team("llm:m?agent=choose,check=1", last, "CollabEscape-v0")
+    level = co.make("CollabEscape-v0").game.compiled.level
+    assert level.one_way
+    for rules in rules_of(client):
+        for a, b in level.one_way:
+            assert f"One way only: from {level.title(a)} to {level.title(b)}." in rules
+    assert not any("bring the order closer" in prompt for prompt in client.last)
+
+
+@pytest.mark.parametrize("level", ["primitive", "medium"])
+def test_no_counter_is_listed_that_can_never_be_reached(play_team, level):
+    for layout in ("forced_coordination", "gated_delivery"):
+        _, client = play_team(
+            "llm:m?agent=choose", last, "Overcooked-v0", layout=layout, action_level=level, max_cycles=2
+        )
+        for request in client.asked:
+            rules, state = request.turns[0].content, request.turns[-1].content
+            reach = " ".join(re.findall(r"can reach (.*)", rules))
+            named = re.findall(r"\bk\d+\b", " ".join(re.findall(r"^(?:- c|C|Other c)ounters: .*", rules + state, re.M)))
+            assert set(named) <= set(re.findall(r"\bk\d+\b", reach))
+
+
+def test_single_actions_come_without_rules_of_plans(play_team):
+    for agent in ("choose", "coela", "cots,n=1"):
+        _, client = play_team(f"llm:m?agent={agent}", last, max_cycles=2)
+        assert all("costs timesteps" in rules and "request(" not in rules for rules in rules_of(client))
+    _, client = play_team("llm:m?agent=partner", lambda _: {"plan": "wait(1)"}, max_cycles=2)
+    assert all("costs timesteps" in rules for rules in rules_of(client))
+
+
+def test_pictures_and_texts_name_the_same_turn():
+    for env_id in ("CollabCapture-v0", "CollabEscape-v0", "KitchenRush-v0"):
+        game = co.make(env_id).game
+        state, _ = reach(game, 3, 2)
+        view = game.seen(state, 0, 0)
+        turn = re.search(r"Turn \d+ of \d+", view.text)[0]
+        assert turn.lower() in repr(game.sheet(view.scene, 0))
+
+
+@pytest.mark.parametrize("env_id", CLOCKS)
+def test_the_length_of_an_episode_is_that_of_the_environment(play_team, env_id):
+    options = {"task": "boiled_egg"} if env_id == "CollabOvercooked-v0" else {}
+    game = co.make(env_id, **options).game
+    _, client = play_team("llm:m?agent=choose", last, env_id, max_cycles=6, **options)
+    turns = 3 if env_id == "KitchenRush-v0" else 6
+    for rules, state in ((request.turns[0].content, request.turns[-1].content) for request in client.asked):
+        if env_id in HOMES:
+            assert "The episode also ends after 6 decisions of the team" in rules
+        else:
+            assert re.search(rf"(?i)(\d+ of|maximum game steps:) {turns}\b", state)
+            assert not re.search(rf"\b{game.max_cycles} (steps|turns)|has {game.max_cycles // 2} turns", rules)
+    assert "decisions of the team" not in game.manual()

@@ -246,6 +246,8 @@ def language_models(
         finally:
             if connection.spending is not None and connection.spending.usage.calls:
                 say(connection.spending.summary())
+            if connection.replayed is not None:
+                say(connection.replayed.summary())
 
 
 def open_connection(llm_options: LlmOptions, out: Path) -> Connection:

@@ -19,15 +19,16 @@ from collab_overcooked.io.options import NAMES, read_names
 @app.command("significance", cls=MultiValueCommand)
 def significance(
     runs: Annotated[
-        list[Path], typer.Argument(help="Two or more run folders or record files, or the folder of a study.")
+        list[Path],
+        typer.Argument(help="Two or more run folders or record files, or the folder of a study or of a comparison."),
     ],
     metrics: Annotated[
-        str, typer.Option(help="Metrics to test, comma-separated. Default: the suite's score.", metavar=NAMES)
+        str, typer.Option(help="Metrics to test, comma-separated. Default: that of the leaderboard.", metavar=NAMES)
     ] = "",
     unpaired: Annotated[bool, typer.Option("--unpaired", help="Treat episodes as independent, not as pairs.")] = False,
     form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
-    """Test whether runs or conditions of a study differ: paired tests, analysis of variance, Tukey's comparisons."""
+    """Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey."""
     from collab_overcooked.reporting import scorecard
 
     writers = {"markdown": scorecard.markdown, "csv": scorecard.csv_text, "json": scorecard.json_text}
@@ -49,12 +50,14 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     """Yield a title and the samples by metric, for each game that at least two runs played, or for a study.
 
     Args:
-        paths: Run folders and record files, or one folder of a study.
-        metrics: Names of metrics; empty for the score of the suite.
+        paths: Run folders and record files, or one folder of a study or of a comparison, whose policies are its runs.
+        metrics: Names of metrics; empty for that of the suite's leaderboard.
 
     Raises:
         ValueError: If fewer than two runs are given, a run is given twice, or no two runs share a game.
     """
+    from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
+    from collab_overcooked.evaluation.compare.plan import PLAN
     from collab_overcooked.reporting.differences import episode_values, score_metric
     from collab_overcooked.reporting.sample_sizes import RecordScoring, counted
     from collab_overcooked.runner.env_variants import split_runs
@@ -65,9 +68,15 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
         yield f"Study in {paths[0]}, by condition", StudyResults.read(paths[0]).samples(metrics)
         return
     names = [str(path) for path in paths]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise ValueError(f"significance: needs at least two different runs, or one study, not {', '.join(names)}")
-    played = {name: counted(read_records(Path(name)), RecordScoring()) for name in names}
+    if len(paths) == 1 and (paths[0] / PLAN).is_file():
+        recorded = records_of_policies(paths[0])
+    elif len(names) < 2 or len(set(names)) < len(names):
+        raise ValueError(
+            f"significance: needs at least two different runs, one study or one comparison, not {', '.join(names)}"
+        )
+    else:
+        recorded = {name: read_records(Path(name)) for name in names}
+    played = {name: counted(records, RecordScoring()) for name, records in recorded.items()}
     shared_game = False
     for env_id in dict.fromkeys(record["env_id"] for records in played.values() for record in records):
         by_run = {run: [record for record in records if record["env_id"] == env_id] for run, records in played.items()}

@@ -130,6 +130,11 @@ class EpisodeSuite(Suite):
     row_class: ClassVar[type[SettingRow]] = SettingRow
     plan_class: ClassVar[type[EpisodePlan]] = EpisodePlan
 
+    @property
+    def score_metric(self) -> str:
+        """Metric of an episode that the leaderboard averages."""
+        return self.metrics[0]
+
     # ---------------------------------------------------------------------------------------- playing
 
     def plan(
@@ -255,7 +260,7 @@ class OrderSuite(EpisodeSuite):
         pace: Option of the environment that says how fast orders come.
     """
 
-    score_metric = "completed"
+    score_metric = "share"
     plan_class = SeriesPlan
     last_step: ClassVar[int] = 0
     pace: ClassVar[str]

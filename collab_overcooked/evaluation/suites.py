@@ -38,7 +38,6 @@ class Suite(ABC):
         record_fields: What its records hold beyond those of every game.
         show_options: Which of ``more`` and ``by_task`` make a difference to its tables.
         has_success: Whether an episode can succeed as a whole.
-        score_metric: Metric of an episode by which teams that played the same episodes are compared.
         axes: Options of the environment that its tables tell apart by rows or columns. All others that differ from
             their defaults are part of a result's name, and results that differ in them are never put together.
     """
@@ -51,8 +50,12 @@ class Suite(ABC):
     record_fields: ClassVar[RecordFields] = RecordFields()
     show_options: ClassVar[tuple[str, ...]] = ()
     has_success: ClassVar[bool] = False
-    score_metric: ClassVar[str] = "return"
     axes: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def score_metric(self) -> str:
+        """Metric of an episode that the leaderboard averages, by which paired episodes are compared."""
+        return "return"
 
     @abstractmethod
     def plan(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from collab_overcooked import registry
 from collab_overcooked.adapters.sitting import Sitting
 from collab_overcooked.policies.llm.store import read_all_exchanges
 from collab_overcooked.runner.decisions import Limits
@@ -15,6 +15,7 @@ from collab_overcooked.runner.jobs import EpisodeJob
 from collab_overcooked.runner.records import about
 
 SPEC = "llm:recorded?agent=choose"
+_NUMBERED = re.compile(r"^(\d+)\. (.+)$", re.MULTILINE)
 Chat = dict[str, Any]
 
 
@@ -71,18 +72,16 @@ def _chats_of(record: Mapping[str, Any]) -> Iterator[Chat]:
         episode=record["episode"],
         limits=Limits(),
     )
-    talk = [
-        registry.load_game(record["env_id"], **record["env_kwargs"]).talk_actions(seat) for seat in range(len(players))
-    ]
     with Sitting(job) as sitting:
         turn = sitting.start()
         while not turn.done:
             timestep, seat = turn.info["timestep"], turn.seat
-            texts = [text for text, action in turn.legal.items() if action not in talk[seat]]
+            listed = turn.messages[-1]["content"].rpartition("\nActions:\n")[2]
+            numbers = {text: int(number) for number, text in _NUMBERED.findall(listed)}
             chosen = record["steps"][timestep]["action_texts"][seat] if timestep < len(record["steps"]) else None
-            if chosen not in texts:
-                raise ValueError(f"steps[{timestep}].actions[{seat}]: {chosen!r} is none of the legal actions")
-            answer = json.dumps({"action": texts.index(chosen) + 1})
+            if chosen not in numbers:
+                raise ValueError(f"steps[{timestep}].actions[{seat}]: {chosen!r} is none of the listed actions")
+            answer = json.dumps({"action": numbers[chosen]})
             yield {
                 "messages": [*turn.messages, {"role": "assistant", "content": answer}],
                 "model": players[seat],

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
 import re
 import unicodedata
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from collab_overcooked.io.schema import MAX_DEPTH
 
+T = TypeVar("T")
 _LINE_END = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _DROPPED = frozenset(("Cc", "Cf", "Cs"))  # controls; formats such as bidi overrides and invisible tags; surrogates
 
@@ -24,6 +26,13 @@ def harmless(text: str) -> str:
 def one_line(text: str) -> str:
     """Return a harmless text with spaces for newlines and tabs."""
     return re.sub(r"[\n\t]+", " ", harmless(text))
+
+
+def in_drawn_order(items: Iterable[T], seed: str) -> list[T]:
+    """Return items in an order that depends on a text alone, the same on every machine."""
+    drawn = list(items)
+    random.Random(seed).shuffle(drawn)
+    return drawn
 
 
 def harmless_values(value: Any) -> Any:

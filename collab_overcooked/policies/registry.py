@@ -47,6 +47,13 @@ RECORDS: tuple[PolicyRecord, ...] = (
         summary="Samples uniformly from the accepted actions; plays every game.",
     ),
     PolicyRecord(
+        name="always",
+        factory="collab_overcooked.policies.listed:always_from_text",
+        kind="scripted",
+        usage="always:K|random|nothing[,shuffled|game]",
+        summary="Answers numbered lists of actions by position alone, or not at all; plays every game.",
+    ),
+    PolicyRecord(
         name="reference",
         role="reference",
         kind="scripted",

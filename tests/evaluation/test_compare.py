@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from covers import first
 from typer.testing import CliRunner
 
 from collab_overcooked import registry
@@ -22,6 +23,7 @@ from collab_overcooked.evaluation.compare.play import play
 from collab_overcooked.metrics import Estimate
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
 from collab_overcooked.policies.registry import RECORDS
+from collab_overcooked.reporting.differences import episode_values
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference
 
@@ -184,6 +186,30 @@ def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
     assert all(line.milliseconds for board in comparison.leaderboards for line in board.lines)
     times = {name: cells for name, *cells in comparison.times().rows}
     assert times["selfish"][:2] == ["search", None] and times["selfish"][2] > 0
+
+
+@pytest.mark.parametrize("game", first([*dict.fromkeys(["collab-capture", "rush", *registry.first_suites()])], 2))
+def test_episodes_are_compared_by_what_the_table_ranks(game: str, tmp_path: Path) -> None:
+    plan = plans.make_plan(["greedy", "random"], [game], episodes=1, crossplay=False)
+    play(plan.evaluations(), tmp_path, workers=1, note=lambda _: None)
+    board, metric = boards.read_comparison(plan, tmp_path).leaderboards[0], registry.load_suite(game).score_metric
+    for line in board.lines:
+        for entry in (entry for entry in plan.entries if entry.team[0] == line.policy):
+            values = episode_values(read_records(tmp_path / entry.folder), metric).values()
+            score = line.scores[entry.setting]
+            assert score is not None and sum(values) / len(values) == pytest.approx(score.value, rel=0.05)
+    differences = board.differences()
+    assert differences is not None and f" {metric}," in differences.title
+
+
+def test_significance_takes_the_folder_of_a_comparison(played: Path) -> None:
+    done = CliRunner().invoke(app, ["significance", str(played), "--format", "json"])
+    assert done.exit_code == 0, done.output
+    means = [card for card in json.loads(done.stdout) if card["title"].endswith("runs")]
+    for card, metric in zip(means, ("success", "completed"), strict=True):
+        (table,) = card["tables"]
+        assert {row["Measure"] for row in table["rows"]} == {metric}
+    assert [row["Group"] for row in means[1]["tables"][0]["rows"]] == ["random", "greedy", "selfish"]
 
 
 def test_published_lines_have_their_place() -> None:

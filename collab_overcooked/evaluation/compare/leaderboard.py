@@ -11,7 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.evaluation import crossplay
 from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
-from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped
+from collab_overcooked.evaluation.compare.plan import PLAN, ComparisonPlan, Entry, Skipped, read_plan
 from collab_overcooked.evaluation.crossplay import CrossPlay
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.policies.registry import PERSON, kind_of
@@ -346,6 +346,21 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         leaderboards.append(replace(board, lines=(*board.lines, *lines)))
     every = [record for played in records.values() for record in played]
     return Comparison(plan, tuple(leaderboards), cost_card(every), len(plan.entries) - len(records))
+
+
+def records_of_policies(out: Path) -> dict[str, list[Record]]:
+    """Return the records of a comparison's leaderboards by policy, without those of its cross-play.
+
+    Raises:
+        ValueError: For a damaged plan or record.
+    """
+    plan, records = read_plan(out), dict[str, list[Record]]()
+    for entry in plan.entries:
+        if not entry.paired and _begun(out / entry.folder / RECORDS):
+            played = read_records(out / entry.folder)
+            _check_records(plan, entry, played, out)
+            records.setdefault(entry.team[0], []).extend(played)
+    return records
 
 
 def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[Line], int]:

@@ -25,7 +25,8 @@ from collab_overcooked.runner.records import RecordError, write_atomic
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
-SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp")  # that need neither key nor file
+POSITIONS = ("always:1", "always:2", "always:random", "always:nothing")  # models that understand nothing; no cross-play
+SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp", *POSITIONS)  # without key and file
 
 
 @dataclass(frozen=True)
@@ -259,7 +260,8 @@ def make_plan(
             skipped += [Skipped(game, setting.name, spec, reason) for spec, reason in reasons.items() if reason]
         if crossplay and benchmark.mixed_teams:
             reasons = _reasons(plan, game, benchmark.pairs, players)
-            entries += _pairs(game, benchmark, [spec for spec, reason in reasons.items() if reason is None])
+            partners = [spec for spec, reason in reasons.items() if reason is None and spec not in POSITIONS]
+            entries += _pairs(game, benchmark, partners)
     return replace(plan, entries=tuple(entries), skipped=tuple(skipped))
 
 

@@ -33,6 +33,7 @@ from collab_overcooked.games.rooms.engine.step import observe_batch, reset_batch
 from collab_overcooked.games.rooms.text import text
 from collab_overcooked.games.rooms.text.scene import check_scene, check_sight, known_part, scene_parts
 from collab_overcooked.games.rooms.text.seen import RoomView, limit_scene, sample_belief
+from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.render.model import Sheet
 
 
@@ -140,7 +141,17 @@ class RoomGame(CompiledGame):
         Raises:
             ActionError: With a reason code and a message.
         """
-        return text.parse_action(self.compiled, action, self.menu(state, i, seat))
+        listed = self.menu(state, i, seat) if state is None else self._listed(state, i, seat)[1]
+        return text.parse_action(self.compiled, action, listed)
+
+    def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
+        """Return what a seat reads before its menu, and the actions of the menu in its order."""
+        scene, listed = self.seat_scene(self.scene(state, i), seat), self.menu(state, i, seat)
+        if self.compiled.config.menu == "plain" and self.is_useless(state, i, seat):  # labels are those of the paper
+            listed = [action for action in listed if action != self.compiled.n_rooms + 1]
+        before = text.describe(self.compiled, scene, seat, self.display_names)
+        is_drawn = self.compiled.config.order == "shuffled" and self.compiled.config.menu != "plain"
+        return before, in_drawn_order(listed, before) if is_drawn else listed
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
         """Return the name of the Reason (``"OK"`` if accepted) and a message."""
@@ -153,11 +164,8 @@ class RoomGame(CompiledGame):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with its menu."""
-        scene = self.seat_scene(self.scene(state, i), seat)
-        listed = self.menu(state, i, seat)
-        if self.compiled.config.menu == "plain" and self.is_useless(state, i, seat):  # labels are those of the paper
-            listed = [action for action in listed if action != self.compiled.n_rooms + 1]
-        return text.describe(self.compiled, scene, seat, self.display_names, listed)
+        before, listed = self._listed(state, i, seat)
+        return f"{before}\n{text.menu_text(self.compiled, listed)}"
 
     def names(self) -> list[str]:
         """Return the names of the game's objects, and of rooms that have names."""

@@ -24,6 +24,7 @@ from collab_overcooked.games.rush.text.scene import check_scene, complete, scene
 from collab_overcooked.games.rush.text.seen import BoardView
 from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.forms import Form, integer
+from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.render.model import Sheet
 
 
@@ -154,7 +155,7 @@ class KitchenRush(CompiledGame):
         Raises:
             ActionError: With a reason code and a message.
         """
-        valid = list(range(self.n_actions)) if state is None else self.valid_actions(state, i)
+        valid = list(range(self.n_actions)) if state is None else self._listed(state, i, seat)[1]
         return text.parse_action(self.compiled, self._episode(state, i), parse_text(action), valid)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
@@ -207,7 +208,13 @@ class KitchenRush(CompiledGame):
 
     def describe(self, state: State, i: int, seat: int) -> str:
         """Return a seat's observation as text, with the numbered valid actions."""
-        return text.describe(self.compiled, self.scene(state, i), seat, self.valid_actions(state, i))
+        before, valid = self._listed(state, i, seat)
+        return f"{before}\n\n{text.list_text(self.compiled, self._episode(state, i), valid)}"
+
+    def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
+        """Return what a seat reads before the list of valid actions, and these in the order of the list."""
+        before, valid = text.describe(self.compiled, self.scene(state, i), seat), self.valid_actions(state, i)
+        return before, in_drawn_order(valid, before) if self.kwargs["order"] == "shuffled" else valid
 
     def names(self) -> list[str]:
         """Return the names of all goods, dishes and kinds of areas."""

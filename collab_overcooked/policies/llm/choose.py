@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.policies.api import Decision, Seen, Silent
+from collab_overcooked.policies.listed import ActionList
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
-from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules, offered, rules_of
+from collab_overcooked.policies.llm.modules import Refusal, decide_checked, make_modules, rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.llm.tools import TOOLS, act_tool, read_act
@@ -25,7 +26,7 @@ class ChooseAgent(Silent):
     def __init__(self, session: ModelSession, values: Mapping[str, Value]) -> None:
         self.session, self.on = session, values
         self.modules = make_modules(session, self.question, values)
-        self._waits: tuple[int, Hashable] | None = None  # until a timestep, or until this has changed
+        self.listed = ActionList(session.info.game, session.seed, str(values["order"]), int(values["patience"]))
 
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the rules, then a filled template."""
@@ -36,7 +37,7 @@ class ChooseAgent(Silent):
         """Return one of the accepted actions; wait if the model does not name one."""
         if self.on["alone"]:
             seen = without_partners(seen)
-        if self._goes_on_waiting(seen):
+        if self.listed.goes_on_waiting(seen):
             return Decision(action=seen.idle_action)
         try:
             action = self._choose(seen)
@@ -45,7 +46,7 @@ class ChooseAgent(Silent):
         return Decision(action=action, **self.session.take_cost())
 
     def _choose(self, seen: Seen) -> int:
-        options = self._options(seen)
+        options = self.listed.options(seen)
         texts = list(options)
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
         for refusal in refused:  # masks precede the other agents' actions of the same step
@@ -61,27 +62,8 @@ class ChooseAgent(Silent):
             return self.session.ask(chat, read, schema, tools)
 
         number = decide_checked(ask, texts.__getitem__, self.modules["check"], int(self.on["check"]), seen)
-        if texts[number] not in seen.legal_actions:
-            self._waits = seen.timestep + int(self.on["patience"]), seen.view.awaited
+        self.listed.note(seen, texts[number])
         return options[texts[number]]
-
-    def _options(self, seen: Seen) -> dict[str, int]:
-        """Return the numbered actions: those with an effect, and a long wait where the game has something to await."""
-        options = offered(seen, self.session.info.game)
-        patience, idle = int(self.on["patience"]), seen.idle_action
-        if patience and seen.view.awaited is not None:
-            wait = seen.view.action_texts[idle]
-            options[f"{wait} until something changes, {patience} steps at most"] = idle
-        return options
-
-    def _goes_on_waiting(self, seen: Seen) -> bool:
-        """Return whether the seat still waits for a change."""
-        if self._waits is not None:
-            end, before = self._waits
-            if seen.timestep < end and seen.view.awaited == before and not seen.refused:
-                return True
-            self._waits = None
-        return False
 
     def _schema(self, count: int) -> dict[str, Any] | None:
         if not self.session.settings.json or self.on["channel"] == TOOLS:

@@ -67,12 +67,16 @@ class Planning:
     def __init__(self, agent: TeamAgent) -> None:
         self.agent = agent
 
-    def choose(self, values: Mapping[str, Any], draft: str) -> int:
-        """Return the index of an action, or the next index for sending the draft."""
+    def choose(self, values: Mapping[str, Any], draft: str) -> str:
+        """Return the text of an action, or the draft for sending it."""
+        chosen = self._choose(values, send := f'send the message "{draft}"' if draft else "")
+        return draft if chosen == send else chosen
+
+    def _choose(self, values: Mapping[str, Any], send: str) -> str:
         agent = self.agent
-        texts = [*values["actions"], *([f'send the message "{draft}"'] if draft else [])]
+        texts = agent.ordered([*values["actions"], *filter(None, [send])], values["seen"])
         if len(texts) == 1:
-            return 0
+            return texts[0]
         listed = {**values, "actions": texts}
         if agent.on["two_stage"]:
             chat = agent.question("next", stage="think", **listed)
@@ -82,8 +86,8 @@ class Planning:
                 pass
             else:
                 choice = agent.question("next", stage="choose", **listed)[-1]
-                return agent.pick([*chat, ChatMessage("assistant", thoughts), choice], texts)
-        return agent.pick(agent.question("next", stage="both", **listed), texts)
+                return agent.pick([*chat, ChatMessage("assistant", thoughts), choice], texts, values["idle"])
+        return agent.pick(agent.question("next", stage="both", **listed), texts, values["idle"])
 
 
 class Execution:
@@ -119,12 +123,12 @@ class CoelaAgent(TeamAgent):
         values = self.perception.look(seen)
         speaks = bool(self.on["talk"]) and not self.recollection.has_spoken and self.may_speak(seen)
         draft = self.communication.draft(values) if speaks else ""
-        texts, number = values["actions"], self.planning.choose(values, draft)
-        message = draft if number == len(texts) else ""
+        chosen = self.planning.choose(values, draft)
+        message = draft if chosen == draft else ""
         if message and not self.paying:  # messages are free and accompany an action
-            number = self.planning.choose(values, "")
+            chosen = self.planning.choose(values, "")
         self.recollection.note(message)
-        action = seen.legal_actions[texts[number]] if number < len(texts) else None
+        action = None if chosen == draft else seen.legal_actions[chosen]
         decision: Decision = self.execution.carry_out(seen, action, message)
         return decision
 

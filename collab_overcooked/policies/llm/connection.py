@@ -38,6 +38,7 @@ class Connection:
         router: Router of endpoints; None for a replay.
         spending: Client that counts the cost of the run; None for a replay.
         own_prices: Prices in settings of models, by model and endpoint.
+        replayed: Client of a replay; None without one.
     """
 
     client: Client
@@ -49,6 +50,7 @@ class Connection:
     router: Router | None = None
     spending: SpendingClient | None = None
     own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
+    replayed: ReplayClient | None = None
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
@@ -244,7 +246,8 @@ def connect(
     limits, prices = parse_budget(budget), parse_prices(price)
     facts: dict[str, Any] = {"budget": limits.to_dict(), "prices": {m: vars(p) for m, p in prices.items()}}
     if replay is not None:
-        return Connection(_keeping(_replay_client(Path(replay)), replay, keep), limits, prices, (), facts)
+        replayed = _replay_client(Path(replay))
+        return Connection(_keeping(replayed, replay, keep), limits, prices, (), facts, replayed=replayed)
     kept = None if store is None else Store(store)  # rejects a damaged file before anything is started
     stopped = threading.Event()
     default = EndpointConfig(base_url or "", key_variable or "", str(local or ""))

@@ -67,9 +67,9 @@ class DiscussionAgent(TeamAgent):
                 return Decision(plan=self._free_step(seen), say=say, **self.session.take_cost())
         step = self._next_step(seen, options)
         if step is None:
-            texts = list(options)
-            chat = self.question("next", stage="both", **self.situation(seen))
-            step = texts[self.pick(chat, texts)] if len(texts) > 1 else texts[0]
+            values = self.situation(seen)
+            texts, chat = values["actions"], self.question("next", stage="both", **values)
+            step = self.pick(chat, texts, values["idle"]) if len(texts) > 1 else texts[0]
         else:
             self.plan[seen.names[seen.seat]].pop(0)
         return Decision(action=options[step], **self.session.take_cost())

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
@@ -19,12 +18,6 @@ FAILED = " (failed)"  # after the label of an action
 T = TypeVar("T")
 Question = Callable[..., list[ChatMessage]]
 """Function ``question(name, **values)`` that fills a template of the agent's game and returns the chat."""
-
-
-def offered(seen: Seen, game: FullGame) -> dict[str, int]:
-    """Return the accepted actions of a seat by text, without useless ones and those that only pay for messages."""
-    left_out = seen.view.useless | frozenset(game.talk_actions(seen.seat))
-    return {text: action for text, action in seen.legal_actions.items() if action not in left_out}
 
 
 def rules_of(seen: Seen, pays: bool = False) -> str:

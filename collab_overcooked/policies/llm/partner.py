@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.listed import in_order
 from collab_overcooked.policies.llm.answers import fields_schema, read_fields, read_plan, read_say
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.modules import VOICE, Refusal, decide_checked, make_modules
@@ -126,7 +127,11 @@ class PartnerAgent:
         later = bool(self.instructions.running(seen))
         act = "Take an action; call it several times for a plan, which is carried out in this order."
         texts = seen.view.vocabulary if later else list(seen.legal_actions)
-        return [act_tool(texts, act), *(talk_tools(self.instructions.requests()) if self.on["talk"] else ())]
+        actions, requests = (
+            in_order(listed, str(self.on["order"]), self.session.seed, seen)
+            for listed in (texts, self.instructions.requests())
+        )
+        return [act_tool(actions, act), *(talk_tools(requests) if self.on["talk"] else ())]
 
     def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Return messages with names instead of seats, and with plan and requests separated."""

@@ -10,6 +10,7 @@ from collab_overcooked import registry
 from collab_overcooked.io.checks import OptionError, near_matches
 from collab_overcooked.io.documents import Document, load_file, placed
 from collab_overcooked.io.redaction import HIDDEN, redact_values
+from collab_overcooked.policies.listed import ORDERS, PATIENCE, SHUFFLED
 from collab_overcooked.policies.llm.budget import Price, parse_prices
 from collab_overcooked.policies.llm.client import EndpointConfig
 from collab_overcooked.policies.llm.endpoint import check_address
@@ -76,6 +77,9 @@ SWITCHES: Mapping[str, Switch] = {
                       "Answers as text, or as calls of tools (act; for partner also say and request).", CHANNELS),
     "see": Switch({CHOOSE: TEXT, PARTNER: TEXT, COELA: TEXT, ROCO: TEXT, CAPO: TEXT}, "word",
                   "The state as text, as the seat's picture (PNG), or both.", SEES),
+    "order": Switch(dict.fromkeys((*GENERIC, PARTNER), SHUFFLED), "word",
+                    "Order of listed actions and of tools: drawn for each decision, or the game's, which tells much.",
+                    ORDERS),
     "memory": Switch({CHOOSE: 5, PARTNER: 5, COELA: 10, ROCO: 10, CAPO: 10}, "count",
                      "Number of the agent's last actions in the prompt."),
     "messages": Switch({PARTNER: 6, COELA: 3, ROCO: 6, CAPO: 6}, "count",
@@ -110,7 +114,7 @@ SWITCHES: Mapping[str, Switch] = {
         "agents, or these with the due action first.",
         ("steps", "split", "actions", "rearranged"),
     ),
-    "patience": Switch({CHOOSE: 20}, "count", "Offer to wait until something changes, for so many steps at most, "
+    "patience": Switch({CHOOSE: PATIENCE}, "count", "Offer to wait until something changes, for so many steps at most, "
                        "in games that say what can change (Overcooked's directives); off does not offer it."),
     "helper": Switch({CHOOSE: False, PARTNER: False, COELA: False, ROCO: False, CAPO: False}, "switch",
                      "Add the directive to help the partner where it can."),

@@ -84,6 +84,8 @@ class Store:
     def at(self, request: Request) -> Reply | None:
         """Return the stored reply to the request at the same position of its episode; None if missing."""
         with self._lock:
+            if (request.key, request.position) not in self._by_position:
+                self._read()
             return self._by_position.get((request.key, request.position))
 
     def put(self, request: Request, reply: Reply, again: bool = False) -> Reply:
@@ -106,14 +108,15 @@ class Store:
             _keep_picture(self.path.parent / PICTURES, picture)
         with self._lock, FileLock(self.path, wait=True):
             self._read()
-            if key in self._replies and not again:
-                return self._replies[key]
+            kept = self._by_position.get((key, request.position)) if again else self._replies.get(key)
+            if kept is not None:
+                return kept
             with self.path.open("r+b") as file:
                 file.seek(self._end)
                 file.truncate()
                 file.write(data)
             self._end, self._lines = self._end + len(data), self._lines + 1
-            self._replies[key] = reply
+            self._replies[key] = self._by_position[key, request.position if again else ""] = reply
             return reply
 
 
@@ -224,23 +227,40 @@ class KeepingClient:
 
 
 class ReplayClient:
-    """Client that answers only from a store, without network or key."""
+    """Client that answers only from a store, without network or key.
+
+    A server that varies gives several replies to one request, so replies are found by their position in the episode
+    first; a store without that position has one reply for all positions, or others to choose from.
+
+    Attributes:
+        by_position: Number of replies found by position.
+        by_request: Number of other replies.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.by_position = self.by_request = 0
+
+    def summary(self) -> str:
+        """Say how replies were found."""
+        rest = f", {self.by_request:,} by their request alone" if self.by_request else ""
+        return f"Replay: {self.by_position:,} replies found by their position in the episode{rest}"
 
     def complete(self, request: Request) -> Reply:
-        """Return the stored reply.
+        """Return the reply stored at this position, or else the last one to this request.
 
         Raises:
             EndpointError: If the request is not in the store, because the run differs from the one that filled it.
         """
-        kept = self.store.get(request)
+        at_position = self.store.at(request)
+        kept = self.store.get(request) if at_position is None else at_position
         if kept is None:
             raise EndpointError(
                 f"{self.store.path}: contains no reply to a request to {request.model!r} of this run "
                 f"({_beginning(request)}); replay with the same command, version and prompts that filled it"
             )
+        self.by_position += at_position is not None
+        self.by_request += at_position is None
         return kept
 
 

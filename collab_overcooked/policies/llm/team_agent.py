@@ -6,17 +6,18 @@ Messages go through the runner, which charges for them if the game does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from collab_overcooked.policies.api import Seen
+from collab_overcooked.policies.listed import in_order, offered
 from collab_overcooked.policies.llm.answers import choice_schema, read_choice
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.images import WAYS
-from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal, offered, rules_of
+from collab_overcooked.policies.llm.modules import Memory, MessageLog, Refusal, rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 
@@ -57,6 +58,10 @@ class TeamAgent:
         """Return the listed actions."""
         return offered(seen, self.session.info.game)
 
+    def ordered(self, texts: Iterable[str], seen: Seen) -> list[str]:
+        """Return texts in the order of a list."""
+        return in_order(texts, str(self.on["order"]), self.session.seed, seen)
+
     def may_speak(self, seen: Seen) -> bool:
         """Return whether a message is free or can be paid for in this state."""
         return not self.paying or any(seen.mask[action] for action in self.paying)
@@ -64,22 +69,24 @@ class TeamAgent:
     def situation(self, seen: Seen) -> dict[str, Any]:
         """Return the variables of all templates of these agents."""
         refused = [Refusal(*reason) for seat, *reason in seen.refused if seat == seen.seat]
+        options, idle = self.options(seen), seen.view.action_texts[seen.idle_action]
         values = self.memory.values(seen) | self.message_log.values(seen)
         return {
             "seen": seen,
             "state": seen.view.surroundings,
-            "actions": list(self.options(seen)),
+            "actions": self.ordered(options, seen),
+            "idle": idle if idle in options else next(iter(options)),
             "refused": refused,
             **values,
         }
 
-    def pick(self, chat: Sequence[ChatMessage], texts: Sequence[str]) -> int:
-        """Return the index of the text that the model picks.
+    def pick(self, chat: Sequence[ChatMessage], texts: Sequence[str], idle: str) -> str:
+        """Return the text that the model picks.
 
-        Without a usable answer, it is random or the first, depending on the switch ``fallback``.
+        Without a usable answer, it is random or ``idle``, depending on the switch ``fallback``.
         """
         schema = choice_schema(len(texts)) if self.json else None
         try:
-            return self.session.ask(chat, partial(read_choice, texts=texts), schema)
+            return texts[self.session.ask(chat, partial(read_choice, texts=texts), schema)]
         except UnusableReply:
-            return int(self.rng.integers(len(texts))) if self.on["fallback"] == "random" else 0
+            return texts[int(self.rng.integers(len(texts)))] if self.on["fallback"] == "random" else idle

@@ -127,6 +127,7 @@ def test_completions_and_expiries_are_written_down(cooked):
         "failed": sum(len(step["orders"]["expired"]) for step in record["steps"]),
         "failing_steps": sum(bool(step["orders"]["expired"]) for step in record["steps"]),
         "open": len(record["steps"][-1]["orders"]["open"]),
+        "share": 0.8,
         "return": pytest.approx(sum(step["rewards"][0] for step in record["steps"])),
     }
     metrics = record["metrics"]

@@ -44,7 +44,7 @@ IDLE = "{'action_type': 'NO_ACTION', 'area_id': None, 'value': None}"
 
 @pytest.fixture
 def diner():
-    env = collab_overcooked.make("KitchenRush-v0", scenario=DINER)
+    env = collab_overcooked.make("KitchenRush-v0", scenario=DINER, order="game")
     env.reset(seed=0)
     return env
 

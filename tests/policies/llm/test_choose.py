@@ -11,7 +11,7 @@ from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
-SPEC = "llm:m?agent=choose"
+SPEC = "llm:m?agent=choose,order=game"
 MALICIOUS = [
     "",
     "no idea",
@@ -317,7 +317,7 @@ def test_the_partners_next_action_is_predicted_in_the_same_answer(play_team, for
     def answer(request):
         return {"partner": "They take an onion.", "action": 2} if form == "schema" else "They wait.\nAction: 2"
 
-    spec = f"llm:m?agent=choose,memory=off,predict=on,answer={form}"
+    spec = f"llm:m?agent=choose,order=game,memory=off,predict=on,answer={form}"
     record, client = play_team(spec, answer, "Overcooked-v0", action_level="medium", max_cycles=1)
     assert len(client.asked) == 2, "one question for each seat"
     assert "what your partner will do next" in client.last[0]

@@ -16,7 +16,7 @@ from collab_overcooked.registry import load_game
 pytest.importorskip("openai", reason="needs the extra llm")
 
 KEY = "sk-secret-0123456789"
-SPEC = "all=llm:scripted?agent=choose"
+SPEC = "all=llm:scripted?agent=choose,order=game"
 SMALL = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--gamma", "0.25", "--no-report"]
 
 
@@ -60,7 +60,7 @@ def test_a_run_is_stored_and_replayed_without_the_network(tmp_path, key):
 
 @pytest.mark.slow
 def test_a_comparison_holds_language_and_other_policies(tmp_path, key):
-    spec = "llm:scripted?agent=choose"
+    spec = "llm:scripted?agent=choose,order=game"
     texts = [
         "compare",
         "--policies",

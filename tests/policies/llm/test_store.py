@@ -6,7 +6,7 @@ import multiprocessing
 import pytest
 
 from collab_overcooked.policies.llm.client import ChatMessage, EndpointError, Reply, Request
-from collab_overcooked.policies.llm.store import RecordingClient, ReplayClient, Store
+from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 
 
 def question(text="now?", **options):
@@ -64,6 +64,27 @@ def test_replay_says_what_it_lacks(tmp_path):
     RecordingClient(Counting(), Store(tmp_path / "s.jsonl")).complete(question())
     with pytest.raises(EndpointError, match=r"s\.jsonl.*'m'.*else"):
         ReplayClient(Store(tmp_path / "s.jsonl")).complete(question("else?"))
+
+
+def test_a_server_that_varies_is_replayed_by_position(tmp_path):
+    """Equal questions in several places of a run have several answers; each place gets its own again."""
+    path, places = tmp_path / "s.jsonl", [question(position=f"7/0/{count}") for count in range(4)]
+    keeping = KeepingClient(Counting(), Store(path))
+    live = [keeping.complete(place).text for place in (*places, places[1])]
+    assert live == ["answer 1", "answer 2", "answer 3", "answer 4", "answer 2"]
+    replay = ReplayClient(Store(path))
+    assert [replay.complete(place).text for place in (*places, places[1])] == live
+    assert "5 replies found by their position" in replay.summary() and "alone" not in replay.summary()
+    assert replay.complete(question(position="8/0/0")).text == "answer 4"
+    assert "1 by their request alone" in replay.summary()
+
+
+def test_the_first_of_two_answers_at_a_position_counts(tmp_path):
+    """Episodes that share seed and questions, such as those of a cross-play, run at the same time."""
+    path, place = tmp_path / "s.jsonl", question(position="7/0/0")
+    one, two = Store(path), Store(path)
+    assert one.put(place, Reply("a"), again=True).text == two.put(place, Reply("b"), again=True).text == "a"
+    assert ReplayClient(Store(path)).complete(place).text == "a"
 
 
 def test_an_unfinished_last_line_is_dropped(tmp_path):

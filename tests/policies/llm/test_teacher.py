@@ -24,7 +24,7 @@ def series(client, teaching, env_id="KitchenRush-v0", answer="Share the work."):
     asked = client(says)
     env = co.make(env_id, max_cycles=3)
     make = policy_maker(Connection(asked))
-    team = make_team(["llm:m?memory=off"] * env.game.n_agents, make)
+    team = make_team(["llm:m?memory=off,order=game"] * env.game.n_agents, make)
     keys = [("rush", 0), ("rush", 1)]
     metrics = {"completed": 0, "positive": [0, 0], "words": {"not": "shown"}}
     records = play_series(env, team, 1, keys, score=lambda record: metrics, teaching=make_teaching(teaching, make))

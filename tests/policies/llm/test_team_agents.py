@@ -98,7 +98,7 @@ def test_a_draft_is_sent_by_choice_and_costs_an_action(play_team):
             return {"action": send[0] if send else 1}
         return plain(request, message="I look in the kitchen.")
 
-    record, client = play_team("llm:m?agent=coela", answer, **HOME, max_cycles=3)
+    record, client = play_team("llm:m?agent=coela,order=game", answer, **HOME, max_cycles=3)
     texts = [text for step in record["steps"] for text in step["action_texts"]]
     assert texts == ["say", "say", "wait", "wait", "say", "say"]
     assert spoken(record)[:2] == [(0, "I look in the kitchen."), (1, "I look in the kitchen.")]
@@ -112,7 +112,7 @@ def test_where_words_are_free_they_go_along_with_an_action(play_team):
             return {"action": send[0] if send else 2}
         return plain(request, message="Hello.")
 
-    record, _ = play_team("llm:m?agent=coela", answer, **HOME, talk="free", max_cycles=1)
+    record, _ = play_team("llm:m?agent=coela,order=game", answer, **HOME, talk="free", max_cycles=1)
     assert spoken(record) == [(0, "Hello."), (1, "Hello.")]
     assert all(text.startswith("go to") for text in record["steps"][0]["action_texts"])
 

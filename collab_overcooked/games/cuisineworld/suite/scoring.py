@@ -196,6 +196,7 @@ def score_record(record: Mapping[str, Any]) -> dict[str, Any]:
         "failed": tally.expired,
         "failing_steps": tally.failing_steps,
         "open": tally.open,
+        "share": tally.cell().ratio,
         "return": float(sum(step["rewards"][0] for step in record["steps"])),
     }
 
@@ -206,6 +207,7 @@ METRICS = MetricSet(
         Metric("failed", "Orders whose time ran out.", "orders", "lower"),
         Metric("failing_steps", "Steps in which at least one order expired.", "steps", "lower"),
         Metric("open", "Orders still open at the end.", "orders"),
+        Metric("share", "Share of the completed and failed orders that were completed.", better="higher"),
     ),
     score_record,
     outcome=served_share,

@@ -91,6 +91,11 @@ class HouseSuite(EpisodeSuite):
     trained: ClassVar[str]
     families: ClassVar[tuple[str, ...]]
 
+    @property
+    def score_metric(self) -> str:
+        """Metric of an episode that the leaderboard averages."""
+        return self.measure[0]
+
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield name and environment options of each variant to play."""
         raise NotImplementedError

@@ -102,6 +102,12 @@ class RoomsConfig(Config):
     menu: str | None = choice(
         None, 'Labels of the listed actions in texts: ``"lettered"``, ``"numbered"`` or ``"plain"``.', MENUS
     )
+    order: str = choice(
+        "shuffled",
+        'Order of the labelled actions in texts: ``"shuffled"`` (drawn from what the seat reads, so that no position'
+        ' stands for an action) or ``"game"`` (the original\'s).',
+        ("shuffled", "game"),
+    )
 
     @classmethod
     def presets(cls) -> Mapping[str, Mapping[str, Any]]:

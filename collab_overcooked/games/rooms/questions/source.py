@@ -312,8 +312,7 @@ class RoomQuestions:
     def describe(self, item: Item) -> str:
         """Return the state as text, without the menu, as choices have another order."""
         game = registry.load_game(self.env_id, **item.scene.options)
-        description = text.describe(game.compiled, item.scene.state, item.seat, game.display_names, ())
-        return description.removesuffix(text.MENU).rstrip()
+        return text.describe(game.compiled, item.scene.state, item.seat, game.display_names)
 
     def play_options(self, scene: Scene, language: bool) -> Options:
         """Return the scene's options: all agents choose among the same actions."""

@@ -63,6 +63,7 @@ class RoomSuite(EpisodeSuite):
     won: ClassVar[str]
     failure_turns: ClassVar[int | None] = None
     has_success = True
+    score_metric = "turns_left"
     table_title = "Success and turns by setting"
     data_columns = (Column("success", value=rate), Column("turns", value=mean_of("turns")))
 

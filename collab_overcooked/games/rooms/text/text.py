@@ -232,17 +232,20 @@ def _either(names: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------- the observation
 
 
-def describe(
-    compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str], listed: Sequence[int]
-) -> str:
-    """Return a player's observation as text, with its menu.
+def menu_text(compiled: Compiled, listed: Sequence[int]) -> str:
+    """Return a menu as text, with its labels."""
+    texts, marks = action_texts(compiled), labels(compiled.config.menu, len(listed))
+    return "\n".join([MENU, *(f"{mark}{texts[action]}" for mark, action in zip(marks, listed, strict=True))])
+
+
+def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, names: Sequence[str]) -> str:
+    """Return a player's observation as text, without its menu.
 
     Args:
         compiled: The game.
         scene: The player's knowledge, see ``state.decode`` and ``seen``.
         seat: Seat of the player.
         names: Names of all players.
-        listed: Its valid actions in the order of the menu.
     """
     lines = [f"You are {names[seat]}. Turn {scene['turn'] + 1} of {scene['limit']}."]
     for other in (seat, *(k for k in range(len(names)) if k != seat)):
@@ -252,9 +255,6 @@ def describe(
     if scene["generators"]:
         lines += [_generator_line(compiled, generator, seat, names) for generator in scene["generators"]]
         lines.append(f"The gate is {'open' if scene['gate'] else 'closed'}.")
-    texts = action_texts(compiled)
-    marks = labels(compiled.config.menu, len(listed))
-    lines += [MENU, *(f"{mark}{texts[action]}" for mark, action in zip(marks, listed, strict=True))]
     return "\n".join(lines)
 
 

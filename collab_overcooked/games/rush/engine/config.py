@@ -35,3 +35,9 @@ class RushConfig(Config):
         '``"sparse"`` (finished and ruined orders) or ``"shaped"`` (also each step towards an order).',
         [reward.name.lower() for reward in Reward],
     )
+    order: str = choice(
+        "shuffled",
+        'Order of the numbered actions in texts: ``"shuffled"`` (drawn from what the seat reads, so that no position'
+        ' stands for an action) or ``"game"`` (the original\'s).',
+        ("shuffled", "game"),
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collab_overcooked.game_record import PresetRecord
 
 PRESET = PresetRecord(
-    {"agent": "choose", "answer": "text"},
+    {"agent": "choose", "answer": "text", "order": "game"},
     {},
     {},
     "Kitchen-Alien Rush: observation and manual, answers as text.",

@@ -268,10 +268,15 @@ def area_text(area: Mapping[str, Any]) -> str:
     return f"{area['kind']} {area['id']}: {area['spaces']} of {area['spaces_per_turn']} action spaces left{stock}"
 
 
-def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Sequence[int]) -> str:
-    """Return an agent's observation as text."""
+def list_text(compiled: Compiled, episode: int, valid: Sequence[int]) -> str:
+    """Return the numbered valid actions as text."""
+    texts = action_texts(compiled, episode)
+    return "\n".join([LIST, *(f"{number}. {texts[action]}" for number, action in enumerate(valid))])
+
+
+def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
+    """Return an agent's observation as text, without the list of valid actions."""
     recipes = compiled.scenario.episodes[scene["episode"]].recipes
-    texts = action_texts(compiled, scene["episode"])
     turn, turns = scene["turn"] + 1, scene["turn"] + scene["turns_left"]
     sections = {
         "Recipes": [recipe_text(recipe) for recipe in recipes.values()],
@@ -282,11 +287,6 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int, valid: Seq
     lines[0] += f"You are agent_{seat} and act with worker {scene['worker']} of your {compiled.workers}."
     for head, entries in sections.items():
         lines += ["", f"{head}:", *(f"- {entry}" for entry in entries)]
-    lines += [
-        "",
-        LIST,
-        *(f"{number}. {texts[action]}" for number, action in enumerate(valid)),
-    ]
     return "\n".join(lines)
 
 

@@ -70,7 +70,7 @@ class Pupil:
 
 
 def play(teacher: str | Teaching, *policies: Any, env_id: str = "KitchenRush-v0") -> list[dict[str, Any]]:
-    env = collab_overcooked.make(env_id, scenario=CAFE)
+    env = collab_overcooked.make(env_id, scenario=CAFE, order="game")
     return play_series(
         env,
         Team(tuple(policy.name for policy in policies), policies),

@@ -212,6 +212,19 @@ def test_significance_takes_the_folder_of_a_comparison(played: Path) -> None:
     assert [row["Group"] for row in means[1]["tables"][0]["rows"]] == ["random", "greedy", "selfish"]
 
 
+def test_less_is_compared_with_the_least() -> None:
+    """Scores are shares of the best one of each setting, so the best has to be the lowest where less is better."""
+    scores = {"A": (10, 100), "B": (30, 50), "C": (1, 60)}
+    lines = tuple(
+        boards.Line(name, "scripted", dict(zip("xy", map(Estimate, values), strict=True)), {}, ())
+        for name, values in scores.items()
+    )
+    for lower, order in ((True, "CBA"), (False, "ABC")):
+        benchmark = Benchmark("", "", (), Setting("x", {}), lower_is_better=lower)
+        board = boards.Leaderboard("rush", "", benchmark, lines, (), None, (), (), ())
+        assert "".join(line.policy for line in board.ordered()) == order
+
+
 def test_published_lines_have_their_place() -> None:
     entry = boards.Line("a", "RL", {"x": Estimate(5.0)}, None, ())  # type: ignore[arg-type]
     reference = boards.Reference("b", "language", {"x": Estimate(10.0, 9.0, 11.0), "y": None})

@@ -133,7 +133,11 @@ def test_gamma_and_metrics_are_compared(run):
     assert "max_cycles" in refused_because(other)
     for name, value in record["metrics"].items():
         if isinstance(value, int | float):
-            assert f"metrics.{name}" in refused_because(record | {"metrics": record["metrics"] | {name: value + 1}})
+            for less_or_more in (value + 1, value * 1.001 + 1e-6, value - 1e-6):
+                changed = record | {"metrics": record["metrics"] | {name: less_or_more}}
+                assert f"metrics.{name}" in refused_because(changed)
+            rounded = record | {"metrics": record["metrics"] | {name: value + 1e-13}}
+            assert refused_because(rounded) == "", "sums in another order differ in their last digits"
 
 
 # ------------------------------------------------------------------------------------------- duplicates

@@ -48,7 +48,7 @@ OPTIONS = {
         },
     ],
     "KitchenRush-v0": [
-        {"scenario": "hard", "mask_in": "obs"},
+        {"scenario": "hard", "mask_in": "obs", "order": "game"},
         {"scenario": "hard", "agents": 1, "workers": 4, "reward": "shaped", "text_info": True},
         {"scenario": "hard", "agents": 4, "mask": "safe", "episode": 2, "mask_in": "rllib", "max_cycles": 7},
         {"scenario": "easy", "agents": 3, "workers": 1, "max_turns": 30, "lexicon": "alien"},
@@ -68,7 +68,8 @@ OPTIONS = {
     ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},
-        {"adversary": "distance", "catch_on_exchange": "always", "players": 1, "menu": "numbered", "horizon": 20},
+        {"adversary": "distance", "catch_on_exchange": "always", "players": 1, "menu": "numbered", "order": "game"},
+        {"horizon": 20},
         {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
         {"adversary": "worst", "map": "capture_five_turns"},
     ],
@@ -76,7 +77,7 @@ OPTIONS = {
         {"sight": "room", "players": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
         {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "horizon": 12},
         {"adversary": "closest", "fix_by": "player", "players": 1, "fixes": 1, "catch_on_exchange": "always"},
-        {"adversary": "worst", "sight": "room", "menu": "lettered", "mask_in": "rllib"},
+        {"adversary": "worst", "sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
     ],
     "Housework-v0": [
         {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_steps": 80},

@@ -81,7 +81,7 @@ def test_script(script: str, tmp_path: Path):
         assert json.loads((tmp_path / "out.json").read_text())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_benchmarks_run_once_each():
     printed = run(sys.executable, "-m", "pytest", "benchmarks", "-q", "--benchmark-disable", "-p", "no:cacheprovider")
     assert re.search(r"\d+ passed", printed) and "skipped" not in printed, printed[-500:]

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
+from collab_overcooked.policies.llm.answers import Unreadable, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import ChatMessage, Client, Request, UnusableReply
 from collab_overcooked.policies.llm.images import Picture
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import AgentSettings
 

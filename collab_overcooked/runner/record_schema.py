@@ -104,7 +104,10 @@ _ACCOUNT = object_of(
         "trouble": mapping_of(_COUNT),
         "exhausted": schema.name,
     },
-    {"reasoning_tokens": _TOKENS},
+    {
+        "reasoning_tokens": _TOKENS,
+        "unusable": mapping_of(object_of({"count": _COUNT, "sample": schema.text})),
+    },
 )
 _NODE = object_of(
     {

@@ -132,8 +132,9 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
 def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
     with serving(lambda asked: Says("who knows")) as server:
         options = ["--team", "all=llm:scripted?analysis=on", *OWN, "--kinds", "fact", "--base-url", server.url]
+        options += ["--max-unusable", 0]
         done = run("evaluate", "questions", *options, "--out", tmp_path / "a")
-        assert done.exit_code == 3 and "nothing was measured" in done.output
+        assert done.exit_code == 3 and "12 x cannot be read, for example: who knows" in " ".join(done.output.split())
         assert len(server.asked) == 12  # each of six items twice
         again = [asked for asked in server.asked if "one letter from A" in asked["messages"][-1]["content"]]
         assert len(again) == 6

@@ -127,7 +127,7 @@ _UPDATE = object_of(
         "searched": schema.boolean,
         "plan": schema.text,
     },
-    {"left_out": list_of(schema.text)},
+    {"left_out": list_of(schema.text), "seconds": _SECONDS},
 )
 _SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT})
 

@@ -208,7 +208,7 @@ class ModelVoices:
     def voices(self) -> Voices:
         """Return the callables of a deliberation."""
         follow = self.follow if self.values["parse"] else None
-        return Voices(self.propose, self.criticise, self.rate, self.write, follow)
+        return Voices(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
 
     def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schema of an object, preceded by a field for reasoning if enabled."""

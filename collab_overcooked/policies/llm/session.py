@@ -48,6 +48,7 @@ class ModelSession:
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._tokens: int | None = None
         self._links: list[str] = []
+        self._written, self._waited = 0, 0.0
         self.pictures: tuple[Picture, ...] = ()  # of the current decision, in all of its requests
         usage.open(seat, settings.model, settings.price)
 
@@ -56,6 +57,10 @@ class ModelSession:
         cost = {"tokens": self._tokens, "exchanges": tuple(self._links)}
         self._tokens, self._links = None, []
         return cost
+
+    def spent(self) -> tuple[int, float]:
+        """Return the characters of all replies so far, and the seconds that they took."""
+        return self._written, self._waited
 
     def ask(
         self,
@@ -122,6 +127,8 @@ class ModelSession:
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
         self._links.append(request.link)
+        self._written += len(reply.text)
+        self._waited += reply.seconds
         return reply
 
     def _note(self, kind: str, reply: Reply, tools: bool) -> None:

@@ -43,10 +43,10 @@ def reason_of(reply: Reply, tools: bool) -> tuple[str, str]:
     elif not tools and (reply.detail == UNASKED_CALLS or _CALLS.search(visible(reply.text))):
         reason = "calls of tools where text is asked for (channel=tools asks for calls)"
     elif thinks and not visible(reply.text):
-        cut = ", cut off at the limit of tokens" if reply.finish == "length" else ""
+        cut = ", cut off at the limit of tokens (tokens=N)" if reply.finish == "length" else ""
         reason = f"reasoning only, without an answer{cut}"
     elif reply.finish == "length":
-        reason = "cut off at the limit of tokens"
+        reason = "cut off at the limit of tokens (tokens=N in llm:MODEL?tokens=N, thoughts count)"
     else:
         reason = "cannot be read" if reply.text.strip() else "empty"
     return reason, sample

@@ -24,6 +24,7 @@ class Plans:
         self._own_actions = own_actions
         self.queues: list[deque[Entry]] = [deque() for _ in range(n_agents)]
         self.announced = [False] * n_agents
+        self.public = [False] * n_agents  # seats that show every plan
 
     def follow(self, seat: int, plan: str | int, announced: bool) -> None:
         """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed."""
@@ -39,7 +40,8 @@ class Plans:
     ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
         """Return the queue of a seat and, by seat, the remaining actions of the announced plans of others."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
-        others = (texts[k] if announced and k != seat else () for k, announced in enumerate(self.announced))
+        visible = map(max, self.announced, self.public)
+        others = (texts[k] if is_visible and k != seat else () for k, is_visible in enumerate(visible))
         return texts[seat], tuple(others)
 
 

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -253,10 +253,13 @@ def language_models(
 def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
     """Connect to language models; exchanges are kept in the run folder."""
     from collab_overcooked.policies.llm.connection import connect
+    from collab_overcooked.policies.llm.unusable import Fuse
     from collab_overcooked.reporting.exchanges import EXCHANGES
 
     settings = {field.name: getattr(llm_options, field.name) for field in fields(LlmOptions)}
-    return connect(**settings, keep=out / EXCHANGES)
+    limit = settings.pop("max_unusable")
+    connection = connect(**settings, keep=out / EXCHANGES)
+    return connection if limit is None else replace(connection, fuse=Fuse(limit))
 
 
 def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:

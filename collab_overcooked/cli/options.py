@@ -38,6 +38,9 @@ class LlmOptions:
     replay: Path | None = option(None, "Take all responses from a file written by --store; send no requests.")
     budget: str = option("", BUDGET_HELP, metavar=PAIRS)
     budget_total: str = option("", "Total budget for the run, in the same syntax as --budget.", metavar=PAIRS)
+    max_unusable: int | None = option(
+        None, "Unusable answers of a model in a row that end the run; 0 never ends it. Default: 12."
+    )
     price: str = option(
         "", "Dollars per million tokens, input/output, optionally /cached: 2.5/10, 2.5/10/1.25, model=2.5/10."
     )

@@ -65,6 +65,7 @@ class Decision:
         tokens: Language-model tokens used for the decision, for the record.
         seconds: Time used for the decision, for the record; None for programs.
         exchanges: Links to the language-model exchanges of the decision, for the record.
+        public: Show the seat's queued actions to the teammates from now on, with or without a message.
     """
 
     action: int | None = None
@@ -73,6 +74,7 @@ class Decision:
     tokens: int | None = None
     seconds: float | None = None
     exchanges: tuple[str, ...] = ()
+    public: bool = False
 
 
 @dataclass(frozen=True)

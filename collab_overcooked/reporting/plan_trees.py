@@ -82,9 +82,10 @@ def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:
                 mean_ci([float(value(update)) for update in searched])
                 for value in (lambda u: len(u["nodes"]), lambda u: u["calls"], lambda u: u["characters"])
             ]
-            rows.append((team, len(updates), len(searched), *means))
+            seconds = [float(update["seconds"]) for update in searched if "seconds" in update]
+            rows.append((team, len(updates), len(searched), *means, mean_ci(seconds) if seconds else None))
     heads = [Column("Team"), Column("looks at the plan", "number"), Column("searches", "number")]
-    heads += [Column(name, "estimate", 1) for name in ("plans each", "calls each", "characters each")]
+    heads += [Column(name, "estimate", 1) for name in ("plans each", "calls each", "characters each", "seconds each")]
     return ResultTable(tuple(heads), tuple(rows), "Plan search") if rows else None
 
 

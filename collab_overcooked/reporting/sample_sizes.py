@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from collab_overcooked.io.options import option
 from collab_overcooked.policies.llm.settings import settings_of
+from collab_overcooked.policies.llm.unusable import commonest
 from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
@@ -124,7 +125,12 @@ def without_use(records: Sequence[Record]) -> str:
     unusable = sum(sum(account["trouble"].values()) for account in accounts)
     if records and all(map(end_of, records)):
         return f"all {len(records)} episodes were cut short"
-    return f"none of {calls} answers of the models could be used" if 0 < calls <= unusable else ""
+    if not 0 < calls <= unusable:
+        return ""
+    kinds = Counter(kind for account in accounts for kind in Counter(account["trouble"]).elements())
+    reason = commonest(account.get("unusable", {}) for account in accounts)
+    reason = reason or ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    return f"none of {calls} answers of the models could be used: {reason}"
 
 
 def cut_answers(records: Sequence[Record]) -> str:

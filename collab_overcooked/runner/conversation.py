@@ -25,6 +25,7 @@ class Plans:
         self.queues: list[deque[Entry]] = [deque() for _ in range(n_agents)]
         self.announced = [False] * n_agents
         self.begun: list[Entry | None] = [None] * n_agents  # chosen from the queues in this timestep
+        self.public = [False] * n_agents  # seats that show every plan
 
     def follow(self, seat: int, plan: str | int, announced: bool) -> None:
         """Replace a seat's queue by an action id, or by the actions of a plan; requests in it are not executed."""
@@ -41,7 +42,8 @@ class Plans:
         """Return the queue of a seat and, by seat, the announced plans of others: the action begun, and the rest."""
         texts = [tuple(text(other, entry) for entry in queue) for other, queue in enumerate(self.queues)]
         begun = [() if entry is None else (f"{text(k, entry)} (begun)",) for k, entry in enumerate(self.begun)]
-        others = (begun[k] + texts[k] if announced and k != seat else () for k, announced in enumerate(self.announced))
+        visible = map(max, self.announced, self.public)
+        others = (begun[k] + texts[k] if is_visible and k != seat else () for k, is_visible in enumerate(visible))
         return texts[seat], tuple(others)
 
 

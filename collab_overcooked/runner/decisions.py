@@ -18,7 +18,7 @@ from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
 _TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
-MAX_PAST = 50  # earlier messages in a seat's ``Seen``
+MAX_PAST = 1_000  # earlier messages in a seat's ``Seen``
 Refusal = tuple[str, str]
 """Reason code and message."""
 Answer = Decision | int | str | Message | None
@@ -258,6 +258,7 @@ class Table:
         answer = yield Ask(seat, "act", seen, lambda: () if seen.view.public_choices else self._asks_after(seat))
         decision = _as_decision(answer)
         self._count(seat, decision)
+        self.plans.public[seat] |= decision.public
         announced, say = decision.plan, decision.say
         queued = decision.plan if decision.action is None else int(decision.action)
         if decision.action is not None and not announced:

@@ -104,7 +104,10 @@ _ACCOUNT = object_of(
         "trouble": mapping_of(_COUNT),
         "exhausted": schema.name,
     },
-    {"reasoning_tokens": _TOKENS},
+    {
+        "reasoning_tokens": _TOKENS,
+        "unusable": mapping_of(object_of({"count": _COUNT, "sample": schema.text})),
+    },
 )
 _NODE = object_of(
     {
@@ -124,7 +127,7 @@ _UPDATE = object_of(
         "searched": schema.boolean,
         "plan": schema.text,
     },
-    {"left_out": list_of(schema.text)},
+    {"left_out": list_of(schema.text), "seconds": _SECONDS},
 )
 _SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT})
 

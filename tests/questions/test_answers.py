@@ -39,13 +39,44 @@ CHOICES = ("take onion from o0", "take onion from o1", "wait", "put on c12", "pu
         ("A good idea is to think.\nAnswer: put on c1", 4),
         ("put on c12", 3),
         ("<think>A, surely A</think>B", 1),
+        ("A or C? Well: $\\boxed{B}$", 1),
+        ("So it is \\boxed{\\text{B}}, not A.", 1),
+        ("\\boxed{\\mathbf{(B)}}", 1),
+        ("\\boxed{\\text{Answer: B}}", 1),
+        ('{"answer": "\\\\boxed{B}"}', 1),
+        ('{"answer": "A"} No: {"answer": "B"}', 1),
+        ("A? <answer>B</answer> A was wrong.", 1),
+        ("<answer>\nB\n</answer>", 1),
+        ("B<|im_end|>", 1),
+        ("B</s>A", 1),
+        ("(B)<|eot_id|><|start_header_id|>user", 1),
+        ("\uff22", 1),
+        ("\u7b54\u6848\uff1a\uff22", 1),
+        ("Aktion: B", 1),
+        ("Die Antwort ist **B**.", 1),
+        ("R\u00e9ponse : B", 1),
+        ("__B__", 1),
     ],
 )
 def test_a_letter_or_the_words_of_a_choice_are_read(text, number):
     assert read_letter(text, CHOICES) == number
 
 
-@pytest.mark.parametrize("text", ["", "A good idea", "Z", "F", "I choose B because A is worse", "A or B", "42", "null"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "A good idea",
+        "Z",
+        "F",
+        "I choose B because A is worse",
+        "A or B",
+        "Answer: A pot is full",
+        "The answer is a matter of taste",
+        "42",
+        "null",
+    ],
+)
 def test_what_names_no_choice_or_several_is_unreadable(text):
     with pytest.raises(Unreadable, match="one letter from A to E"):
         read_letter(text, CHOICES)
@@ -101,8 +132,9 @@ def test_a_run_is_stored_resumed_and_replayed(tmp_path, key):
 def test_unreadable_answers_are_asked_again_and_then_counted(tmp_path, key):
     with serving(lambda asked: Says("who knows")) as server:
         options = ["--team", "all=llm:scripted?analysis=on", *OWN, "--kinds", "fact", "--base-url", server.url]
+        options += ["--max-unusable", 0]
         done = run("evaluate", "questions", *options, "--out", tmp_path / "a")
-        assert done.exit_code == 3 and "nothing was measured" in done.output
+        assert done.exit_code == 3 and "12 x cannot be read, for example: who knows" in " ".join(done.output.split())
         assert len(server.asked) == 12  # each of six items twice
         again = [asked for asked in server.asked if "one letter from A" in asked["messages"][-1]["content"]]
         assert len(again) == 6

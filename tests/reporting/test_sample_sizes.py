@@ -90,7 +90,7 @@ def test_answers_to_questions_are_no_repetitions():
 @pytest.mark.parametrize(
     ("trouble", "exhausted", "text"),
     [
-        ({"unreadable": 3, "refused": 1}, "", "none of 4 answers of the models could be used"),
+        ({"unreadable": 3, "refused": 1}, "", "none of 4 answers of the models could be used: 3 unreadable, 1 refused"),
         ({"unreadable": 3}, "", ""),
         ({}, "", ""),
         ({}, "tokens", "all 1 episodes were cut short"),
@@ -101,3 +101,12 @@ def test_runs_that_measured_nothing_are_told(trouble, exhausted, text):
     entry["accounts"]["agent_0"]["trouble"] = trouble
     assert without_use([entry]) == text
     assert without_use([record(accounts={})]) == ""
+
+
+def test_the_commonest_reason_and_a_sample_stand_beside_answers_without_use():
+    entry = record()
+    entry["accounts"]["agent_0"] |= {
+        "trouble": {"unreadable": 4},
+        "unusable": {"empty": {"count": 1, "sample": ""}, "cannot be read": {"count": 3, "sample": "moo"}},
+    }
+    assert without_use([entry, entry]).endswith("could be used: 6 x cannot be read, for example: moo")

@@ -29,7 +29,10 @@ RECORDS = (
         },
         prompts="collab_overcooked.games.collab_overcooked:text/prompts",
         language_agents={"partner": "collab_overcooked.games.collab_overcooked.policies.instructions:Instructions"},
-        presets={"collab": "collab_overcooked.games.collab_overcooked.policies.presets:PRESET"},
+        presets={
+            "collab": "collab_overcooked.games.collab_overcooked.policies.presets:PRESET",
+            "collab-paper": "collab_overcooked.games.collab_overcooked.policies.presets:PAPER",
+        },
         documents=("collab_overcooked.games.collab_overcooked.suite.documents:KITCHEN",),
         subplans="collab_overcooked.games.collab_overcooked.policies.joint:KitchenLook",
     ),

@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.io.redaction import redact_values
 from collab_overcooked.io.text import harmless_values
+from collab_overcooked.policies.llm.markup import MAX_READ, visible
 
-MAX_READ = 20_000  # characters of an answer that are parsed
 MAX_SAY = 1_000  # characters of a message to teammates
 MAX_PLAN = 2_000  # characters of a plan
 END = "[END]"  # closes a conversation, after an optional message
 NOTHING = ("", "nothing", "none", "end")  # an agent's texts for silence, with or without brackets
 
-_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
-_UNOPENED_THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL | re.IGNORECASE)  # the chat template has opened it
 _OBJECT = re.compile(r"\{\s*(?:[\"}]|\Z)")  # beginning of a JSON object
+_WORDS = "answer|action|choice|option|antwort|aktion|wahl|r\u00e9ponse|choix|respuesta|opci\u00f3n|resposta|risposta"
+_MARKED = re.compile(  # "Answer: ...", "The answer is ...", and the same in Chinese
+    rf"(?:\b(?:{_WORDS})\b[\s\"'*]*(?:(?:is|ist|est|es)\b|[:=])|\u7b54\u6848\s?[\u662f\u4e3a:])[\s\"'*]*([^\n]+)",
+    re.IGNORECASE,
+)
+_BOXED = re.compile(r"\\(?:f?boxed|text(?:bf|it|rm)?|math(?:bf|it|rm|sf|tt))\s?\{\s?([^{}\\\n]{1,200})\}")
 _ACTION = re.compile(r'"action"\s*:\s*("[^"\n]*"|[^\s,}\]]*)')
+MAX_BROKEN = 50  # beginnings of objects that cannot be read
 _REPAIRS = ('"}', "}", '"]}', "]}", "null}", '":null}')  # endings for truncated JSON
 
 
 class Unreadable(ValueError):
     """Unreadable answer; the message asks the model for a correction."""
-
-
-def visible(text: str) -> str:
-    """Return an answer without preceding thoughts in <think> tags."""
-    return _UNOPENED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()[:MAX_READ]
 
 
 def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -42,23 +43,35 @@ def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_object(text: str) -> dict[str, Any] | None:
-    """Return the first JSON object of a text, completed if truncated; None if there is none.
+def read_object(text: str, keys: Sequence[str] = ()) -> dict[str, Any] | None:
+    """Return the JSON object of a text that has most of the keys, the last of several; None if there is none.
 
-    Decoded escapes are sanitized like any outside text.
+    The first object that cannot be read is completed, as it may be truncated. Decoded escapes are sanitized like any
+    outside text.
     """
-    begin = _OBJECT.search(text)
-    if begin is None:
-        return None
-    piece = text[begin.start() : MAX_READ]
-    for ending in ("", *_REPAIRS):
-        try:
-            value, _ = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(piece + ending)
-            plain = harmless_values(value)
-        except (ValueError, RecursionError):
-            continue
-        return redact_values(plain) if isinstance(plain, dict) else None
-    return None
+    text, position = text[:MAX_READ], 0
+    objects: list[dict[str, Any]] = []
+    broken: list[int] = []  # beginnings of what cannot be read
+    while (begin := _OBJECT.search(text, position)) and len(broken) < MAX_BROKEN:
+        value, end = _decode(text, begin.start())
+        objects += [] if value is None else [value]
+        broken += [begin.start()] if value is None else []
+        position = end or begin.start() + 1
+    values = (_decode(text[broken[0] :] + ending, 0)[0] for ending in _REPAIRS) if broken else iter(())
+    mended = next((value for value in values if value is not None), None)
+    objects = [*([] if mended is None else [mended]), *objects]
+    names = set(map(str.casefold, keys))
+    return max(reversed(objects), key=lambda value: len(names.intersection(map(str.casefold, value))), default=None)
+
+
+def _decode(text: str, begin: int) -> tuple[dict[str, Any] | None, int]:
+    """Return the JSON object at a position and its end; None and 0 if it cannot be read."""
+    try:
+        value, end = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(text, begin)
+        plain = harmless_values(value)
+    except (ValueError, RecursionError):
+        return None, 0
+    return redact_values(plain), end
 
 
 # ------------------------------------------------------------------------------------------- one of several actions
@@ -82,15 +95,15 @@ def read_choice(text: str, texts: Sequence[str]) -> int:
     Raises:
         Unreadable: If it names no action or several.
     """
-    text = visible(text)
-    answer = read_object(text)
-    if answer is not None and "action" in answer:
-        return _choice_of(answer["action"], texts)
+    text, texts = _normal(visible(text)), [_normal(text) for text in texts]
+    answer = named_value(text, ("action", "aktion"))
+    if answer is not None:
+        return _choice_of(answer, texts)
     inside = _ACTION.search(text)
     if inside is not None:  # in truncated or broken JSON, whose other numbers have other meanings
         return _choice_of(inside[1].strip('"'), texts)
-    marked = re.findall(r"\baction\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
-    for candidate in (*reversed(marked), text):
+    marked = re.findall(r"\ba[ck]tion\b[\s\"'*:=#]*([^\n]+)", text, re.IGNORECASE)
+    for candidate in (*_marked(text), *reversed(marked), text):
         try:
             return _choice_of(candidate.strip(), texts)
         except Unreadable:
@@ -115,6 +128,22 @@ def _choice_of(value: Any, texts: Sequence[str]) -> int:
     raise _no_choice(texts)
 
 
+def named_value(text: str, names: Sequence[str]) -> Any:
+    """Return the value of the first of these keys in the JSON object of a text; None if missing."""
+    answer = {key.casefold(): value for key, value in (read_object(text, names) or {}).items()}
+    return next((answer[name] for name in names if name in answer), None)
+
+
+def _marked(text: str) -> list[str]:
+    """Return what is boxed, then what follows the word answer or one like it; the last ones first."""
+    return [*reversed(_BOXED.findall(text)), *reversed(_MARKED.findall(text))]
+
+
+def _normal(text: str) -> str:
+    """Return a text with full-width and styled letters and digits as plain ones."""
+    return unicodedata.normalize("NFKC", text)
+
+
 def _plain(text: str) -> str:
     return re.sub(r"[\s\"'*`.]+", "", text).casefold()
 
@@ -126,12 +155,11 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
 # ------------------------------------------------------------------------------------------- one of several letters
 
 MAX_LETTER_SEARCH = 200  # characters that are searched for a letter
-_LETTER = re.compile(r"\W*+(?:(?:OPTION|CHOICE|ANSWER|LETTER)\s\W*+)?([A-Z])\W*")
+_LETTER = re.compile(rf"[\W_]*+(?:(?:LETTER|{_WORDS})[\s:]\W*+)?([A-Z])[\W_]*", re.IGNORECASE)
 _LETTERED = re.compile(
-    r"\W*(?:(?:option|choice|answer)\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
+    rf"\W*(?:(?:{_WORDS})\s+)?\(?([A-Z])(?:[.):,]|\*\*|\s+(?:because|since|[-\u2013\u2014]))(?:\W|$)",
     re.IGNORECASE,
 )
-_MARKED = re.compile(r"\b(?:answer|action|choice|option)\b[\s\"'*]*(?:is\b|[:=])[\s\"'*]*([^\n]+)", re.IGNORECASE)
 
 
 def letter_schema(count: int, thinks: bool) -> dict[str, Any]:
@@ -153,12 +181,11 @@ def read_letter(text: str, choices: Sequence[str]) -> int:
     Raises:
         Unreadable: If it names no choice or several.
     """
-    text = visible(text)
-    answer = {key.casefold(): value for key, value in (read_object(text) or {}).items()}
-    named = [answer[name] for name in ("answer", "choice", "option", "letter", "action") if name in answer]
+    text, choices = _normal(visible(text)), [_normal(choice) for choice in choices]
+    answer = str(named_value(text, ("answer", "choice", "option", "letter", "action", "antwort", "aktion")) or "")
     lines = [line for line in text.splitlines() if line.strip()]
-    for candidate in (*named[:1], *reversed(_MARKED.findall(text)), text, *lines[-1:], *lines[:1]):
-        number = _letter_of(str(candidate), choices)
+    for candidate in (*_marked(answer), answer, *_marked(text), text, *lines[-1:], *lines[:1]):
+        number = _letter_of(candidate, choices)
         if number is not None:
             return number
     raise Unreadable(f"Answer with one letter from A to {chr(64 + len(choices))}.")
@@ -171,7 +198,7 @@ def _letter_of(text: str, choices: Sequence[str]) -> int | None:
     if same:
         return same[0]
     short = text.strip()[:MAX_LETTER_SEARCH]  # the patterns take quadratic time in the length
-    letter = (_LETTER.fullmatch(short.upper()) if short == text.strip() else None) or _LETTERED.match(short)
+    letter = (_LETTER.fullmatch(short) if short == text.strip() else None) or _LETTERED.match(short)
     if letter:
         number = ord(letter[1].upper()) - 65
         return number if number < len(choices) else None
@@ -209,7 +236,7 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[
         Unreadable: If a needed part is missing.
     """
     text = visible(text)
-    answer = read_object(text)
+    answer = read_object(text, names)
     parts = _from_lines(text, names) if answer is None else _from_object(answer, names)
     missing = [name for name in needed if not parts.get(name)]
     if missing or not parts:
@@ -307,7 +334,7 @@ def read_verdict(text: str) -> tuple[bool, str]:
         Unreadable: If it says neither okay nor not okay.
     """
     text = visible(text)
-    answer = read_object(text)
+    answer = read_object(text, ["okay"])
     if answer is not None and isinstance(answer.get("okay"), bool):
         return answer["okay"], shorten(_value_text(answer.get("reason")), MAX_SAY)
     verdict = re.search(r"\b(not\s+okay|not\s+ok|okay|ok|yes|no)\b", text, re.IGNORECASE)

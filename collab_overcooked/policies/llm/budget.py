@@ -8,6 +8,7 @@ from typing import Any
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.llm.client import Reply, UnusableReply
+from collab_overcooked.policies.llm.unusable import Fuse, count_reason
 
 
 class Exhausted(UnusableReply):
@@ -117,6 +118,7 @@ class Usage:
         latencies: Seconds of each request.
         dollars: Cost; None without prices.
         trouble: Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``.
+        unusable: Count and first sample of unusable replies by reason.
     """
 
     calls: int = 0
@@ -127,6 +129,7 @@ class Usage:
     latencies: list[float] = field(default_factory=list)
     dollars: float | None = None
     trouble: dict[str, int] = field(default_factory=dict)
+    unusable: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
@@ -149,15 +152,19 @@ class Usage:
         if price is not None:
             self.dollars = round((self.dollars or 0.0) + price.of(reply), 9)
 
-    def count_unusable(self, kind: str) -> None:
+    def count_unusable(self, kind: str, reason: str, sample: str) -> None:
         """Count one unusable reply."""
+        count_reason(self.unusable, reason, sample)
         self.trouble[kind] = self.trouble.get(kind, 0) + 1
 
 
 class UsageMeter:
-    """Usage of each seat of a team in an episode, with a common budget."""
+    """Usage of each seat of a team in an episode, with a common budget, and the fuse of the run."""
 
-    def __init__(self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None) -> None:
+    def __init__(
+        self, budget: Budget | None = None, prices: Mapping[str, Price] | None = None, fuse: Fuse | None = None
+    ) -> None:
+        self.fuse = fuse or Fuse(0)
         self.budget, self.prices = budget or Budget(), dict(prices or {})
         self._own: dict[int, Price | None] = {}
         self.seats: dict[int, Usage] = {}
@@ -216,5 +223,6 @@ class UsageMeter:
             "latencies": list(usage.latencies),
             "dollars": usage.dollars,
             "trouble": dict(usage.trouble),
+            **({"unusable": usage.unusable} if usage.unusable else {}),
             "exhausted": self.exhausted,
         }

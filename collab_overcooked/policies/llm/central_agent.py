@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen
-from collab_overcooked.policies.llm.answers import Unreadable, commands_schema, visible
+from collab_overcooked.policies.llm.answers import Unreadable, commands_schema
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 

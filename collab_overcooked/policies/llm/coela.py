@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any, ClassVar
 
 from collab_overcooked.policies.api import Decision, Message, Seen
-from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, read_say, shorten, visible
+from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, read_say, shorten
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 from collab_overcooked.policies.llm.team_agent import TeamAgent

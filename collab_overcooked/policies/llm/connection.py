@@ -19,6 +19,7 @@ from collab_overcooked.policies.llm.local import LocalServer
 from collab_overcooked.policies.llm.spend import SpendingClient
 from collab_overcooked.policies.llm.store import KeepingClient, RecordingClient, ReplayClient, Store
 from collab_overcooked.policies.llm.transports import CHAT, PROVIDERS
+from collab_overcooked.policies.llm.unusable import Fuse
 
 LOCAL_TIMEOUT = 1800.0  # seconds: a CPU processes only a few tokens per second
 KIND = "llm"  # prefix of the specs of language policies
@@ -39,6 +40,7 @@ class Connection:
         spending: Client that counts the cost of the run; None for a replay.
         own_prices: Prices in settings of models, by model and endpoint.
         replayed: Client of a replay; None without one.
+        fuse: Ends a run whose models give no usable answers; never for a replay.
     """
 
     client: Client
@@ -51,10 +53,11 @@ class Connection:
     spending: SpendingClient | None = None
     own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
     replayed: ReplayClient | None = None
+    fuse: Fuse = field(default_factory=partial(Fuse, 0))
 
     def usage_meter(self) -> UsageMeter:
         """Return a new meter for a team."""
-        return UsageMeter(self.budget, self.prices)
+        return UsageMeter(self.budget, self.prices, self.fuse)
 
     def check(self, reach: EndpointConfig | None, model: str = "") -> None:
         """Check that a model is reachable, without sending a request.
@@ -256,7 +259,7 @@ def connect(
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = {}
     spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
-    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices)
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices, Fuse())
 
 
 def _replay_client(path: Path) -> ReplayClient:

@@ -16,12 +16,13 @@ from collab_overcooked.policies.api import Decision, Message, Seen, simulator_of
 from collab_overcooked.policies.llm.answers import (
     Unreadable,
     fields_schema,
+    named_value,
     object_schema,
     read_object,
     shorten,
-    visible,
 )
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.modules import rules_of
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
@@ -76,7 +77,7 @@ def read_scores(text: str) -> tuple[int, int, str]:
         Unreadable: If a score is missing.
     """
     text = visible(text)
-    answer = read_object(text) or {}
+    answer = read_object(text, ["distance", "task", "message"]) or {}
     scores = [_score(text, answer, name) for name in ("distance", "task")]
     if None in scores:
         raise Unreadable("Give both scores, distance and task, as integers from 1 to 5.")
@@ -91,7 +92,7 @@ def read_rating(text: str) -> int:
         Unreadable: If there is no rating.
     """
     text = visible(text)
-    score = _score(text, read_object(text) or {}, "rating")
+    score = _score(text, read_object(text, ["rating"]) or {}, "rating")
     alone = re.fullmatch(r"\D{0,40}([1-5])(?:\s*/\s*5)?\D{0,40}", text)
     if score is None and alone is None:
         raise Unreadable("Give the rating as an integer from 1 to 5.")
@@ -115,7 +116,7 @@ def read_subplan(text: str, choices: Sequence[SubPlan]) -> SubPlan:
         Unreadable: If the answer names no choice.
     """
     text = visible(text)
-    answer = {str(key).casefold(): value for key, value in (read_object(text) or {}).items()}.get("subplan")
+    answer = named_value(text, ["subplan"])
     last = re.findall(r"(?i)sub-?plan\W*[:=]\s*(.+)", text)
     option = find_option(str(answer if answer is not None else last[-1] if last else text), choices)
     if option is None:
@@ -140,7 +141,7 @@ def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
         Unreadable: If no part of any plan is a listed sub-plan.
     """
     text = visible(text)
-    answer = read_object(text) or {}
+    answer = read_object(text, ["plans", "steps", "plan"]) or {}
     listed = answer.get("plans") if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
     drafts: list[Draft] = []
     unread: list[str] = []
@@ -207,7 +208,7 @@ class ModelVoices:
     def voices(self) -> Voices:
         """Return the callables of a deliberation."""
         follow = self.follow if self.values["parse"] else None
-        return Voices(self.propose, self.criticise, self.rate, self.write, follow)
+        return Voices(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
 
     def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
         """Return the schema of an object, preceded by a field for reasoning if enabled."""

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from json import JSONDecodeError
 from typing import Any
 
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
 from collab_overcooked.policies.llm.client import MAX_TOKENS, ChatMessage, Reply, Request
 from collab_overcooked.policies.llm.tools import calls_text
+from collab_overcooked.policies.llm.unusable import UNASKED_CALLS
 
 MAX_ANSWER = 50_000  # maximum characters of a reply
 TOO_STRICT = (400, 413, 422)  # status codes of requests that the endpoint does not accept in this form
+STREAMED = "the endpoint streams its answers, which was not asked for (text/event-stream); turn streaming off there"
+_EVENTS = re.compile(r"\s*(?:(?:event|id|retry|data)\s?:|:)[^\n]*(?:\n|\Z)")  # first line of a stream
+
+
+class StreamedAnswer(ValueError):
+    """Reply that is streamed although this was not requested."""
 
 
 class MalformedAnswer(ValueError):
@@ -126,7 +135,7 @@ def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
         prompt_tokens=token_count(usage, "prompt_tokens", sum(len(turn.content) for turn in request.turns)),
         completion_tokens=token_count(usage, "completion_tokens", len(text)),
         seconds=seconds,
-        detail=sanitize(str(refusal), 500),
+        detail=sanitize(str(refusal), 500) or (UNASKED_CALLS if not text and _calls_of(choice.message) else ""),
         reasoning=sanitize(_thoughts_of(choice.message), MAX_ANSWER),
         cached_tokens=token_count(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0),
         reasoning_tokens=token_count(getattr(usage, "completion_tokens_details", None), "reasoning_tokens", 0),
@@ -141,11 +150,14 @@ def _choice_of(answer: Any) -> Any:
         MalformedAnswer: If there is no choice with a message.
     """
     if isinstance(answer, str):  # a page from a proxy
+        check_not_streamed(answer)
         raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
     choices, error = getattr(answer, "choices", None), getattr(answer, "error", None)
     if error and not choices:
         message = error.get("message", error) if isinstance(error, dict) else error
         raise ValueError(f"an error instead of an answer: {message}")
+    if hasattr(choices[0] if isinstance(choices, list) and choices else None, "delta"):
+        raise StreamedAnswer("an answer in chunks")
     if not choices:
         raise MalformedAnswer("an answer without choices")
     if not isinstance(choices, list):
@@ -153,6 +165,25 @@ def _choice_of(answer: Any) -> Any:
     if not hasattr(getattr(choices[0], "message", None), "content"):
         raise MalformedAnswer(f"choices[0].message must be an object with content: {choices[0]!r:.80}")
     return choices[0]
+
+
+def check_not_streamed(text: str) -> None:
+    """Raise an error if a body is a stream of events.
+
+    Raises:
+        StreamedAnswer: If it is.
+    """
+    if _EVENTS.match(text):
+        raise StreamedAnswer(" ".join(text[:MAX_ANSWER].split()))
+
+
+def is_streamed(error: BaseException | None) -> bool:
+    """Return whether an error, or what caused it, is that an answer is streamed."""
+    while error is not None and not isinstance(error, StreamedAnswer):
+        if isinstance(error, JSONDecodeError) and _EVENTS.match(error.doc):
+            return True
+        error = error.__cause__
+    return error is not None
 
 
 def is_about_system_role(complaint: str) -> bool:

@@ -20,10 +20,12 @@ from urllib.parse import urlsplit
 from collab_overcooked.io.redaction import redact, remember
 from collab_overcooked.policies.llm.client import EndpointError, Reply, Request
 from collab_overcooked.policies.llm.dialects import (
+    STREAMED,
     TOO_STRICT,
     Dialect,
     MalformedAnswer,
     is_about_system_role,
+    is_streamed,
     sanitize,
 )
 from collab_overcooked.policies.llm.transports import (
@@ -34,6 +36,7 @@ from collab_overcooked.policies.llm.transports import (
     ResponsesTransport,
     Transport,
 )
+from collab_overcooked.policies.llm.unusable import TOO_LONG
 
 OPENAI = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -48,10 +51,7 @@ _BROKEN = (
     TimeoutError,
 )  # errors of unexpected bodies
 _QUOTA = re.compile(r"insufficient_quota|exceeded your current quota|billing", re.IGNORECASE)  # permanent errors
-_TOO_LONG = re.compile(  # error messages about the length of a request, which say nothing about the model
-    r"context.{0,20}(?:length|size|window)|too (?:long|large|many tokens)|maximum.{0,20}tokens|status 413",
-    re.IGNORECASE,
-)
+_REFUSED = re.compile(r"refused|Errno (?:61|111)\b", re.IGNORECASE)  # by the system: no process listens at the address
 _SECRET_HEADER = re.compile(r"auth|key|token|secret|cookie|password", re.IGNORECASE)
 MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not fix a faulty server
 
@@ -167,7 +167,8 @@ class Endpoint:
         self._lost: dict[str, str] = {}  # model that never replied -> reason why it is no longer used
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections; requests in flight end without further attempts."""
+        self._stopped.set()
         self._transport.close()
 
     def complete(self, request: Request) -> Reply:
@@ -200,11 +201,18 @@ class Endpoint:
                     self._rate.hold(pause)
             except (self._openai.APIError, *_BROKEN) as error:
                 trouble = self._describe_error(error)
+                if is_streamed(error):
+                    raise self._give_up(request, f"{STREAMED}: {trouble}") from None
             if attempt < self.patience.attempts:
-                self._notify(f"{self._name(request)}: {trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
-                self._sleep(pause)
+                self._pause(request, pause, f"{trouble}; asking again in {pause:.0f} s, attempt {attempt + 1}")
                 wait *= 2
         raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
+
+    def _pause(self, request: Request, seconds: float, notice: str) -> None:
+        """Wait before another attempt; once stopped, errors of closed connections are no news."""
+        if not self._stopped.is_set():
+            self._notify(f"{self._name(request)}: {notice}")
+            self._sleep(seconds)
 
     def _take_turn(self, request: Request) -> None:
         """Wait until a request may be sent; raise an error for a lost model or once stopped."""
@@ -215,17 +223,14 @@ class Endpoint:
             raise self._give_up(request, "stopped")
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
-        """Send a request, and repeat it immediately after a malformed reply.
-
-        Raises:
-            EndpointError: If replies are malformed.
-        """
+        """Send a request, and repeat it immediately after a malformed reply; another one counts as rejected."""
         for left in reversed(range(MALFORMED_ATTEMPTS)):
             try:
                 return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
             except MalformedAnswer as error:
                 if not left:
-                    raise self._give_up(request, f"malformed answer: {self._describe_error(error)}") from None
+                    detail = f"malformed answer: {self._describe_error(error)}"
+                    return Reply("", "rejected", attempts=MALFORMED_ATTEMPTS, detail=detail)
         raise AssertionError("unreachable")
 
     def _reply(self, request: Request, dialect: Dialect) -> Reply:
@@ -297,7 +302,7 @@ class Endpoint:
 
     def _turned_down(self, request: Request, trouble: str, attempts: int) -> Reply:
         """Return a rejected reply; raise an error for models that never replied, unless the request is too long."""
-        if request.model not in self._answered and not _TOO_LONG.search(trouble):
+        if request.model not in self._answered and not TOO_LONG.search(trouble):
             raise self._give_up(request, trouble)
         return Reply("", "rejected", attempts=attempts, detail=trouble)
 
@@ -317,6 +322,8 @@ class Endpoint:
         because = f" ({cause})" if cause is not None and str(cause) and str(cause) not in str(error) else ""
         because += f": {error.doc}" if isinstance(error, JSONDecodeError) else ""  # the text received instead of JSON
         text = sanitize(" ".join(f"{error}{because}".split()), 300) or type(error).__name__
+        if not status and _REFUSED.search(text):
+            text += f"; does the server run at {self.address}?"
         return f"status {status}: {text}" if status else text
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.policies.api import Seen
-from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema, visible
+from collab_overcooked.policies.llm.answers import MAX_SAY, Unreadable, read_verdict, shorten, verdict_schema
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import Value
 

@@ -54,6 +54,7 @@ class PartnerAgent:
             "helper": values["helper"],
             "json": session.settings.json,
             "tools": values["channel"] == TOOLS,
+            "public": values["plans"] == "public",
         }
 
     # ------------------------------------------------------------------------------------ instructions
@@ -78,7 +79,7 @@ class PartnerAgent:
                 self.modules["reflection"].learn(seen, Refusal(seen.attempt, *seen.error), plan)
         except UnusableReply:
             return Decision(action=seen.idle_action, **self.session.take_cost())
-        return Decision(plan=plan, say=say, **self.session.take_cost())
+        return Decision(plan=plan, say=say, public=self._facts["public"], **self.session.take_cost())
 
     def reply(self, seen: Seen) -> Message | None:
         """Answer; a closing message and silence both end the conversation for this seat."""

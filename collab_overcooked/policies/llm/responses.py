@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.policies.llm.client import Reply, Request
-from collab_overcooked.policies.llm.dialects import MAX_ANSWER, Dialect, MalformedAnswer, sanitize, token_count
+from collab_overcooked.policies.llm.dialects import (
+    MAX_ANSWER,
+    Dialect,
+    MalformedAnswer,
+    check_not_streamed,
+    sanitize,
+    token_count,
+)
 from collab_overcooked.policies.llm.tools import calls_text
 
 
@@ -40,6 +47,7 @@ def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
         MalformedAnswer: If it has no list of output items.
     """
     if isinstance(answer, str):  # a page from a proxy
+        check_not_streamed(answer)
         raise ValueError(f"no response but a text: {' '.join(answer[:MAX_ANSWER].split())}")
     if error := getattr(answer, "error", None):
         raise ValueError(f"an error instead of an answer: {getattr(error, 'message', error)}")

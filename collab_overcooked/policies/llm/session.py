@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from collab_overcooked.policies.api import EnvInfo
-from collab_overcooked.policies.llm.answers import Unreadable, shorten, visible
+from collab_overcooked.policies.llm.answers import Unreadable, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
-from collab_overcooked.policies.llm.client import ChatMessage, Client, Request, UnusableReply
+from collab_overcooked.policies.llm.client import ChatMessage, Client, Reply, Request, UnusableReply
 from collab_overcooked.policies.llm.images import Picture
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.settings import AgentSettings
+from collab_overcooked.policies.llm.unusable import reason_of
 
 T = TypeVar("T")
 MAX_ECHO = 2_000  # characters of an unreadable answer that are quoted in the next request
@@ -46,6 +48,7 @@ class ModelSession:
         self._asked: Counter[tuple[ChatMessage, ...]] = Counter()
         self._tokens: int | None = None
         self._links: list[str] = []
+        self._written, self._waited = 0, 0.0
         self.pictures: tuple[Picture, ...] = ()  # of the current decision, in all of its requests
         usage.open(seat, settings.model, settings.price)
 
@@ -54,6 +57,10 @@ class ModelSession:
         cost = {"tokens": self._tokens, "exchanges": tuple(self._links)}
         self._tokens, self._links = None, []
         return cost
+
+    def spent(self) -> tuple[int, float]:
+        """Return the characters of all replies so far, and the seconds that they took."""
+        return self._written, self._waited
 
     def ask(
         self,
@@ -75,24 +82,28 @@ class ModelSession:
 
         Raises:
             UnusableReply: If no answer is readable, or the episode's budget is used up.
-            EndpointError: If the endpoint does not reply.
+            EndpointError: If the endpoint does not reply, or only unusable answers have come for long.
         """
         chat = _joined(turns)
         for _ in range(self.settings.repairs + 1):
-            text, finish = self._complete(chat, schema, tuple(tools))
-            if finish == "rejected":  # repeating the request would not help
+            reply = self._complete(chat, schema, tuple(tools))
+            if reply.finish == "rejected":  # repeating the request would not help
+                self._note("rejected", reply, bool(tools))
                 break
             try:
-                return read(text)
+                answer = read(reply.text)
             except Unreadable as complaint:
-                self._note(finish if finish != "stop" else "unreadable")
-                echo = shorten(visible(text), MAX_ECHO) or "(no answer)"
+                self._note(reply.finish if reply.finish != "stop" else "unreadable", reply, bool(tools))
+                echo = shorten(visible(reply.text), MAX_ECHO) or "(no answer)"
                 chat = _joined([*chat, ChatMessage("assistant", echo), ChatMessage("user", str(complaint))])
+            else:
+                self.usage.fuse.note_usable(self.settings.model)
+                return answer
         raise UnusableReply
 
     def _complete(
         self, chat: tuple[ChatMessage, ...], schema: Mapping[str, Any] | None, tools: tuple[Mapping[str, Any], ...]
-    ) -> tuple[str, str]:
+    ) -> Reply:
         self.usage.check()
         settings = self.settings
         count = f"{self.seat}/{self._asked[chat]}"
@@ -116,12 +127,14 @@ class ModelSession:
         self.usage.add(self.seat, settings.model, reply)
         self._tokens = (self._tokens or 0) + reply.tokens
         self._links.append(request.link)
-        if reply.finish == "rejected":
-            self._note("rejected")
-        return reply.text, reply.finish
+        self._written += len(reply.text)
+        self._waited += reply.seconds
+        return reply
 
-    def _note(self, kind: str) -> None:
-        self.usage.seats[self.seat].count_unusable(kind)
+    def _note(self, kind: str, reply: Reply, tools: bool) -> None:
+        reason, sample = reason_of(reply, tools)
+        self.usage.seats[self.seat].count_unusable(kind, reason, sample)
+        self.usage.fuse.note_unusable(self.settings.model, reason, sample)
 
 
 def _joined(turns: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:

@@ -99,6 +99,8 @@ SWITCHES: Mapping[str, Switch] = {
     "reflection": Switch(
         {CHOOSE: 0, PARTNER: 3}, "count", "Number of lessons from refused actions in the prompt."
     ),
+    "plans": Switch({PARTNER: "announced"}, "word", "Plans that the teammates see: those announced with a message, or "
+                    "all of them.", ("announced", "public")),
     "talk": Switch(
         {PARTNER: True, COELA: True},
         "switch",

@@ -14,10 +14,11 @@ from collab_overcooked.envs.lexicon import translator_of
 from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.policies.api import EnvInfo, Lesson, Policy
 from collab_overcooked.policies.llm.agents import LanguagePolicy
-from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten, visible
+from collab_overcooked.policies.llm.answers import Unreadable, fields_schema, read_fields, shorten
 from collab_overcooked.policies.llm.budget import UsageMeter
 from collab_overcooked.policies.llm.client import ChatMessage, UnusableReply
 from collab_overcooked.policies.llm.connection import KIND, Connection
+from collab_overcooked.policies.llm.markup import visible
 from collab_overcooked.policies.llm.prompts import Prompts
 from collab_overcooked.policies.llm.session import ModelSession
 from collab_overcooked.policies.llm.settings import AgentSettings

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.policies.llm.answers import Unreadable, object_schema, read_object, visible
+from collab_overcooked.policies.llm.answers import Unreadable, object_schema, read_object
+from collab_overcooked.policies.llm.markup import visible
 
 CHANNELS = TEXT, TOOLS = "text", "tools"
 ACT, SAY, REQUEST = "act", "say", "request"
@@ -58,7 +59,7 @@ def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple
         Unreadable: If there is no call, or one of an unknown tool or without its argument.
     """
     fields = {tool["name"]: next(iter(tool["parameters"]["properties"])) for tool in tools}
-    calls = (read_object(visible(text)) or {}).get(CALLS)
+    calls = (read_object(visible(text), [CALLS]) or {}).get(CALLS)
     if not isinstance(calls, list) or not calls:
         raise Unreadable(f"Answer with calls of tools only: {', '.join(fields)}.")
     for call in calls:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from collab_overcooked.policies.llm.client import Reply, Request
-from collab_overcooked.policies.llm.dialects import Dialect, parse_completion
+from collab_overcooked.policies.llm.dialects import Dialect, StreamedAnswer, parse_completion
 from collab_overcooked.policies.llm.responses import parse_response, response_arguments
 
 APIS = CHAT, RESPONSES, PROVIDERS = "chat", "responses", "providers"
@@ -85,7 +85,9 @@ class ResponsesTransport(ChatTransport):
 
 
 def _hasten(seconds: float, response: Any) -> None:
-    """Limit time and size of a complete body: the client's own timeout restarts with every byte."""
+    """Reject streams, and limit time and size of a complete body: the client's own timeout restarts with every byte."""
+    if "text/event-stream" in response.headers.get("content-type", ""):
+        raise StreamedAnswer("an answer of the type text/event-stream")
     stream, end = response.stream, time.monotonic() + seconds
     packed = response.headers.get("content-encoding", "identity") != "identity"
     kind: Any = type(stream)  # defined in different packages by versions of the client

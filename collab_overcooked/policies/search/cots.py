@@ -201,7 +201,11 @@ class Team:
         briefings = [self._brief(self.members[seat], *looks[seat], tuple(seats)) for seat in seats]
         update = Update(seen.timestep, seen.seat, trigger)
         deliberation = Deliberation(self.settings, self._voices(seats[0]))
+        before = self._spent()
         plan, path = deliberation.update(briefings, update)
+        if spent := self._spent():
+            update.characters = spent[0] - before[0]
+            update.seconds = round(spent[1] - before[1], 3)
         self.shared = deliberation.shared
         self.updates.append(update)
         if plan is not None:
@@ -212,6 +216,11 @@ class Team:
                 at = running.get(seat)
                 self.members[seat].queue = [at, *(e for e in own_part if e != at)] if at is not None else own_part
             self._remember(seats, path, seen.names)
+
+    def _spent(self) -> tuple[Any, ...]:
+        """Return the characters and seconds of all members' models so far; empty without models."""
+        spent = [member.voices.spent() for member in self.members.values() if member.voices.spent is not None]
+        return tuple(map(sum, zip(*spent, strict=True)))
 
     def _running(self) -> dict[int, SubPlan]:
         return {seat: m.running for seat, m in self.members.items() if m.running is not None}

@@ -219,6 +219,7 @@ class Voices:
         write: Called with the planner's briefing and the winning draft; returns the plan to execute.
         follow: Called with a seat's briefing and the sub-plans that it can begin; returns the one that executes its
             part of the plan, None if undecided. If missing, a program follows the plan.
+        spent: Returns the characters that a model has written so far and the seconds that it took; None for programs.
     """
 
     propose: Callable[[Briefing, Sequence[Node], Sequence[Node], int], list[Draft]]
@@ -226,6 +227,7 @@ class Voices:
     rate: Callable[[Sequence[Briefing]], int | None]
     write: Callable[[Briefing, Draft], Plan]
     follow: Callable[[Briefing, Sequence[SubPlan]], SubPlan | None] | None = None
+    spent: Callable[[], tuple[int, float]] | None = None
 
 
 @dataclass
@@ -239,7 +241,8 @@ class Update:
         rating: Rating of the previous plan, None without one.
         searched: Whether a new plan was searched.
         calls: Number of calls of voices.
-        characters: Number of characters that the voices wrote.
+        characters: Number of characters that the voices wrote, including a model's reasoning in its answers.
+        seconds: Seconds that models took, None for programs.
         nodes: Nodes of the tree.
         chosen: Index of the winning plan.
         plan: Text of the plan from now on.
@@ -253,6 +256,7 @@ class Update:
     searched: bool = False
     calls: int = 0
     characters: int = 0
+    seconds: float | None = None
     nodes: list[dict[str, Any]] = field(default_factory=list)
     chosen: int = -1
     depth: int = 0
@@ -261,7 +265,7 @@ class Update:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for the record; the tree is left out if there was no search."""
-        values = {k: v for k, v in asdict(self).items() if k != "left_out" or v}
+        values = {k: v for k, v in asdict(self).items() if v or k not in ("left_out", "seconds")}
         return values if self.searched else {k: v for k, v in values.items() if k not in ("nodes", "chosen", "depth")}
 
 

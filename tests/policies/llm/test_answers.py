@@ -14,6 +14,7 @@ from collab_overcooked.policies.llm.answers import (
     choice_schema,
     read_choice,
     read_fields,
+    read_letter,
     read_object,
     read_plan,
     read_say,
@@ -49,10 +50,70 @@ TEXTS = ["wait(1)", "pickup(egg,counter)", "cook(pot0)"]
         ('{"action": 2, "steps": [{"id": 1}, {"id": ', 2),
         ('{"action": "cook(pot0)", "data": {"id": 1, "na', 3),
         ('{"answer": {"action": 3, "id": 1}}', 3),
+        ("1 or 2? \\boxed{2}", 2),
+        ("1 or 2?\nAktion: 2", 2),
+        ("1 or 2? <action>2</action>", 2),
+        ("\uff12", 2),
     ],
 )
 def test_choices_are_found(answer, number):
     assert read_choice(answer, TEXTS) == number - 1
+
+
+THOUGHTS = [
+    *(
+        f"<{tag}>DRAFT</{tag}>FINAL"
+        for tag in ("think", "thinking", "thought", "reasoning", "reflection", "scratchpad")
+    ),
+    *(f"<{tag}>DRAFT</{tag}>FINAL" for tag in ("antThinking", "seed:think", "inner_thoughts", "chain_of_thought")),
+    "<think>DRAFT<reflection>DRAFT</reflection>DRAFT</think>FINAL",
+    "<thought>DRAFT</thinking>FINAL",
+    "[THINK]DRAFT[/THINK]FINAL",
+    "DRAFT[/THINK]FINAL",
+    "DRAFT</thought>FINAL",
+    "DRAFT<|end_of_thought|>FINAL",
+    "\u25c1think\u25b7DRAFT\u25c1/think\u25b7FINAL",
+    "<|begin_of_thought|>DRAFT<|end_of_thought|><|begin_of_solution|>FINAL<|end_of_solution|>",
+    "<|START_THINKING|>DRAFT<|END_THINKING|><|START_RESPONSE|>FINAL<|END_RESPONSE|>",
+    "<|channel|>analysis<|message|>DRAFT<|end|><|start|>assistant<|channel|>final<|message|>FINAL<|return|>",
+    "<|channel|>analysis<|message|>DRAFT<|end|><|channel|>final <|constrain|>json<|message|>FINAL",
+    "analysisWell: DRAFTassistantfinalFINAL",
+    "<|channel>thought\nDRAFT<channel|>FINAL",
+    "Here is my thought process:\nDRAFT\nHere is my response:\nFINAL",
+    "<think>DRAFT</think><answer>FINAL</answer>",
+    "DRAFT<answer>FINAL</answer>DRAFT",
+    "<|im_start|>assistant\n<think>DRAFT</think>FINAL<|im_end|>\n<|im_start|>user\nDRAFT",
+    *(f"FINAL{end}DRAFT" for end in ("<|im_end|>", "</s>", "<|eot_id|>", "<|endoftext|>", "<end_of_turn>", "[/INST]")),
+    "FINAL<\uff5cend\u2581of\u2581sentence\uff5c>DRAFT",
+    "FINAL\n<reflection>Why not DRAFT?",
+    "DRAFT\nNo, rather FINAL",
+]
+
+
+@pytest.mark.parametrize("form", THOUGHTS)
+def test_an_idea_that_is_rejected_is_not_played(form):
+    text = form.replace("DRAFT", '{"action": 1, "plan": "a", "okay": true}')
+    text = text.replace("FINAL", '{"action": 3, "plan": "c", "okay": false}')
+    assert read_choice(text, TEXTS) == 2
+    assert read_fields(text, ["plan"], ["plan"]) == {"plan": "c"}
+    assert not read_verdict(text)[0]
+    if not form.startswith("DRAFT\n"):
+        assert read_letter(form.replace("DRAFT", "Answer: A").replace("FINAL", "C"), TEXTS) == 2
+
+
+@pytest.mark.parametrize("form", [text.partition("DRAFT")[0] + "DRAFT" for text in THOUGHTS if text[0] in "<[a\u25c1"])
+def test_a_thought_without_end_is_no_answer(form):
+    with pytest.raises(Unreadable):
+        read_choice(form.replace("DRAFT", '{"action": 1}'), TEXTS)
+
+
+def test_marks_within_an_answer_are_its_text():
+    assert read_fields('{"plan": "<think>", "say": "[/think]"}', ["plan", "say"], []) == {
+        "plan": "<think>",
+        "say": "[/think]",
+    }
+    assert read_choice("[Thought] 1 or 2?\n[Action] 2", TEXTS) == 1
+    assert read_choice('{"x": 1} {"action": 2} {"y": 3}', TEXTS) == 1
 
 
 @pytest.mark.parametrize(
@@ -123,7 +184,7 @@ def test_the_schema_of_a_choice_is_bounded():
         ("{", {}),
         ("{}", {}),
         ('{"plan": "wait(1);\ncook(pot0)"}', {"plan": "wait(1);\ncook(pot0)"}),
-        ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "b"}),
+        ('{{ self }} {% x %} { "a": "b" } {"a": "c"}', {"a": "c"}),
         ("none", None),
     ],
 )

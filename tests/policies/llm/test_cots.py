@@ -18,6 +18,7 @@ from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, 
 from collab_overcooked.policies.llm.settings import parse_settings
 from collab_overcooked.policies.search.deliberation import Briefing
 from collab_overcooked.policies.search.subplans import Finding, PlanningView, SubPlan, plan_text
+from collab_overcooked.reporting.plan_trees import costs_of
 
 SPEC = "llm:scripted?agent=cots"
 KINDS = {
@@ -71,6 +72,10 @@ def test_an_update_takes_eight_or_twelve_calls_and_is_recorded(play_team: Any) -
         first, second = record["plan_updates"]["agent_0"][:2]
         assert (first["calls"], first["trigger"], second["calls"]) == (calls - 1, "start", calls)
         assert len(first["nodes"]) == plans
+        texts = [json.dumps(answer(text, scores)) for text in asked.last[: calls - 1]]
+        assert (first["characters"], first["seconds"]) == (len("".join(texts)), 0.5 * len(texts))
+        costs = costs_of([record])
+        assert costs is not None and costs.columns[-1].name == "seconds each" and costs.rows[0][-1].value > 3
         kinds = [kind_of(text) for text in asked.last[: calls - 1]]
         assert kinds[:2] == ["propose", "criticise"] and kinds[-1] == "write"
         assert kinds.count("criticise") == plans

@@ -286,6 +286,7 @@ def test_tool_calls_and_thoughts_alone_are_empty_answers(ask):
     for fields in ({"tool_calls": [call]}, {"reasoning_content": "hm"}, {"reasoning": "hm"}):
         reply, _ = ask([message(content=None, **fields)])
         assert (reply.text, reply.finish) == ("", "stop")
+        assert reply.detail == ("calls of tools" if "tool_calls" in fields else "")
 
 
 def test_missing_token_counts_are_estimated(ask):
@@ -442,6 +443,43 @@ def test_what_comes_instead_of_an_answer_is_told(ask, says, text):
     assert len(server.asked) == 4
 
 
+@pytest.mark.parametrize(
+    "says",
+    [
+        Says(body="data: {}\n\ndata: [DONE]\n", headers={"Content-Type": "text/event-stream"}),
+        Says(body="data: {}\n\ndata: [DONE]\n"),
+        Says(body=": keep-alive\n\ndata: {}\n\n"),
+        Says(body="event: message\ndata: {}\n\n", headers={"Content-Type": "text/plain"}),
+        Says(body='{"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "x"}}]}'),
+    ],
+    ids=["type", "data", "comment", "event", "chunk"],
+)
+def test_an_endpoint_that_streams_unasked_is_refused_at_once(ask, says):
+    error, server = ask([says])
+    assert isinstance(error, EndpointError) and "streams its answers" in str(error)
+    assert len(server.asked) == 1
+
+
+def test_connections_that_are_closed_end_requests_quietly():
+    messages: list[str] = []
+    begun, closed = threading.Event(), threading.Event()
+
+    def wait():
+        begun.set()
+        closed.wait(5)
+
+    with serving(lambda asked: Says("late", wait=wait)) as server:
+        endpoint = Endpoint(server.url, notify=messages.append, patience=RetryPolicy(first_wait=0.01))
+        with ThreadPoolExecutor(1) as pool:
+            reply = pool.submit(endpoint.complete, QUESTION)
+            begun.wait(5)
+            endpoint.close()
+            with pytest.raises(EndpointError, match="stopped"):
+                reply.result(10)
+            closed.set()
+    assert not messages and len(server.asked) == 1
+
+
 MALFORMED = {
     "[]": "an answer without choices",
     '{"a": 1}': "choices must be a list, not dict",
@@ -456,11 +494,10 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("choices", MALFORMED)
-def test_malformed_choices_are_told_as_such_and_not_waited_for(ask, choices):
-    error, server = ask([Says(body=f'{{"choices": {choices}}}')])
-    assert isinstance(error, EndpointError), error
-    assert re.search(f"malformed answer: .*{MALFORMED[choices]}", str(error)), error
-    assert len(server.asked) == 2
+def test_malformed_choices_are_no_answer_and_not_waited_for(ask, choices):
+    reply, server = ask([Says(body=f'{{"choices": {choices}}}')])
+    assert (reply.text, reply.finish, reply.attempts, len(server.asked)) == ("", "rejected", 2, 2)
+    assert re.search(f"malformed answer: .*{MALFORMED[choices]}", reply.detail)
 
 
 @pytest.mark.parametrize("count", [10**12, 10**7 + 1, -1, 1.5, "many", None])
@@ -478,7 +515,11 @@ def test_an_empty_purse_is_not_waited_for(ask, code):
 
 
 @pytest.mark.parametrize(
-    ("url", "text"), [("http://127.0.0.1:9/v1", "refused"), ("http://no.invalid/v1", "no.invalid")]
+    ("url", "text"),
+    [
+        ("http://127.0.0.1:9/v1", r"does the server run at http://127.0.0.1:9/v1[?]"),
+        ("http://no.invalid/v1", "no.invalid"),
+    ],
 )
 def test_addresses_without_anybody_say_what_the_system_says(url, text):
     messages: list[str] = []

@@ -302,7 +302,7 @@ def test_a_reasoning_model_has_room_by_default_and_the_warning_names_the_setting
     texts = ["evaluate", "collab-overcooked", "--tasks", "boiled_egg", "--episodes", "1", "--no-report"]
     with serving(thinking) as server:
         team = ["--team", f"all=llm:m?agent=choose{switch}"]
-        done = run(*texts, *team, "--base-url", server.url, "--out", tmp_path / "a")
+        done = run(*texts, *team, "--max-unusable", 0, "--base-url", server.url, "--out", tmp_path / "a")
     assert done.exit_code == code, done.output
     assert all(asked.get("max_tokens", 0) == (512 if switch else 0) for asked in server.asked)
     warned = "answers were cut off (finish_reason length, thoughts count): raise tokens=512 or write tokens=0"

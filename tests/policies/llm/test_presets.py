@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from endpoints import serving
@@ -16,7 +17,7 @@ from collab_overcooked.policies.llm.settings import parse_settings
 
 
 def test_every_paper_has_a_preset_and_other_words_stand_above_it() -> None:
-    assert set(registry.presets()) == {"collab", "mindagent", "llmco", "rush"}
+    assert set(registry.presets()) == {"collab", "collab-paper", "mindagent", "llmco", "rush"}
     result = parse_settings("m?preset=mindagent")
     assert (result.preset, result.agent, result.temperature, result.tokens, result.answer) == (
         "mindagent",
@@ -39,6 +40,40 @@ def test_presets_belong_to_the_suite_of_their_game() -> None:
     assert presets_of("rush", team) == []
     (collab,) = presets_of("collab-overcooked", ["all=llm:m?preset=collab"])
     assert collab.options == {"action_level": "medium", "preset": "original"}
+
+
+def test_the_paper_of_collab_overcooked_shows_all_that_was_said_done_and_planned(play_team) -> None:
+    """Without a message the teammate's plan is unknown under ``collab``, and earlier talk is forgotten."""
+
+    def answer(request):
+        text = request.turns[-1].content
+        say = f"message {len(asked)}" if "Said in this timestep" not in text and len(asked) < 9 else "[NOTHING]"
+        asked.append(request)
+        return (
+            f"Analysis: -\nPlan: wait(1); wait(2); wait(1)\nSay: {say}"
+            if len(asked) % 3
+            else f"Plan: wait(1)\nSay: {say}"
+        )
+
+    prompts = {}
+    for preset in ("collab", "collab-paper"):
+        asked: list[Any] = []
+        play_team(f"llm:m?preset={preset},analysis=off", answer, max_cycles=30)
+        prompts[preset] = [request.turns[-1].content for request in asked]
+    assert not any("plans to do next: wait" in text or "Said in earlier" in text for text in prompts["collab"])
+    assert any("plans to do next: wait" in text for text in prompts["collab-paper"])
+    last = prompts["collab-paper"][-1]
+    assert all(f"message {k} (plans" in last for k in (0, 2, 4, 6, 8)), "the whole conversation up to now"
+    assert parse_settings("m?preset=collab-paper").for_agent("partner")["memory"] >= 120, "every action of an episode"
+
+
+@pytest.mark.parametrize("talk", ["on", "off"])
+def test_rules_say_who_sees_plans(play_team, talk: str) -> None:
+    for plans, public in (("announced", False), ("public", True)):
+        _, client = play_team(f"llm:m?plans={plans},talk={talk}", lambda r: {"plan": "wait(1)"}, max_cycles=2)
+        rules = client.asked[0].turns[0].content
+        assert ("see the actions that you have planned" in rules) == public
+        assert ("always see the actions" in rules) == (public and talk == "on")
 
 
 def test_published_scores_stand_beside_language_teams_under_the_public_codes_rules() -> None:

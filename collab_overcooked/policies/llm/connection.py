@@ -259,7 +259,7 @@ def connect(
     model_prices: dict[tuple[str, EndpointConfig | None], Price] = {}
     spending = SpendingClient(router, parse_budget(budget_total), partial(_price_of, model_prices, prices))
     client = _keeping(spending if kept is None else RecordingClient(spending, kept), store, keep)
-    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices, Fuse())
+    return Connection(client, limits, prices, (router,), facts, stopped, router, spending, model_prices, fuse=Fuse())
 
 
 def _replay_client(path: Path) -> ReplayClient:

@@ -7,7 +7,7 @@ after rules, recipes and a demonstration. Only the game validates the commands. 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -52,8 +52,8 @@ class CommandLanguage(ABC):
         """Return the command that does nothing."""
 
     @abstractmethod
-    def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
-        """Return the feedback on the last commands, given the refusals."""
+    def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
+        """Return the feedback on the last commands, given the refusals and the dishes that were served since."""
 
     @abstractmethod
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
@@ -128,6 +128,7 @@ class CentralAgent:
         self._timestep = -1
         self._commands: dict[int, str] = {}
         self._ignored: list[str] = []  # messages about commands of the last answer
+        self._served: Counter[str] = Counter()  # at the last request
 
     def command(self, seen: Seen) -> str | None:
         """Return the command for a seat; None if there was no usable reply in this step.
@@ -170,10 +171,13 @@ class CentralAgent:
         """Return the prompt of a state: feedback on the last commands, the state, and earlier choices of this step."""
         feedback: str | None = None
         if self.on["feedback"] and seen.error is not None:
-            feedback = self.language.feedback([seen.error[1], *self._ignored], {})
+            feedback = self.language.feedback([seen.error[1], *self._ignored], {}, [])
         elif self.on["feedback"]:
             refusals = [message for _, _, _, message in seen.refused if message]
-            feedback = self.language.feedback([*refusals, *self._ignored], self._commands)
+            served = Counter(seen.scene.get("accomplished", ()))
+            news = [*(served - self._served).elements()]
+            feedback = self.language.feedback([*refusals, *self._ignored], self._commands, news)
+            self._served = served
         others = [(self.language.name(seat), text) for seat, text in seen.earlier if seat not in self.seats]
         return self.session.prompts.fill("state", state=seen.text, feedback=feedback, earlier=others)
 

@@ -6,6 +6,7 @@ from collab_overcooked.games.cuisineworld.text.text import ALL_IDLE
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
+from collab_overcooked.games.craft.policies.commands import Commands as CraftCommands
 from collab_overcooked.games.cuisineworld.policies.commands import Commands, demonstration
 from collab_overcooked.policies.llm.answers import Unreadable
 
@@ -51,6 +52,24 @@ def test_refused_commands_are_reported_in_the_next_step(play_team):
 def test_idleness_of_all_is_reported(play_team):
     _, client = play_team("llm:m", idle, **OPTIONS)
     assert ALL_IDLE in client.asked[1].turns[-1].content
+
+
+@pytest.mark.parametrize(
+    ("game", "praise", "options"),
+    [
+        (Commands, "-well done, served since the last commands:", {**OPTIONS, "level": "level_0", "max_cycles": 40}),
+        (CraftCommands, "served since then, well done:", {"env_id": "CraftKitchen-v0", "level": "field", "agents": 2}),
+    ],
+)
+def test_what_was_served_is_reported_once_in_the_next_step(play_team, game, praise, options):
+    """The teammate serves while the model commands one agent to wait."""
+    mate = ["greedy", "llm:m?agent=dispatch"]
+    _, client = play_team(mate, lambda request: game.idle(1), **options)
+    texts = [request.turns[-1].content for request in client.asked]
+    praised = [i for i, text in enumerate(texts) if praise in text]
+    assert praised and praised[0] > 0 and len(praised) < len(texts) / 2
+    _, client = play_team(["greedy", "llm:m?agent=dispatch,feedback=off"], lambda request: game.idle(1), **options)
+    assert not any(praise in request.turns[-1].content for request in client.asked)
 
 
 @pytest.mark.parametrize(

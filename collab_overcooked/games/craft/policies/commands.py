@@ -49,12 +49,12 @@ class Commands(CommandLanguage):
         """Return the command to do nothing."""
         return f"wait({cls.name(seat)})"
 
-    def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
+    def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
         """Return the outcome of the last commands; empty if there were none."""
         lines = [for_bot(line, (BOT.match(line) or ["bot1"])[0]) for line in refusals]
-        return (
-            "\n".join(["Outcome of your last commands:", *(lines or ["all were carried out"])]) if lines or last else ""
-        )
+        news = [f"served since then, well done: {', '.join(served)}"] if served else []
+        outcome = ["Outcome of your last commands:", *(lines or ["all were carried out"]), *news]
+        return "\n".join(outcome) if lines or last or news else ""
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
         """Return a demonstration game on another level, with the rules of this game."""

@@ -49,10 +49,10 @@ class Commands(CommandLanguage):
         """Return the command to do nothing."""
         return f"{NOOP}_agent{seat}"
 
-    def feedback(self, refusals: Sequence[str], last: Mapping[int, str]) -> str:
+    def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
         """Return the outcome of the last commands."""
         idle = bool(last) and all(command.startswith(NOOP) for command in last.values())
-        return feedback_text([ALL_IDLE, *refusals] if idle else refusals)
+        return feedback_text([ALL_IDLE, *refusals] if idle else refusals, served)
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
         """Return a demonstration game."""

@@ -279,7 +279,11 @@ def recipes_below(level: Level, dishes: Sequence[str]) -> dict[str, Recipe]:
     return recipes
 
 
-def feedback_text(lines: Sequence[str]) -> str:
-    """Return the original's blocks before the state: messages, and the suggestions, which are always empty."""
+def feedback_text(lines: Sequence[str], served: Sequence[str] = ()) -> str:
+    """Return the original's blocks before the state: messages, and the suggestions, which are always empty.
+
+    A block with what was served follows, if there is any: the paper's positive feedback, which the public code lacks.
+    """
     blocks = [("-execution error messages:", list(lines)), ("-execution suggestions:", [])]
+    blocks += [("-well done, served since the last commands:", list(served))] if served else []
     return "\n".join(line for title, content in blocks for line in (title, f"  --  {content}"))

@@ -61,7 +61,7 @@ def play(folder: Path, value: int = 1, rule: str = RULE, **environment: str) -> 
     known = {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": ":".join(filter(None, sys.path))}
     # Python tells bytecode from an edited source by its size and a time in whole seconds, both equal here.
     known["PYTHONDONTWRITEBYTECODE"] = "1"
-    known |= {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    known |= {name: os.environ[name] for name in ("PATH", "HOME", "PYTHONPYCACHEPREFIX") if name in os.environ}
     command = [sys.executable, "caller.py"]
     done = subprocess.run(command, cwd=folder, env=known | environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ import re
 from typing import Literal
 
 MAX_READ = 20_000  # characters of an answer that are parsed
+MAX_SEARCHED = 1_000_000  # characters at the end of a text in which markup is looked for
 
 _MARK = re.compile(
     r"(?P<turn><\|?(?:im_start|start_header_id|start|begin|start_of_role|start_of_turn)\|?>)\s?(?P<role>\w{1,20})"
@@ -44,6 +45,7 @@ def visible(text: str) -> str:
     """
     if _is_object(text):
         return text.strip()[:MAX_READ]
+    text = text[-MAX_SEARCHED:]
     parts: list[str] = []
     thoughts: list[str] = []  # words of the open thoughts
     position, ended = 0, False

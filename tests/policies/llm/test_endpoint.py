@@ -466,7 +466,7 @@ def test_connections_that_are_closed_end_requests_quietly():
 
     def wait():
         begun.set()
-        closed.wait(5)
+        closed.wait(1)
 
     with serving(lambda asked: Says("late", wait=wait)) as server:
         endpoint = Endpoint(server.url, notify=messages.append, patience=RetryPolicy(first_wait=0.01))

@@ -231,8 +231,10 @@ def test_a_kernel_is_compiled_once_for_all_integers_of_its_callers():
         named = element(numbers, 0) + element(numbers, Column.LAST)
         return named + element(numbers, small[0]) + element(numbers, len(small))
 
+    for kernel in (element.inner, total):
+        kernel._cache.disable()  # what is loaded from it needs no version of what it calls
     assert total(np.arange(4), np.array([3], np.int8)) == 0 + 2 + 3 + 1
-    assert len(getattr(element, "inner", element).signatures) == 1
+    assert len(element.inner.signatures) == 1
 
 
 PLAYED = """

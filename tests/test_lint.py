@@ -6,8 +6,9 @@ import re
 
 import pytest
 
-from lint.__main__ import CHECKS, findings
+from lint.__main__ import findings
 from lint.source import Project, Source
+from lint.words import ALLOWED
 
 RULES = "collab_overcooked/games/craft/engine/rules.py"
 RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
@@ -59,4 +60,10 @@ def test_a_planted_fault_is_found(fault: tuple[str, str, str]) -> None:
 
 def test_sources_without_a_fault_pass() -> None:
     assert not complaints(Source(RULES, RULE))
-    assert len(CHECKS) == len({check.__name__ for check in CHECKS})
+
+
+def test_words_that_are_allowed_in_files_that_are_gone_are_named() -> None:
+    gone = [
+        finding.message for finding in findings(Project((CALLER,), PAGE)) if "need not be allowed" in finding.message
+    ]
+    assert len(gone) == len(ALLOWED)

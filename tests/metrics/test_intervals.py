@@ -8,12 +8,10 @@ from scipy import stats
 
 from collab_overcooked.metrics.intervals import mean_ci, mean_of_groups, mean_of_ratios, mean_of_shares
 
-rng = np.random.default_rng(11)
-
 
 @pytest.mark.parametrize("size", [5, 40, 200])
 def test_the_interval_of_a_mean_is_the_percentile_bootstrap(size):
-    values = rng.gamma(2.0, size=size)
+    values = np.random.default_rng(size).gamma(2.0, size=size)
     result = mean_ci(values.tolist())
     reference = stats.bootstrap(
         (values,), np.mean, n_resamples=20000, confidence_level=0.95, method="percentile", rng=np.random.default_rng(0)

@@ -8,45 +8,27 @@ from typing import Any, NamedTuple
 
 
 class SuiteRecord(NamedTuple):
-    """Description of a suite, available without importing it.
+    """Description of a suite, available without importing it."""
 
-    Attributes:
-        entry: ``"package.module:class"``, an ``evaluation.suites.Suite``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    summary: str
+    entry: str  # ``"package.module:class"``, an ``evaluation.suites.Suite``
+    summary: str  # One line for listings
 
 
 class TeacherRecord(NamedTuple):
-    """Description of a teacher, available without importing it.
+    """Description of a teacher, available without importing it."""
 
-    Attributes:
-        entry: ``"package.module:function"``, called with the text after the name and the factory of policies.
-        kind: See ``policies.registry.PolicyRecord``.
-        summary: One line for listings.
-    """
-
-    entry: str
-    kind: str
-    summary: str
+    entry: str  # ``"package.module:function"``, called with the text after the name and the factory of policies
+    kind: str  # See ``policies.registry.PolicyRecord``
+    summary: str  # One line for listings
 
 
 class PresetRecord(NamedTuple):
-    """Settings with which a paper evaluated its language agents.
+    """Settings with which a paper evaluated its language agents."""
 
-    Attributes:
-        switches: Switches of the agents, as in their specs.
-        options: Options of the environment.
-        scoring: Scoring options of the suite.
-        summary: One line for listings.
-    """
-
-    switches: Mapping[str, Any]
-    options: Mapping[str, Any]
-    scoring: Mapping[str, Any]
-    summary: str
+    switches: Mapping[str, Any]  # Switches of the agents, as in their specs
+    options: Mapping[str, Any]  # Options of the environment
+    scoring: Mapping[str, Any]  # Scoring options of the suite
+    summary: str  # One line for listings
 
 
 @dataclass(frozen=True)

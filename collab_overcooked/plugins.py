@@ -55,7 +55,6 @@ def load(group: str, register: Callable[[str, Any], None]) -> None:
 
 
 def _load_one(group: str, entry: EntryPoint, register: Callable[[str, Any], None]) -> None:
-    """Register the object of an entry point, or warn."""
     try:
         other = _origins.get((group, entry.name))
         if other == distribution(entry):  # the same distribution, found twice on the path
@@ -87,9 +86,6 @@ def import_plugin(name: str) -> ModuleType:
 
     Args:
         name: `package.module`, or the path of a `.py` file.
-
-    Raises:
-        ValueError: If it cannot be imported; the message names it.
     """
     module = load_module(name)
     _imports[module.__name__] = str(Path(name).resolve()) if is_file(name) else name
@@ -114,11 +110,7 @@ def is_file(name: str) -> bool:
 
 
 def load_module(name: str) -> ModuleType:
-    """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path.
-
-    Raises:
-        ValueError: If it cannot be imported; the message names it.
-    """
+    """Import `package.module`, or a `.py` file under its stem; a file's folder is appended to the module path."""
     try:
         return _load_file(Path(name)) if is_file(name) else importlib.import_module(name)
     except (Exception, SystemExit) as error:
@@ -128,11 +120,6 @@ def load_module(name: str) -> ModuleType:
 
 
 def _load_file(path: Path) -> ModuleType:
-    """Return the module of a file, imported once.
-
-    Raises:
-        ValueError: If the file is missing, or its stem is the name of another module.
-    """
     path = path.resolve()
     if not path.is_file():
         raise ValueError("no such file")

@@ -77,11 +77,7 @@ def games() -> Sequence[GameRecord]:
 
 
 def _register_plugin(env_id: str, record: Any) -> None:
-    """Register the game of an entry point, unless its id is already registered.
-
-    Raises:
-        ValueError: If the object is not a game of this id, or the id is that of a built-in game.
-    """
+    """Register the game of an entry point, unless its id is already registered."""
     if isinstance(record, GameRecord) and record.id != env_id:
         raise ValueError(f"the entry point must be called {record.id!r}, as the game")
     if env_id not in BUILTIN_IDS and _named(env_id, GAMES):  # its import may have registered it
@@ -97,11 +93,7 @@ def registered() -> list[str]:
 
 
 def find(env_id: str) -> GameRecord:
-    """Return the record of an id, with or without namespace.
-
-    Raises:
-        ValueError: If the id is unknown; the message lists near matches.
-    """
+    """Return the record of an id, with or without namespace."""
     name = env_id.removeprefix(f"{NAMESPACE}/")
     record = _named(name, GAMES) or _named(name, games())  # plug-ins are loaded for unknown names only
     if record is None:
@@ -133,11 +125,7 @@ def presets() -> dict[str, PresetRecord]:
 
 
 def load_suite(name: str) -> Any:
-    """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores.
-
-    Raises:
-        ValueError: For an unknown name; the message lists near matches.
-    """
+    """Return a suite (an ``evaluation.suites.Suite``) by its name, or by the id of a game whose records it scores."""
     matches = [suite for suite, ids in first_suites().items() if name in ids] or [name]
     if matches[0] not in suites():
         raise ValueError(near_matches("suite", name, suites()))
@@ -145,11 +133,7 @@ def load_suite(name: str) -> Any:
 
 
 def suite_of(record: Mapping[str, Any]) -> Any:
-    """Return the suite that scores an episode's record.
-
-    Raises:
-        ValueError: For an unknown game or suite.
-    """
+    """Return the suite that scores an episode's record."""
     return load_suite(record.get("suite", record["env_id"]))
 
 
@@ -172,11 +156,7 @@ def game_class(env_id: str) -> Any:
 
 
 def load_game(env_id: str, **kwargs: Any) -> Any:
-    """Compile a game (a ``collab_overcooked.envs.api.Game``).
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
+    """Compile a game (a ``collab_overcooked.envs.api.Game``)."""
     check_options(kwargs, game_options(env_id))
     return _compiled(env_id, kwargs)
 
@@ -187,7 +167,6 @@ def game_options(env_id: str) -> list[str]:
 
 
 def _compiled(env_id: str, options: Mapping[str, Any]) -> Any:
-    """Compile a game and apply its lexicon. All games are compiled here."""
     from collab_overcooked.envs.lexicon import translate_game
 
     game_kwargs = {name: value for name, value in options.items() if name != LEXICON}
@@ -228,15 +207,12 @@ def module_form(env_id: str, shell_class: Any = None) -> tuple[EnvMaker, EnvMake
     from collab_overcooked.envs.parallel import ParallelEnv
 
     def parallel_env(**kwargs: Any) -> Any:
-        """Return the ParallelEnv; options of the game and of ``ParallelEnv``."""
         return make_parallel(env_id, kwargs, shell_class or ParallelEnv)
 
     def raw_env(**kwargs: Any) -> Any:
-        """Return the AEC form without wrappers; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=False)
 
     def env(**kwargs: Any) -> Any:
-        """Return the AEC form with PettingZoo's order-enforcing wrapper; options as for ``parallel_env``."""
         return to_aec(parallel_env(**kwargs), wrapped=True)
 
     return env, raw_env, parallel_env
@@ -278,9 +254,6 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
         env_id: Registered id.
         kwargs: Options of the game and of ``ParallelEnv``.
         shell_class: ParallelEnv or a subclass for the game.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
     """
     from collab_overcooked.envs.shells import SHELL_OPTIONS, split_options
 
@@ -292,22 +265,14 @@ def make_parallel(env_id: str, kwargs: Mapping[str, Any], shell_class: Any) -> A
 def make_central_control(
     env_id: str, render_mode: str | None = None, max_cycles: int | None = None, **kwargs: Any
 ) -> Any:
-    """Make a CentralControlEnv by id; entry point of ``gymnasium.make``.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
+    """Make a CentralControlEnv by id; entry point of ``gymnasium.make``."""
     from collab_overcooked.envs.gymnasium import CentralControlEnv
 
     return CentralControlEnv(load_game(env_id, **kwargs), render_mode, max_cycles)
 
 
 def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", **kwargs: Any) -> Any:
-    """Make a VectorEnv of ``num_envs`` environments; entry point of ``gymnasium.make_vec``.
-
-    Raises:
-        ValueError: For an unknown id, option or option value.
-    """
+    """Make a VectorEnv of ``num_envs`` environments; entry point of ``gymnasium.make_vec``."""
     return make_vec(env_id, num_envs, "gymnasium", **kwargs)
 
 

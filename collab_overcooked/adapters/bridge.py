@@ -36,11 +36,7 @@ class Bridge:
         self.seat, self.seen = 0, None  # type: int, Seen | None
 
     def complete(self, request: Request) -> Reply:
-        """Return what the caller answers.
-
-        Raises:
-            Closed: If the caller has left.
-        """
+        """Return what the caller answers."""
         question = Waiting(request, self.seat, self.seen)
         self.waiting.put(question)
         text = question.reply.get()
@@ -56,17 +52,14 @@ class OpenSeat(LanguagePolicy):
     bridge: Bridge
 
     def act(self, seen: Seen) -> Decision:
-        """Decide as the agent does; the bridge knows what the seat sees."""
         self.bridge.seat, self.bridge.seen = seen.seat, seen
         return super().act(seen)
 
     def reply(self, seen: Seen) -> Message | None:
-        """Answer a message as the agent does."""
         self.bridge.seat, self.bridge.seen = seen.seat, seen
         return super().reply(seen)
 
     def answer(self, question: Question) -> Choice:
-        """Answer a multiple-choice question as the agent does."""
         self.bridge.seen = None
         return super().answer(question)
 

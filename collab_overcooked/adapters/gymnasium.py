@@ -37,9 +37,6 @@ class TextSeat(gymnasium.Env[str, str]):
         reward: See ``Sitting``.
         render_mode: None or ``"ansi"``, the newest message.
         **options: Options of the suite.
-
-    Raises:
-        ValueError: For an unknown suite, policy, option or job, or if several seats are open.
     """
 
     metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  (as Gymnasium declares it)
@@ -88,10 +85,6 @@ class TextSeat(gymnasium.Env[str, str]):
         Returns:
             The next message (empty at the end), the reward, whether the episode is over, False, and info. The game's
             own limit of steps ends an episode like any other rule.
-
-        Raises:
-            ValueError: If the episode is over or was not begun.
-            TypeError: If the action is no string.
         """
         turn = self._sitting.step(action)
         return self._observe(turn), turn.reward, turn.done, False, self._info(turn)

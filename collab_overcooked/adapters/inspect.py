@@ -55,15 +55,6 @@ def suite_task(suite: str) -> Any:
     def played(
         team: str = "all=llm:model", seed: int = 0, records: str = "", pictures: bool = False, **options: Any
     ) -> Task:
-        """Make the task.
-
-        Args:
-            team: ``seat=policy`` pairs separated by spaces, as for ``evaluate --team``; at least one is ``llm:NAME``.
-            seed: Seed of the suite.
-            records: Run folder for our own records, for ``report``, ``score`` and ``replay``; empty for none.
-            pictures: Show the seat's picture of each state in the transcript, for ``inspect view``.
-            **options: Options of the suite, such as ``levels=1`` or ``episodes=3``.
-        """
         plan = plan_evaluation(suite, team.split(), seed=seed, **parse_suite_options(suite, options))
         samples = [
             Sample(input=_title(job), id="/".join(map(str, job.keys[0])), metadata={"job": i})
@@ -81,7 +72,6 @@ def suite_task(suite: str) -> Any:
 
 
 def _title(job: Job) -> str:
-    """Return what the log viewer shows for a sample."""
     return f"{job.env_id} {job.task}: {' '.join(job.team)}"
 
 
@@ -113,7 +103,6 @@ def play_job(plan: Evaluation, folder: SharedFolder | None, pictures: bool = Fal
 
 
 def _model_of(spec: str) -> Model:
-    """Return the model with the role that a spec names, else the evaluated one."""
     name = spec.removeprefix(LLM).partition("?")[0]
     return get_model(role=name)
 

@@ -91,14 +91,12 @@ class SeatTools:
         return Picture(self._seen.view.picture).png if self._seen is not None else b""
 
     def _wait(self, seconds: float) -> str:
-        """Return the question to the seat, how the episode ended, or that others are awaited."""
         if self._left:
             return LEFT
         turn = self._table.wait(self._seat, min(max(seconds, 0.0), MAX_WAIT))
         return WAITING if turn is None else self._text(turn)
 
     def _answer(self, text: str) -> str:
-        """Answer the question and return the next one."""
         if self._left:
             return LEFT
         try:
@@ -120,9 +118,6 @@ def make_server(table: Table | Sitting, seat: int | None = None) -> MCPServer:
     Args:
         table: A table that was started, or a sitting, which is started.
         seat: An open seat; None for the only one.
-
-    Raises:
-        ValueError: If the seat is not open, or none is named and several are open.
     """
     if isinstance(table, Sitting):
         table = Table(table)

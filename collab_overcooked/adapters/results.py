@@ -62,9 +62,6 @@ class SharedFolder:
     Args:
         plan: The evaluation.
         path: Run folder; finished once all episodes of the plan are in it.
-
-    Raises:
-        ValueError: If the folder has records of another evaluation.
     """
 
     def __init__(self, plan: Evaluation, path: str) -> None:
@@ -96,9 +93,6 @@ def shared_folder(plan: Evaluation, path: str) -> SharedFolder:
     Args:
         plan: The evaluation.
         path: Run folder.
-
-    Raises:
-        ValueError: If the folder has records of another evaluation.
     """
     place = Path(path).resolve()
     with _opening:

@@ -38,25 +38,19 @@ LLM = "llm:"
 
 
 class Turn(NamedTuple):
-    """Question to the caller, or the end of the job; returned by ``start`` and ``step``.
+    """Question to the caller, or the end of the job; returned by ``start`` and ``step``."""
 
-    Attributes:
-        text: Text of the newest user message: the state, what was refused, what teammates said, the legal actions.
-        messages: Whole chat of this question as dicts with ``role`` and ``content``; the first one has the rules.
-        legal: Actions that the seat may choose now, text -> id; empty for questions that are not about actions.
-        seat: Index of the agent that is asked; -1 once the job is done.
-        done: Whether the job is over; nothing is asked then.
-        reward: Reward since the seat's last turn, see ``Sitting``; once the job is done that of the seat asked last.
-        info: ``timestep`` and ``task``. Once the job is done ``task``, ``episode`` and ``metrics`` of the last record,
-            and ``rewards``: reward since its last turn of every open seat, by index.
-    """
-
-    text: str
+    text: str  # Text of the newest user message: the state, what was refused, what teammates said, the legal actions
+    # Whole chat of this question as dicts with ``role`` and ``content``; the first one has the rules
     messages: tuple[dict[str, str], ...]
+    # Actions that the seat may choose now, text -> id; empty for questions that are not about actions
     legal: Mapping[str, int]
-    seat: int
-    done: bool
+    seat: int  # Index of the agent that is asked; -1 once the job is done
+    done: bool  # Whether the job is over; nothing is asked then
+    # Reward since the seat's last turn, see ``Sitting``; once the job is done that of the seat asked last
     reward: float
+    # ``timestep`` and ``task``. Once the job is done ``task``, ``episode`` and ``metrics`` of the last record, and
+    # ``rewards``: reward since its last turn of every open seat, by index.
     info: dict[str, Any]
 
 
@@ -77,9 +71,6 @@ class Sitting:
     Attributes:
         seats: Indices of the open seats.
         records: Records of the finished job, in order, as ``evaluate`` would write them.
-
-    Raises:
-        ValueError: If no seat is open, or for an unknown reward.
     """
 
     def __init__(self, job: Job, *, reward: RewardKind = "outcome", folder: SharedFolder | None = None) -> None:
@@ -116,9 +107,6 @@ class Sitting:
             reward: See ``Sitting``.
             records: Run folder for the records, shared by all sittings of the same evaluation; empty for none.
             **options: Options of the suite.
-
-        Raises:
-            ValueError: For an unknown suite, policy, option or job, or a folder with records of another evaluation.
         """
         plan = plan_evaluation(suite, team.split(), **options)
         chosen = plan.jobs[parse_integer("job", job, 0, most=len(plan.jobs) - 1)]
@@ -126,11 +114,7 @@ class Sitting:
 
     @property
     def record(self) -> Record:
-        """Record of the last finished episode.
-
-        Raises:
-            ValueError: If none is finished.
-        """
+        """Record of the last finished episode."""
         if not self.records:
             raise ValueError("no episode is finished yet; the record exists once a turn is done")
         return self.records[-1]
@@ -175,10 +159,6 @@ class Sitting:
 
         Returns:
             The next question, or a turn that is ``done``.
-
-        Raises:
-            ValueError: If nothing is asked: the job is over or was not started.
-            TypeError: If the answer is no string.
         """
         if self._question is None:
             raise ValueError("nothing is asked: the job is over or was not started; call start()")
@@ -226,7 +206,6 @@ class Sitting:
         return make
 
     def _clear(self) -> None:
-        """Forget everything about the previous job."""
         self.records = []
         self._last: Stepped | None = None  # of the current episode
         self._finished = 0.0  # sum of the progress of finished episodes
@@ -235,7 +214,6 @@ class Sitting:
         self._asked = self.seats[0]
 
     def _watch(self, event: Event) -> None:
-        """Log rewards; called in the thread of the job, while the caller waits."""
         if isinstance(event, Started) and self._last is not None:
             self._finished, self._last = self._finished + self._progress(), None
         elif isinstance(event, Stepped):
@@ -243,7 +221,6 @@ class Sitting:
             self._earned = [a + b for a, b in zip(self._earned, event.step["rewards"], strict=True)]
 
     def _next(self) -> Turn:
-        """Wait until a seat is asked or the job is over."""
         assert self._running is not None
         self._question = question = self._bridge.waiting.get()
         if question is None:
@@ -268,7 +245,6 @@ class Sitting:
         return reward
 
     def _total(self, seat: int) -> float:
-        """Return the sum of the rewards of a seat so far."""
         if self.reward == "return":
             return self._earned[seat]
         if self.records:
@@ -276,12 +252,10 @@ class Sitting:
         return (self._finished + self._progress()) / len(self.job.keys) if self.reward == "progress" else 0.0
 
     def _progress(self) -> float:
-        """Return the progress of the current episode."""
         if self._last is None:
             return 0.0
         record = self._last.record()
         return outcome_of(record | {"metrics": game_metrics(record["env_id"]).measure(record)}, self._rate(record))
 
     def _rate(self, record: Record) -> Callable[[Record], float] | None:
-        """Return the function that rates a record, None for the outcome."""
         return game_metrics(record["env_id"]).progress if self.reward == "progress" else None

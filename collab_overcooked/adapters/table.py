@@ -59,9 +59,6 @@ class Table:
 
         Returns:
             The turn; the last turn of a job has the reward of this seat. None if another seat is still asked.
-
-        Raises:
-            ValueError: If the seat is not open, or the job was not started.
         """
         self._check(seat)
         end = None if timeout is None else time.monotonic() + timeout
@@ -83,9 +80,6 @@ class Table:
         Args:
             seat: The seat that is asked.
             text: See ``Sitting.step``.
-
-        Raises:
-            NotAsked: If another seat is asked, or the job is over.
         """
         self._check(seat)
         with self._changed:
@@ -122,7 +116,6 @@ class Table:
         return self._turn
 
     def _skip(self) -> None:
-        """Answer for the seats that were left."""
         while not self._current().done and self._current().seat in self._gone:
             self._turn = self.sitting.step("")
 
@@ -151,9 +144,6 @@ class SharedTable(Table):
 
         Returns:
             Whether the episode has begun. If not, the seat stays taken: join again to wait on.
-
-        Raises:
-            ValueError: If another seat has asked for another seed.
         """
         self._check(seat)
         with self._changed:
@@ -188,9 +178,6 @@ class Lobby:
             seat: Seat to take; None for the only one of a team with one open seat.
             terms: See ``SharedTable``.
             make: Makes the sitting of a new table.
-
-        Raises:
-            ValueError: If the seat is taken or not open, or the table plays something else.
         """
         with self._lock:
             if name not in self._tables:
@@ -226,11 +213,7 @@ class Lobby:
 
 
 def only_seat(table: Table) -> int:
-    """Return the open seat of a table that has one.
-
-    Raises:
-        ValueError: If it has several.
-    """
+    """Return the open seat of a table that has one."""
     if len(table.seats) > 1:
         raise ValueError(f"seat must be given: one of {', '.join(map(str, table.seats))}, the open seats")
     return table.seats[0]

@@ -30,39 +30,22 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Cloning:
-    """A training by behaviour cloning.
+    """A training by behaviour cloning."""
 
-    Attributes:
-        env: Registered id.
-        options: Options of the environment.
-        data: Run folders or record files (``.jsonl``), or tables of people's games (see ``human_games``).
-        seats: Whose choices are learned; all if None.
-        seed: Of weights, order and the choice of held-out episodes.
-        epochs: Passes over the data; the weights of the pass with the smallest held-out loss are kept.
-        batch_size: Choices of a gradient step.
-        learning_rate: Of Adam.
-        held_out: Share of episodes that the loss is watched on.
-        trunk: Sizes of the dense layers.
-        heads: Sizes of further dense layers.
-        convolutions: As in ``TrainingSettings``.
-        activation: Between layers, ``"relu"`` or ``"tanh"``.
-        mode: How the policy plays by default, ``"sample"`` or ``"greedy"``.
-    """
-
-    env: str
-    data: Sequence[str]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seats: Sequence[int] | None = None
-    seed: int = 0
-    epochs: int = 30
-    batch_size: int = 256
-    learning_rate: float = 1e-3
-    held_out: float = 0.15
-    trunk: Sequence[int] = (64,)
-    heads: Sequence[int] = (64,)
-    convolutions: Sequence[int] = ()
-    activation: str = "relu"
-    mode: str = "sample"
+    env: str  # Registered id
+    data: Sequence[str]  # Run folders or record files (``.jsonl``), or tables of people's games (see ``human_games``)
+    options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
+    seats: Sequence[int] | None = None  # Whose choices are learned; all if None
+    seed: int = 0  # Of weights, order and the choice of held-out episodes
+    epochs: int = 30  # Passes over the data; the weights of the pass with the smallest held-out loss are kept
+    batch_size: int = 256  # Choices of a gradient step
+    learning_rate: float = 1e-3  # Of Adam
+    held_out: float = 0.15  # Share of episodes that the loss is watched on
+    trunk: Sequence[int] = (64,)  # Sizes of the dense layers
+    heads: Sequence[int] = (64,)  # Sizes of further dense layers
+    convolutions: Sequence[int] = ()  # As in ``TrainingSettings``
+    activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
+    mode: str = "sample"  # How the policy plays by default, ``"sample"`` or ``"greedy"``
 
     def __post_init__(self) -> None:
         if not self.data:
@@ -87,19 +70,12 @@ class Cloning:
 
 @dataclass(frozen=True)
 class Choices:
-    """Observations, legal actions and chosen actions of agents.
+    """Observations, legal actions and chosen actions of agents."""
 
-    Attributes:
-        observations: (n, ...).
-        masks: bool (n, A).
-        actions: int64 (n,).
-        episodes: int64 (n,), the episode that each is from.
-    """
-
-    observations: Array
-    masks: Array
-    actions: Array
-    episodes: Array
+    observations: Array  # (n, ...)
+    masks: Array  # bool (n, A)
+    actions: Array  # int64 (n,)
+    episodes: Array  # int64 (n,), the episode that each is from
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -115,11 +91,7 @@ Row = tuple[Array, Array, int, int]
 
 
 def gather(rows: Iterable[Row]) -> Choices:
-    """Put choices together.
-
-    Raises:
-        ValueError: If there is none.
-    """
+    """Put choices together."""
     columns = list(zip(*rows, strict=True))
     if not columns:
         raise ValueError("data: no choice to learn from: no agent had more than one action at any time")
@@ -136,9 +108,6 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
         game: Gives the observations; the records may have been made with others.
         records: Of the same game and variant, tasks and such apart.
         seats: Whose choices; all if None.
-
-    Raises:
-        ValueError: If a record is of another game, or one with other actions or observations.
     """
     observing = {*observation_options(game.id), "view_radius"}  # a clone may see less than the recorded agents
     for episode, record in enumerate(records):
@@ -165,11 +134,7 @@ def record_choices(game: Game, records: Iterable[Mapping[str, Any]], seats: Sequ
 
 
 def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, note: Callable[[str], None]) -> Choices:
-    """Read all data of a training.
-
-    Raises:
-        ValueError: Naming the file that cannot be used.
-    """
+    """Read all data of a training."""
     rows: list[Row] = []
     for path in paths:
         chosen: Iterable[Row]
@@ -187,17 +152,12 @@ def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, 
 
 @dataclass(frozen=True)
 class Copy:
-    """A cloned policy.
+    """A cloned policy."""
 
-    Attributes:
-        file: The policy, with its score in the game.
-        log: For each epoch: losses and the share of choices that are the likeliest action, on both parts of the data.
-        choices: Number of choices learned from.
-    """
-
-    file: PolicyFile
+    file: PolicyFile  # The policy, with its score in the game
+    # For each epoch: losses and the share of choices that are the likeliest action, on both parts of the data
     log: tuple[Mapping[str, float], ...]
-    choices: int
+    choices: int  # Number of choices learned from
 
 
 def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], None] = print, games: int = GAMES) -> Copy:
@@ -208,9 +168,6 @@ def clone_policy(settings: Cloning, command: str = "", note: Callable[[str], Non
         command: Kept in the policy file.
         note: Called with what was left out of the data.
         games: Games that the score is of.
-
-    Raises:
-        ValueError: For data that cannot be used.
     """
     torch.set_num_threads(1)
     game = registry.load_game(settings.env, **settings.options)
@@ -263,7 +220,6 @@ def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choic
 
 
 def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the mean of minus log probability of what was chosen, and how often it is the likeliest."""
     observations = torch.from_numpy(choices.observations[rows])
     log_probs, _ = policy.judge(observations, choices.masks[rows])
     actions = torch.from_numpy(choices.actions[rows])

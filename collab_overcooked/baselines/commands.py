@@ -51,9 +51,6 @@ def train(
         services: Services that get the log, see ``train_logger.SERVICES``.
         seeds: Seeds of several trainings, each in a folder of its own below ``out``.
         workers: Number of these trainings at a time, see ``workers.read_workers``.
-
-    Raises:
-        ValueError: For an unknown algorithm, or a setting that is not allowed.
     """
     if algorithm not in ALGORITHMS:
         raise ValueError(near_matches("algorithm", algorithm, ALGORITHMS))
@@ -79,18 +76,12 @@ def train(
 
 @dataclass(frozen=True)
 class Run:
-    """Training by any algorithm, which workers can run with several seeds.
+    """Training by any algorithm, which workers can run with several seeds."""
 
-    Attributes:
-        algorithm: One of ``ALGORITHMS``.
-        values: Settings.
-        command: Kept with the result.
-        services: Services that get the log: of a single training by PPO line by line, of others when they have ended.
-    """
-
-    algorithm: str
-    values: Document
-    command: str
+    algorithm: str  # One of ``ALGORITHMS``
+    values: Document  # Settings
+    command: str  # Kept with the result
+    # Services that get the log: of a single training by PPO line by line, of others when they have ended
     services: tuple[str, ...]
 
     def __call__(self, seed: int, folder: Path, say: Say) -> None:
@@ -118,11 +109,7 @@ class Run:
 
 
 def training_settings(algorithm: str, values: Document) -> TrainingSettings:
-    """Return the settings of a single training.
-
-    Raises:
-        ValueError: For a setting that is missing or not allowed.
-    """
+    """Return the settings of a single training."""
     if algorithm == "ego":
         return ego_settings(values)
     if algorithm == "e3t":
@@ -178,11 +165,7 @@ def report(outcome: Outcome) -> list[str]:
 
 
 def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say) -> None:
-    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``.
-
-    Raises:
-        ValueError: For a setting or data that cannot be used.
-    """
+    """Clone a policy into a folder: ``policy.npz``, ``settings.json`` and ``log.jsonl``."""
     if "steps" in values:
         raise ValueError("steps: cloning goes by epochs; use --hyper epochs=30")
     settings = settings_from(Cloning, values)
@@ -202,11 +185,6 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
 
 
 def _claim(folder: Path, values: Mapping[str, Any]) -> None:
-    """Refuse to write a clone over another policy.
-
-    Raises:
-        ValueError: If the folder holds a policy of other settings.
-    """
     path = folder / "settings.json"
     there = path.read_bytes() if path.exists() else b""
     if (folder / "policy.npz").exists() and there != _settings_line(values):

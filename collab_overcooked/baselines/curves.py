@@ -31,19 +31,12 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Curve:
-    """Learning curve of one method over its seeds.
+    """Learning curve of one method over its seeds."""
 
-    Attributes:
-        name: Name of the folder without the seed.
-        seeds: Number of trainings.
-        steps: Environment steps, ascending.
-        values: Mean over the trainings at these steps, with its interval where there are several.
-    """
-
-    name: str
-    seeds: int
-    steps: tuple[float, ...]
-    values: tuple[Estimate, ...]
+    name: str  # Name of the folder without the seed
+    seeds: int  # Number of trainings
+    steps: tuple[float, ...]  # Environment steps, ascending
+    values: tuple[Estimate, ...]  # Mean over the trainings at these steps, with its interval where there are several
 
 
 def write_curves(folder: Path) -> None:
@@ -71,11 +64,7 @@ def write_curves(folder: Path) -> None:
 
 
 def training_folders(paths: Sequence[Path]) -> list[Path]:
-    """Return the training folders at or below some paths: those with ``log.jsonl`` or ``returns.csv``.
-
-    Raises:
-        ValueError: If a path does not exist or has no training.
-    """
+    """Return the training folders at or below some paths: those with ``log.jsonl`` or ``returns.csv``."""
     folders: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -89,11 +78,7 @@ def training_folders(paths: Sequence[Path]) -> list[Path]:
 
 
 def read_points(folder: Path, column: str = RETURN) -> Points:
-    """Return the points (steps, value) of a training's log at which a column has a number.
-
-    Raises:
-        ValueError: If the log is damaged or has no such column; the message lists near matches.
-    """
+    """Return the points (steps, value) of a training's log at which a column has a number."""
     lines: Sequence[Mapping[str, object]] = read_log(folder) if (folder / LOG).exists() else _read_returns(folder)
     columns = {name for line in lines for name in line if name != "steps"}
     if lines and column not in columns:
@@ -122,11 +107,7 @@ def name_of(folder: Path) -> str:
 
 
 def aggregate(folders: Sequence[Path], column: str = RETURN) -> list[Curve]:
-    """Return a curve for each name, over the steps that all its trainings have reached.
-
-    Raises:
-        ValueError: If no training has a number in the column.
-    """
+    """Return a curve for each name, over the steps that all its trainings have reached."""
     points: dict[str, list[Points]] = {}
     for folder in folders:
         read = read_points(folder, column)
@@ -173,9 +154,6 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         path: File that ends in ``.svg``, ``.png`` or ``.csv``.
         title: Above the picture.
         column: What the curves show, for the vertical axis.
-
-    Raises:
-        ValueError: For another ending.
     """
     if path.suffix not in FORMATS:
         raise ValueError(f"out: {path.name!r} must end in {', '.join(FORMATS)}")
@@ -222,7 +200,6 @@ def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:
 
 
 def _columns(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Yield the columns that a report shows, with the endings of their files."""
     yield RETURN, ""
     evaluated = "eval_return"
     if all((folder / LOG).exists() for folder in folders) and all(

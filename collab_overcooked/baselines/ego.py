@@ -30,11 +30,7 @@ Say = Callable[[str], None]
 
 
 def ego_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Return the settings of an ego that is trained beside the partners of one or several pools.
-
-    Raises:
-        ValueError: If no pool is named, or for a value that is not allowed.
-    """
+    """Return the settings of an ego that is trained beside the partners of one or several pools."""
     if not values.get("pool"):
         raise ValueError("pool is missing: name a partner pool, for example --pool runs/population/pool.yaml")
     return settings_from(TrainingSettings, values)
@@ -45,9 +41,6 @@ def e3t_settings(values: Any) -> TrainingSettings:
 
     As E3T (Yan et al. 2023): its partner acts like a slow copy of the ego, or uniformly at random with a fixed
     probability. Without its prediction of the partner's actions; ``history`` shows the ego what it would predict from.
-
-    Raises:
-        ValueError: For a value that is not allowed.
     """
     chosen = {name: values[name] for name in E3T if name in values}
     return settings_from(TrainingSettings, values.replace({**E3T, **chosen}))
@@ -71,9 +64,6 @@ def train_responses(
 
     Returns:
         The pool's file.
-
-    Raises:
-        ValueError: If no partner of the pool is a policy file, or for a setting that is not allowed.
     """
     pool = read_partner_pool(pool_name)
     partners = [partner for partner in pool.partners if partner.policy.startswith("ppo:")]
@@ -107,11 +97,7 @@ def measure_response(pool: PartnerPool, partner: Partner, path: Path, seed: int,
 
 
 def single_pool(values: Mapping[str, Any]) -> str:
-    """Return the only pool that is named.
-
-    Raises:
-        ValueError: If there is none, or several.
-    """
+    """Return the only pool that is named."""
     pools: Sequence[str] = values.get("pool") or ()
     if len(pools) != 1:
         raise ValueError("pool: name one partner pool, for example --pool runs/population/pool.yaml")

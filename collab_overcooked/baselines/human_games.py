@@ -37,11 +37,7 @@ def is_table(path: Path) -> bool:
 
 
 def read_rows(path: Path) -> list[Mapping[str, Any]]:
-    """Read a table of games; the ending of the file name is its format.
-
-    Raises:
-        ValueError: If the file cannot be read, is too large, is no list of rows, or lacks a column.
-    """
+    """Read a table of games; the ending of the file name is its format."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise ValueError(f"it has more than {MAX_BYTES >> 20} MiB")
@@ -94,9 +90,6 @@ def human_choices(
         path: Table, see ``read_rows``.
         seats: Whose choices; all if None.
         note: Called with how many trials and rows were of use.
-
-    Raises:
-        ValueError: For a game that is none, or a file that cannot be used.
     """
     module = registry.find(game.id).human_games
     if not module:

@@ -153,7 +153,6 @@ class MaskedBuffer(_Kept, MaskableRolloutBuffer):
     action_masks: np.ndarray
 
     def reset(self) -> None:
-        """Start a new rollout in the same memory."""
         first = not hasattr(self, "log_probs")
         super().reset()
         if first:
@@ -272,11 +271,7 @@ def policy_file(
 
 
 def load_weights(policy: ActorCriticPolicy, network: Network, activation: str) -> None:
-    """Copy a network into the layers that choose actions.
-
-    Raises:
-        ValueError: If its layers are of other kinds or sizes.
-    """
+    """Copy a network into the layers that choose actions."""
     modules = list(_layers_of(policy))
     expected = [(kind, tuple(module.weight.shape)) for kind, module in modules]
     actual = [(kind, weight.shape) for kind, weight, _ in network.layers]

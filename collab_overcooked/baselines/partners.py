@@ -21,19 +21,12 @@ COPY = "copy"  # what returns beside the slow copy are called
 
 @dataclass
 class TrainingPartner:
-    """A policy that plays beside learners.
+    """A policy that plays beside learners."""
 
-    Attributes:
-        file: The policy.
-        noise: Probability of an action drawn uniformly from the accepted ones instead.
-        met: How policy files name it; None for the learner's own copy.
-        seat: The only seat that it takes; None for any.
-    """
-
-    file: PolicyFile
-    noise: float = 0.0
-    met: Met | None = None
-    seat: int | None = None
+    file: PolicyFile  # The policy
+    noise: float = 0.0  # Probability of an action drawn uniformly from the accepted ones instead
+    met: Met | None = None  # How policy files name it; None for the learner's own copy
+    seat: int | None = None  # The only seat that it takes; None for any
 
     @property
     def family(self) -> str:
@@ -58,11 +51,7 @@ class TrainingPartner:
 
 
 def read_partners(settings: TrainingSettings, game: FullGame) -> list[TrainingPartner]:
-    """Read the partners of a training: those of its pools' train splits, then those that it names.
-
-    Raises:
-        ValueError: For a partner that cannot be read or does not fit the game, or a pool of another game.
-    """
+    """Read the partners of a training: those of its pools' train splits, then those that it names."""
     partners = [partner for pool in settings.pool for partner in _of_pool(pool, settings, game)]
     for name in settings.partners:
         source, mark, entry = name.partition("#")
@@ -96,11 +85,7 @@ def _of_pool(name: str, settings: TrainingSettings, game: FullGame) -> list[Trai
 
 
 def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> TrainingPartner:
-    """Read a partner of a pool, of any split.
-
-    Raises:
-        ValueError: If it is no policy file: others play one environment at a time, too slowly to train beside.
-    """
+    """Read a partner of a pool, of any split."""
     kind, _, text = pool.spec(partner).partition(":")
     name, _, mode = text.partition(",")
     if kind != "ppo":
@@ -115,11 +100,7 @@ def read_partner(pool: PartnerPool, partner: Partner, noise: float = 0.0) -> Tra
 
 
 def check_partner(name: str, partner: PolicyFile, game: FullGame) -> None:
-    """Check that a policy reads the observations of a game and chooses among its actions.
-
-    Raises:
-        ValueError: Naming the partner.
-    """
+    """Check that a policy reads the observations of a game and chooses among its actions."""
     shape, actions = partner.meta["observation_shape"], partner.meta["n_actions"]
     if (list(shape), actions) != (list(game.single_observation_space.shape), game.n_actions):
         raise ValueError(

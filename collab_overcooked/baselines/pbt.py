@@ -44,27 +44,16 @@ EXECUTORS = ("processes", RAY)
 
 @dataclass(frozen=True)
 class PbtSettings:
-    """Settings of a population: training, selection and changes.
+    """Settings of a population: training, selection and changes."""
 
-    Attributes:
-        population: Members.
-        generation_steps: Environment steps of each member between two selections.
-        selection_games: Played by each ordered pair at a selection.
-        change_probability: Of each of the settings that may change.
-        factors: One of these is what it is multiplied by; ``gae_lambda`` goes half the way to 0 or to 1 instead,
-            whichever is nearer, up or down.
-        executor: ``"processes"`` of this machine, one for each member, or ``"ray"`` tasks; these need one
-            folder for all machines.
-
-    Raises:
-        ValueError: For a value that is not allowed.
-    """
-
-    population: int = 4
-    generation_steps: int = 200_000
-    selection_games: int = 10
-    change_probability: float = 1 / 3
+    population: int = 4  # Members
+    generation_steps: int = 200_000  # Environment steps of each member between two selections
+    selection_games: int = 10  # Played by each ordered pair at a selection
+    change_probability: float = 1 / 3  # Of each of the settings that may change
+    # One of these is what it is multiplied by; ``gae_lambda`` goes half the way to 0 or to 1 instead, whichever is
+    # nearer, up or down
     factors: Sequence[float] = (0.75, 1.25)
+    # ``"processes"`` of this machine, one for each member, or ``"ray"`` tasks; these need one folder for all machines
     executor: str = "processes"
 
     def __post_init__(self) -> None:
@@ -84,11 +73,7 @@ class PbtSettings:
 
 
 def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingSettings]:
-    """Return settings of the population, and those that members start with, from names and values of both.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
+    """Return settings of the population, and those that members start with, from names and values of both."""
     with placed(values):
         pbt, settings = split_settings(PbtSettings, values)
         for name in ("partners", "target_return"):
@@ -102,25 +87,15 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingS
 
 @dataclass(frozen=True)
 class Task:
-    """Next generation of a member, with everything that a worker needs.
+    """Next generation of a member, with everything that a worker needs."""
 
-    Attributes:
-        folder: Of the run.
-        member: Its number.
-        parent: Member whose weights it starts from.
-        generation: Number of the generation to make.
-        settings: What it learns with.
-        steps: Environment steps at which the generation ends.
-        population: Number of members.
-    """
-
-    folder: Path
-    member: int
-    parent: int
-    generation: int
-    settings: TrainingSettings
-    steps: int
-    population: int
+    folder: Path  # Of the run
+    member: int  # Its number
+    parent: int  # Member whose weights it starts from
+    generation: int  # Number of the generation to make
+    settings: TrainingSettings  # What it learns with
+    steps: int  # Environment steps at which the generation ends
+    population: int  # Number of members
 
 
 def file_of(folder: Path, member: int, generation: int, kind: str) -> Path:
@@ -231,9 +206,6 @@ def run_pbt(
 
     Returns:
         The policy file.
-
-    Raises:
-        ValueError: If the folder holds a population of other settings, or of more steps.
     """
     state = json.loads(json.dumps(start(pbt, settings)))
     path = folder / STATE
@@ -296,11 +268,7 @@ def _check_member(value: Any) -> None:
 
 
 def read_state(path: Path, population: int) -> dict[str, Any]:
-    """Return a population as ``start`` makes it, from a file.
-
-    Raises:
-        ValueError: If it is damaged; the message says where.
-    """
+    """Return a population as ``start`` makes it, from a file."""
     parsed: dict[str, Any]
     try:
         parsed = schema.parse_json(path.read_bytes())

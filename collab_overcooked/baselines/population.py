@@ -40,26 +40,17 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class PopulationSettings:
-    """A population of partners.
+    """A population of partners."""
 
-    Attributes:
-        method: ``"fcp"``: self-play, each member untrained, at half of its final return and at the end;
-            ``"hsp"``: pairs of which one prefers some events and the other is paid as usual.
-        members: Trainings, each with a seed of its own.
-        chosen: Members with preferences that go into the pool, those whose events differ most; 0 for half of them.
-        grid: Levels of the weight of each event for ``"hsp"``, drawn for each member; see
-            ``TrainingSettings.preferences``.
-        scoring_games: Games by which policies are chosen.
-
-    Raises:
-        ValueError: For a value that is not allowed.
-    """
-
+    # ``"fcp"``: self-play, each member untrained, at half of its final return and at the end; ``"hsp"``: pairs of which
+    # one prefers some events and the other is paid as usual
     method: str = "fcp"
-    members: int = 8
+    members: int = 8  # Trainings, each with a seed of its own
+    # Members with preferences that go into the pool, those whose events differ most; 0 for half of them
     chosen: int = 0
+    # Levels of the weight of each event for ``"hsp"``, drawn for each member; see ``TrainingSettings.preferences``
     grid: Mapping[str, Sequence[float]] = field(default_factory=dict)
-    scoring_games: int = 20
+    scoring_games: int = 20  # Games by which policies are chosen
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -80,11 +71,7 @@ class PopulationSettings:
 
 
 def read_population_settings(values: Mapping[str, Any]) -> tuple[PopulationSettings, TrainingSettings]:
-    """Return settings of the population and of its members, from names and values of both.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
+    """Return settings of the population and of its members, from names and values of both."""
     with placed(values):
         population, settings = split_settings(PopulationSettings, values)
         if settings.has_partners or settings.preferences:
@@ -134,9 +121,6 @@ def run_population(
 
     Returns:
         The pool's file.
-
-    Raises:
-        ValueError: If a member's folder holds a training of other settings.
     """
     members = member_settings(population, settings)
     train_members(members, folder, command=command, bar=bar, say=say)
@@ -164,7 +148,6 @@ def train_members(members: Sequence[TrainingSettings], folder: Path, *, command:
 
 
 def _skills(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
-    """Yield each member's policies of several skills."""
     for k in range(population.members):
         files = kept_policies(folder / f"member_{k}")
         returns = self_play_returns(game, files, population.scoring_games, k)
@@ -175,7 +158,6 @@ def _skills(population: PopulationSettings, game: FullGame, folder: Path, say: S
 
 
 def _preferring(population: PopulationSettings, game: FullGame, folder: Path, say: Say) -> Iterator[Partner]:
-    """Yield the members with preferences that differ most, with the returns of those who learned beside them."""
     played = {}
     for k in range(population.members):
         pair = [read_policy(folder / f"member_{k}" / f"policy_{role}.npz") for role in range(game.n_agents)]

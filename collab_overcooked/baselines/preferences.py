@@ -19,9 +19,6 @@ def draw_preferences(grid: Mapping[str, Sequence[float]], count: int, seed: int)
         grid: Levels by event name.
         count: How many.
         seed: Random seed.
-
-    Raises:
-        OptionError: If the grid has fewer different combinations in which some event has a weight.
     """
     possible = int(np.prod([len(set(levels)) for levels in grid.values()]))
     events = [levels for name, levels in grid.items() if name != REWARD]

@@ -44,9 +44,6 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
     Returns:
         Results by configuration, fit for JSON: for each seed the command, steps and scores of sampled and of greedy
         play, and the learning curve as pairs of steps and mean return.
-
-    Raises:
-        ValueError: If there is no finished run.
     """
     results: dict[str, Any] = {}
     parts = {_start_of(path) for path in folder.glob("*/settings.json")}
@@ -65,7 +62,6 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
 
 
 def _start_of(path: Path) -> str:
-    """Return the policy that a training has started from; empty for none."""
     try:
         settings = schema.parse_json(path.read_bytes())
         schema.object_of({}, {"start": schema.nullable(schema.text)})(settings)
@@ -113,7 +109,6 @@ def table(results: Mapping[str, Any]) -> str:
 
 
 def _variant(name: str, run: Mapping[str, Any]) -> str:
-    """Return the game of a run with its changed options; those of its configuration where the run says nothing."""
     config = read_config(name) if name in shipped_configs() else {"env": run.get("env_id", ""), "options": {}}
     env_id = run.get("env_id", config["env"])
     if not env_id:
@@ -122,7 +117,6 @@ def _variant(name: str, run: Mapping[str, Any]) -> str:
 
 
 def _row(name: str, variant: str, runs: Sequence[Mapping[str, Any]], known: Mapping[str, Any]) -> list[str]:
-    """Return the cells of the runs of one configuration on one variant."""
     measure = known["measure"]
     values = {mode: [run[mode][measure] for run in runs] for mode in MODES}
     others = {who: value for who, value in known.items() if who != "measure"}
@@ -140,7 +134,6 @@ def _row(name: str, variant: str, runs: Sequence[Mapping[str, Any]], known: Mapp
 
 
 def _spread(values: Sequence[float], what: str) -> str:
-    """Return mean and standard error over seeds, with the smallest and the largest."""
     digits = 3 if what == "success" else 1
     mean = f"{np.mean(values):.{digits}f}"
     if len(values) == 1:

@@ -33,9 +33,6 @@ def observation_scale(game: FullGame, seed: int, by_channel: bool) -> Array:
 
     Returns:
         float32, of the observation's shape or (channels, 1, 1).
-
-    Raises:
-        ValueError: If there are no channels to go by.
     """
     shape = game.single_observation_space.shape
     if by_channel and len(shape) != 3:
@@ -67,12 +64,9 @@ class Rollouts:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
-        starts_from: States that episodes start from instead of the game's own, as a batch; None for the game's own.
-
-    Raises:
-        ValueError: If learners cannot be paid or seated as in the settings.
     """
 
+    # States that episodes start from instead of the game's own, as a batch; None for the game's own
     starts_from: Any = None
 
     def __init__(self, settings: TrainingSettings, game: FullGame, partners: Sequence[TrainingPartner] = ()) -> None:
@@ -159,7 +153,6 @@ class Rollouts:
             self._restart(over)
 
     def _inputs(self, history: int) -> Array:
-        """Return the input rows of policies that read so many steps of past actions."""
         observations = self._rows(self.batch.out.observations)
         if not history:
             return observations
@@ -167,7 +160,6 @@ class Rollouts:
         return self._rows(self.past.append_to(by_agent, history))
 
     def _rewards(self, shaping: float) -> Array:
-        """Return what learners are paid for the last step, float32 (rows,)."""
         out, scale = self.batch.out, self.settings.reward_scale
         shaped = out.shaped * (shaping * scale) if self.shaped and shaping else 0.0
         rewards: Array = (out.rewards * scale + shaped).reshape(-1)
@@ -177,7 +169,6 @@ class Rollouts:
         return rewards.astype(np.float32, copy=False)
 
     def _act(self, learner: Any, inputs: Array, rows: Any, t: int) -> Array:
-        """Let a learner choose, and note what it saw and thought."""
         buffer, out = learner.rollout_buffer, self.batch.out
         buffer.observations[t] = inputs[rows]
         buffer.episode_starts[t] = self._per_row(self.starts)[rows]
@@ -192,7 +183,6 @@ class Rollouts:
         return buffer.actions[t]
 
     def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
-        """Add the discounted value of what an episode that was only cut off would have gone on with."""
         rows = self._per_row(cut_off)
         inputs = self._inputs(self.settings.history)
         for learner, places in zip(learners, self.seating.learners, strict=True):
@@ -218,7 +208,6 @@ class Rollouts:
             self._start_from_states(over)
 
     def _start_from_states(self, which: Array) -> None:
-        """Start episodes, bool (E,), from drawn states of ``starts_from``; generators of environments go on."""
         count = len(self.starts_from.rng)
         drawn = self.rng.integers(count, size=int(which.sum()))
         for name, array in self.batch.state._asdict().items():
@@ -228,7 +217,6 @@ class Rollouts:
         self.counted[which] = False  # only a part of an episode
 
     def _rows(self, array: Array) -> Array:
-        """Return a view with environments and agents as one axis."""
         batch = self.batch
         shape = array.shape[2:] if array is not batch.out.observations else batch.single_observation_space.shape
         return array.reshape(batch.num_envs * batch.n_agents, *shape)

@@ -23,20 +23,14 @@ GAMES = 100  # the protocol of Carroll et al. 2019 for every number in its table
 
 @dataclass(frozen=True)
 class Games:
-    """Results of many games.
+    """Results of many games."""
 
-    Attributes:
-        returns: float64 (games,): the seats' mean sum of rewards.
-        shaped: float64 (games,): the same of shaped rewards, 0 in games that have none.
-        completed: int64 (games,): orders served; None for games that do not count them by themselves.
-        expired: int64 (games,): orders that were not served in time; None for games that do not count them.
-        events: int64 (games, seats, events): how often each event happened; None for games that do not count them.
-    """
-
-    returns: Array
-    shaped: Array
-    completed: Array | None = None
+    returns: Array  # float64 (games,): the seats' mean sum of rewards
+    shaped: Array  # float64 (games,): the same of shaped rewards, 0 in games that have none
+    completed: Array | None = None  # int64 (games,): orders served; None for games that do not count them by themselves
+    # int64 (games,): orders that were not served in time; None for games that do not count them
     expired: Array | None = None
+    # int64 (games, seats, events): how often each event happened; None for games that do not count them
     events: Array | None = None
 
 

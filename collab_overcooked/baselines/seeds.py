@@ -34,10 +34,6 @@ def train_seeds(
 
     Returns:
         The table over all seeds; None for algorithms whose folders hold no returns by environment steps.
-
-    Raises:
-        ValueError: For repeated seeds, a folder that holds a training of other settings, or trainings so short that no
-            episode has ended.
     """
     if len(set(seeds)) < len(seeds):
         raise OptionError("seeds", f"seeds must be different, not {list(seeds)}")
@@ -68,7 +64,6 @@ def train_seeds(
 
 
 def _logs_returns(folder: Path) -> bool:
-    """Return whether the log of a training has returns: those of cloning and of a whole population do not."""
     return (folder / LOG).exists() and any(RETURN in line for line in read_log(folder))
 
 

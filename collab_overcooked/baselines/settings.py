@@ -23,99 +23,62 @@ WEIGHTS = ("shared", "own")
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """A training by PPO, with or without action masks.
+    """A training by PPO, with or without action masks."""
 
-    Attributes:
-        learner: ``"ppo"`` (Stable-Baselines3) or ``"maskable-ppo"`` (sb3-contrib).
-        env: Registered id.
-        options: Options of the environment.
-        steps: Environment steps of the whole training (a step of all agents counts once).
-        seed: Of weights, environments and everything drawn.
-        environments: E.
-        rollout: Steps of each environment between two updates.
-        batch_size: Rows of a gradient step; a row is one step of one agent.
-        epochs: Passes over a rollout.
-        learning_rate: At the start.
-        final_learning_rate: At the end, linear in between.
-        gamma: Discount.
-        gae_lambda: Of generalised advantage estimation.
-        clip: Of the probability ratio.
-        entropy: Weight of the entropy bonus at the start.
-        final_entropy: At the end, linear in between.
-        value_weight: Weight of the value loss.
-        max_grad_norm: Longest gradient.
-        reward_scale: What rewards are multiplied by before learning; reported returns are not.
-        convolutions: Channels of 3x3 layers that come first; for observations (channels, height, width) only.
-        trunk: Sizes of the dense layers that policy and value share.
-        heads: Sizes of the dense layers that each has for itself.
-        activation: Between layers, ``"relu"`` or ``"tanh"``.
-        weights: ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat.
-        partners: Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats
-            and do not learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
-        pool: Partner pools (names or files) whose partners of split ``train`` are added to ``partners``.
-        partner_noise: Probability that a partner's action is drawn uniformly from the accepted ones.
-        copy_rate: For a partner that is a slow copy of the learner: share of the distance to the learner's weights that
-            the copy moves after each update. 0 for no such partner.
-        preferences: For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the
-            sum; ``reward`` is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping
-            stands for the game's own reward alone. Seats are drawn anew for every episode.
-        history: Steps whose actions, of all seats, the learner reads after the observation; for games in which seats
-            see what the others do.
-        start: Policy (name or file) with a network of the same sizes to start from, for example a clone; the value part
-            starts anew. None if empty.
-        shaping: Weight of the game's shaped rewards at the start.
-        shaping_steps: Environment steps in which that weight falls to 0, linearly; 0 keeps it.
-        target_return: Stop when the mean return of recent episodes reaches this.
-        checkpoint_every: Updates between two checkpoints.
-        evaluate_every: Environment steps between two evaluations in self-play, ``eval_return`` in the log. Their seeds
-            are the same in every training and none of its own. 0 for none.
-        evaluation_games: Games of an evaluation.
-        kept_policies: Policies that are kept on the way, at equal distances from the untrained to the last one.
-        mode: How the exported policy plays by default, ``"sample"`` or ``"greedy"``.
-
-    Raises:
-        ValueError: For a value that is not allowed.
-    """
-
-    env: str
-    steps: int
-    learner: str = "ppo"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    environments: int = 512
-    rollout: int = 64
-    batch_size: int = 4096
-    epochs: int = 4
-    learning_rate: float = 1e-3
-    final_learning_rate: float = 1e-4
-    gamma: float = 0.99
-    gae_lambda: float = 0.95
-    clip: float = 0.2
-    entropy: float = 0.01
-    final_entropy: float = 0.01
-    value_weight: float = 0.5
-    max_grad_norm: float = 0.5
-    reward_scale: float = 1.0
+    env: str  # Registered id
+    steps: int  # Environment steps of the whole training (a step of all agents counts once)
+    learner: str = "ppo"  # ``"ppo"`` (Stable-Baselines3) or ``"maskable-ppo"`` (sb3-contrib)
+    options: Mapping[str, Any] = field(default_factory=dict)  # Options of the environment
+    seed: int = 0  # Of weights, environments and everything drawn
+    environments: int = 512  # E
+    rollout: int = 64  # Steps of each environment between two updates
+    batch_size: int = 4096  # Rows of a gradient step; a row is one step of one agent
+    epochs: int = 4  # Passes over a rollout
+    learning_rate: float = 1e-3  # At the start
+    final_learning_rate: float = 1e-4  # At the end, linear in between
+    gamma: float = 0.99  # Discount
+    gae_lambda: float = 0.95  # Of generalised advantage estimation
+    clip: float = 0.2  # Of the probability ratio
+    entropy: float = 0.01  # Weight of the entropy bonus at the start
+    final_entropy: float = 0.01  # At the end, linear in between
+    value_weight: float = 0.5  # Weight of the value loss
+    max_grad_norm: float = 0.5  # Longest gradient
+    reward_scale: float = 1.0  # What rewards are multiplied by before learning; reported returns are not
+    # Channels of 3x3 layers that come first; for observations (channels, height, width) only
     convolutions: Sequence[int] = ()
-    trunk: Sequence[int] = (128,)
-    heads: Sequence[int] = (64,)
-    activation: str = "relu"
-    weights: str = "shared"
+    trunk: Sequence[int] = (128,)  # Sizes of the dense layers that policy and value share
+    heads: Sequence[int] = (64,)  # Sizes of the dense layers that each has for itself
+    activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
+    weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
+    # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
+    # learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
     partners: Sequence[str] = ()
+    # Partner pools (names or files) whose partners of split ``train`` are added to ``partners``
     pool: Sequence[str] = ()
-    partner_noise: float = 0.0
+    partner_noise: float = 0.0  # Probability that a partner's action is drawn uniformly from the accepted ones
+    # For a partner that is a slow copy of the learner: share of the distance to the learner's weights that the copy
+    # moves after each update. 0 for no such partner.
     copy_rate: float = 0.0
+    # For each learner of ``weights="own"``, weights of its events, by name, of which its reward is the sum; ``reward``
+    # is the weight of the game's own reward. Shaped rewards are added as usual. An empty mapping stands for the game's
+    # own reward alone. Seats are drawn anew for every episode.
     preferences: Sequence[Mapping[str, float]] = ()
+    # Steps whose actions, of all seats, the learner reads after the observation; for games in which seats see what the
+    # others do
     history: int = 0
+    # Policy (name or file) with a network of the same sizes to start from, for example a clone; the value part starts
+    # anew. None if empty.
     start: str = ""
-    shaping: float = 1.0
-    shaping_steps: int = 0
-    target_return: float | None = None
-    checkpoint_every: int = 20
+    shaping: float = 1.0  # Weight of the game's shaped rewards at the start
+    shaping_steps: int = 0  # Environment steps in which that weight falls to 0, linearly; 0 keeps it
+    target_return: float | None = None  # Stop when the mean return of recent episodes reaches this
+    checkpoint_every: int = 20  # Updates between two checkpoints
+    # Environment steps between two evaluations in self-play, ``eval_return`` in the log. Their seeds are the same in
+    # every training and none of its own. 0 for none.
     evaluate_every: int = 0
-    evaluation_games: int = 20
-    kept_policies: int = 0
-    mode: str = "sample"
+    evaluation_games: int = 20  # Games of an evaluation
+    kept_policies: int = 0  # Policies that are kept on the way, at equal distances from the untrained to the last one
+    mode: str = "sample"  # How the exported policy plays by default, ``"sample"`` or ``"greedy"``
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -184,11 +147,7 @@ class TrainingSettings:
             check_number("target_return", self.target_return, float, -inf)
 
     def with_values(self, values: Mapping[str, Any]) -> TrainingSettings:
-        """Return settings with some values replaced.
-
-        Raises:
-            ValueError: For an unknown name or a value that is not allowed.
-        """
+        """Return settings with some values replaced."""
         check_options(values, [item.name for item in fields(self)])
         return dataclasses.replace(self, **values)
 
@@ -205,11 +164,7 @@ class TrainingSettings:
 
 
 def check_env(env_id: Any) -> None:
-    """Refuse an id that is not registered.
-
-    Raises:
-        OptionError: With near matches.
-    """
+    """Refuse an id that is not registered."""
     if not isinstance(env_id, str):
         raise OptionError("env", f"env must be an environment id, not {quote_value(env_id)}")
     try:
@@ -219,11 +174,7 @@ def check_env(env_id: Any) -> None:
 
 
 def check_number(name: str, value: Any, kind: type, low: float) -> None:
-    """Refuse what is no number of a kind, ``int`` or ``float``, or less than ``low``.
-
-    Raises:
-        ValueError: Naming the value.
-    """
+    """Refuse what is no number of a kind, ``int`` or ``float``, or less than ``low``."""
     allowed = (int,) if kind is int else (int, float)
     if isinstance(value, bool) or not isinstance(value, allowed) or not value >= low:
         type_name = "an integer" if kind is int else "a number"
@@ -239,11 +190,7 @@ def check_numbers(name: str, values: Any, kind: type, low: float) -> None:
 
 
 def check_weights(name: str, weights: Any) -> None:
-    """Refuse what is no mapping of names to numbers.
-
-    Raises:
-        ValueError: Naming the value.
-    """
+    """Refuse what is no mapping of names to numbers."""
     if not isinstance(weights, Mapping):
         raise OptionError(name, f"{name} must hold mappings of events to weights, not {quote_value(weights)}")
     for event, weight in weights.items():
@@ -251,11 +198,7 @@ def check_weights(name: str, weights: Any) -> None:
 
 
 def check_list(name: str, values: Any) -> None:
-    """Refuse what is no list, above all a single text, whose letters would be taken for its parts.
-
-    Raises:
-        ValueError: Naming the value.
-    """
+    """Refuse what is no list, above all a single text, whose letters would be taken for its parts."""
     if not isinstance(values, (list, tuple)):
         example = quote_value(values).strip("'")
         raise OptionError(name, f"{name} must be a list, for example [{example}], not {quote_value(values)}")
@@ -267,11 +210,7 @@ def shipped_configs() -> list[str]:
 
 
 def read_config(text: str) -> Document:
-    """Read a configuration: a built-in name or the path of a YAML file.
-
-    Raises:
-        LayoutError: If there is no such file, or it is no mapping.
-    """
+    """Read a configuration: a built-in name or the path of a YAML file."""
     path = CONFIGS / f"{text}.yaml" if text in shipped_configs() else Path(text)
     if path.suffix not in (".yaml", ".yml"):
         raise ValueError(f"{near_matches('configuration', text, shipped_configs())}; or give the path of a YAML file")
@@ -279,11 +218,7 @@ def read_config(text: str) -> Document:
 
 
 def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
-    """Return settings, which are a dataclass, from names and values.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
+    """Return settings, which are a dataclass, from names and values."""
     with placed(values):
         known = fields(kind)  # type: ignore[arg-type]
         check_options(values, [item.name for item in known])
@@ -296,11 +231,7 @@ def settings_from(kind: type[T], values: Mapping[str, Any]) -> T:
 
 
 def split_settings(kind: type[T], values: Mapping[str, Any]) -> tuple[T, TrainingSettings]:
-    """Return settings of an algorithm that runs trainings, and those of the trainings, from names and values of both.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
+    """Return settings of an algorithm and those of its trainings, from names and values of both."""
     names = {item.name for item in fields(kind)}  # type: ignore[arg-type]
     outer = kind(**{name: value for name, value in values.items() if name in names})
     return outer, settings_from(TrainingSettings, {name: values[name] for name in values if name not in names})

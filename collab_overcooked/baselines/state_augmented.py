@@ -34,22 +34,12 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class RoundSettings:
-    """Rounds of state-augmented self-play.
+    """Rounds of state-augmented self-play."""
 
-    Attributes:
-        seeds: Policies that are trained; each gets the ``steps`` of the training.
-        rounds: Parts of the training, each with a buffer of its own.
-        buffer_games: Games of each ordered pair before a round.
-        every: Steps between two states that are kept.
-
-    Raises:
-        ValueError: For a value that is not allowed.
-    """
-
-    seeds: int = 5
-    rounds: int = 10
-    buffer_games: int = 10
-    every: int = 10
+    seeds: int = 5  # Policies that are trained; each gets the ``steps`` of the training
+    rounds: int = 10  # Parts of the training, each with a buffer of its own
+    buffer_games: int = 10  # Games of each ordered pair before a round
+    every: int = 10  # Steps between two states that are kept
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -57,11 +47,7 @@ class RoundSettings:
 
 
 def read_round_settings(values: Mapping[str, Any]) -> tuple[RoundSettings, TrainingSettings]:
-    """Return settings of the rounds and of the trainings, from names and values of both.
-
-    Raises:
-        ValueError: For an unknown or a missing name, or a value that is not allowed.
-    """
+    """Return settings of the rounds and of the trainings, from names and values of both."""
     with placed(values):
         rounds, settings = split_settings(RoundSettings, values)
         for name in ("partners", "pool", "copy_rate", "preferences", "target_return", "kept_policies"):
@@ -116,9 +102,6 @@ def run_rounds(
 
     Returns:
         The policy files.
-
-    Raises:
-        ValueError: If the folder holds a training of other settings.
     """
     values = {**settings.as_dict(), **{item.name: getattr(rounds, item.name) for item in fields(rounds)}}
     claim_folder(folder, values)
@@ -156,7 +139,6 @@ def checkpoint_of(folder: Path, member: int, number: int) -> Path:
 
 
 def _finished_rounds(rounds: RoundSettings, folder: Path) -> int:
-    """Return the last round that all members have finished, 0 for none."""
     numbers = range(1, rounds.rounds + 1)
     return max(
         (n for n in numbers if all(checkpoint_of(folder, k, n).exists() for k in range(rounds.seeds))), default=0
@@ -164,7 +146,6 @@ def _finished_rounds(rounds: RoundSettings, folder: Path) -> int:
 
 
 def _entry(number: int, steps: int, returns: np.ndarray) -> dict[str, Any]:
-    """Return the line of the log before a round: means with itself and with the others, None without any."""
     size = len(returns)
     others = returns[~np.eye(size, dtype=np.bool_)]
     return {

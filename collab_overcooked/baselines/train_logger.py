@@ -34,9 +34,6 @@ class TrainLogger:
         bar: Draw the bar if standard error is a terminal.
         services: Services that get the numbers too, some of ``SERVICES``.
         settings: What a service keeps as the run's configuration.
-
-    Raises:
-        ValueError: For an unknown service, or one whose package is not installed.
     """
 
     def __init__(
@@ -144,11 +141,7 @@ def _add_scalars(board: Any, numbers: Mapping[str, float]) -> None:
 
 
 def check_services(services: Sequence[str]) -> None:
-    """Refuse unknown services, and those whose package is not installed.
-
-    Raises:
-        ValueError: Naming the service.
-    """
+    """Refuse unknown services, and those whose package is not installed."""
     for service in services:
         if service not in SERVICES:
             raise ValueError(near_matches("log", service, SERVICES))
@@ -182,7 +175,6 @@ def _run_name(folder: Path) -> str:
 
 
 def _wandb_run(folder: Path, name: str, settings: Mapping[str, Any]) -> Any:
-    """Return a run at Weights & Biases; the same name continues the same run."""
     import wandb  # type: ignore[import-not-found, unused-ignore]
 
     return wandb.init(
@@ -196,7 +188,6 @@ def _wandb_run(folder: Path, name: str, settings: Mapping[str, Any]) -> Any:
 
 
 def _board(folder: Path, step: int) -> Any:
-    """Return a TensorBoard writer that forgets a step and what came after; None where TensorBoard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -210,9 +201,6 @@ def read_log(folder: Path, most: int | None = None) -> list[dict[str, Any]]:
     Args:
         folder: Of the run.
         most: Only so many, from the first on; what comes after may be torn.
-
-    Raises:
-        ValueError: If there is none, or a line is damaged.
     """
     path = folder / LOG
     try:

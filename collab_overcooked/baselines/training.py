@@ -42,23 +42,14 @@ EVALUATION_SEED = 1 << 32  # far from the seeds of trainings, whose environments
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a training.
+    """Result of a training."""
 
-    Attributes:
-        steps: Environment steps taken.
-        mean_return: Of recent episodes; None if none was finished.
-        seconds: Of collecting and of learning, those before an interruption included.
-        policies: The exported files.
-        score: Of these playing together (``scores.score``); None where partners do not learn.
-        reached: Whether the target return was reached.
-    """
-
-    steps: int
-    mean_return: float | None
-    seconds: tuple[float, float]
-    policies: tuple[Path, ...]
-    score: Mapping[str, Any] | None
-    reached: bool
+    steps: int  # Environment steps taken
+    mean_return: float | None  # Of recent episodes; None if none was finished
+    seconds: tuple[float, float]  # Of collecting and of learning, those before an interruption included
+    policies: tuple[Path, ...]  # The exported files
+    score: Mapping[str, Any] | None  # Of these playing together (``scores.score``); None where partners do not learn
+    reached: bool  # Whether the target return was reached
 
 
 class Training:
@@ -155,7 +146,6 @@ class Training:
         }
 
     def _losses(self) -> dict[str, float]:
-        """Return the library's own numbers, the mean over learners."""
         kept = [learner.logger.name_to_value for learner in self.learners]
         names = (
             "entropy_loss",
@@ -199,9 +189,6 @@ class Training:
         Args:
             path: Of the checkpoint.
             same: Refuse one of other settings.
-
-        Raises:
-            ValueError: If there is none, it is damaged, or of other settings.
         """
         content = _read(path)
         with _damaged(path):
@@ -246,7 +233,6 @@ class Training:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Return a checkpoint's content; tensors, numbers and texts are all that its reader makes."""
     with _damaged(path):
         content: dict[str, Any] = torch.load(path, weights_only=True)
     return content
@@ -254,7 +240,6 @@ def _read(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def _damaged(path: Path) -> Iterator[None]:
-    """Turn what readers of a checkpoint raise, each its own, into errors that name it."""
     try:
         yield
     except OSError as error:
@@ -265,7 +250,6 @@ def _damaged(path: Path) -> Iterator[None]:
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse to go on with other settings, but for those of ``MAY_CHANGE`` and more steps."""
     now = json.loads(json.dumps(now))
     for name in sorted({*was, *now} - MAY_CHANGE):
         if was.get(name) != now.get(name):
@@ -277,21 +261,12 @@ def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None
 
 
 def check_extension(path: Path, was: Any, now: int) -> None:
-    """Refuse fewer steps than a training in a folder was begun with; it may be extended.
-
-    Raises:
-        ValueError: If they are fewer, or the file does not say how many there were.
-    """
+    """Refuse fewer steps than a training in a folder was begun with; it may be extended."""
     if not isinstance(was, int) or now < was:
         raise ValueError(f"{path}: steps was {was!r}, now {now}; it can only be extended")
 
 
 def _claim(settings: TrainingSettings, folder: Path) -> bool:
-    """Return whether a folder holds a checkpoint of this training; refuse what another command has written there.
-
-    Raises:
-        ValueError: If the folder holds another training.
-    """
     path = folder / SETTINGS
     if (folder / CHECKPOINT).exists():
         return True  # its own settings are compared when it is loaded
@@ -305,11 +280,7 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
 
 
 def claim_folder(folder: Path, values: Mapping[str, Any]) -> None:
-    """Write the settings of a run into its folder, or check that they are those of the run that is there.
-
-    Raises:
-        ValueError: If the folder holds a run of other settings.
-    """
+    """Write the settings of a run into its folder, or check that they are those of the run that is there."""
     path, now = folder / SETTINGS, json.loads(json.dumps(values))
     if path.exists():
         with _damaged(path):
@@ -346,9 +317,6 @@ def train(
         bar: Draw a progress bar on a terminal.
         note: Called with what is continued.
         services: See ``TrainLogger``.
-
-    Raises:
-        ValueError: If the folder holds a training of other settings, or of more steps.
     """
     check_services(services)
     there = _claim(settings, folder)

@@ -115,9 +115,6 @@ def import_plugins(arguments: Sequence[str]) -> list[str]:
 
     Returns:
         The arguments without `--import` and its values.
-
-    Raises:
-        ValueError: If a value is missing or cannot be imported.
     """
     from collab_overcooked.plugins import import_plugin
 
@@ -235,11 +232,7 @@ def say(message: str) -> None:
 
 
 def read_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
-    """Parse ``key=value`` arguments. Values are YAML, so numbers, booleans and lists have their natural types.
-
-    Raises:
-        ValueError: If an argument has no ``=``, or its value is not valid YAML.
-    """
+    """Parse ``key=value`` arguments. Values are YAML, so numbers, booleans and lists have their natural types."""
     from collab_overcooked.io.documents import LayoutError, read_value
 
     settings: dict[str, Any] = {}
@@ -255,11 +248,7 @@ def read_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
 
 
 def read_count(text: str) -> int:
-    """Parse an integer, which may be written as ``1e6``.
-
-    Raises:
-        typer.BadParameter: If the text is not an integer.
-    """
+    """Parse an integer, which may be written as ``1e6``."""
     value = read_settings([f"value={text}"])["value"]
     if not isinstance(value, int) or isinstance(value, bool):
         raise typer.BadParameter(f"{text!r} is not an integer such as 20000 or 2e4")
@@ -267,11 +256,7 @@ def read_count(text: str) -> int:
 
 
 def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
-    """Parse comma-separated numbers.
-
-    Raises:
-        ValueError: If a part is not a number.
-    """
+    """Parse comma-separated numbers."""
     try:
         return None if text is None else [kind(part) for part in text.split(",")]
     except ValueError:

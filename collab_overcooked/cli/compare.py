@@ -94,11 +94,7 @@ app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
 
 
 def read_game_settings(pairs: list[str] | None) -> dict[str, dict[str, Any]]:
-    """Parse environment options such as ``["SUITE.OPTION=VALUE"]`` into a dict by suite.
-
-    Raises:
-        ValueError: If an argument lacks the suite or the option.
-    """
+    """Parse environment options such as ``["SUITE.OPTION=VALUE"]`` into a dict by suite."""
     options: dict[str, dict[str, Any]] = {}
     for name, value in read_settings(pairs).items():
         suite, dot, key = name.partition(".")
@@ -115,9 +111,6 @@ def refuse_others(context: typer.Context, alone: str, *beside: str) -> None:
         context: Context of the command.
         alone: The exclusive option, such as ``--report-only``.
         beside: Options that are allowed together with it.
-
-    Raises:
-        ValueError: Naming the first option that has no effect.
     """
     for parameter in context.command.params:
         source = context.get_parameter_source(str(parameter.name))
@@ -126,11 +119,7 @@ def refuse_others(context: typer.Context, alone: str, *beside: str) -> None:
 
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:
-    """Run a comparison: teams without language models in processes, then teams with language models in threads.
-
-    Raises:
-        ValueError: If endpoint options are given but no team has a language model.
-    """
+    """Run a comparison: teams without language models in processes, then teams with language models in threads."""
     from collab_overcooked.evaluation.compare.play import play
 
     evaluations = plan.evaluations()

@@ -89,11 +89,7 @@ def document_kinds() -> tuple[DocumentKind, ...]:
 
 
 def recognise(source: str) -> DocumentKind:
-    """Return the kind of a built-in name, a plural, or a file, which is recognised by its ending and keys.
-
-    Raises:
-        LayoutError: If there is no such name, or the file matches no kind.
-    """
+    """Return the kind of a built-in name, a plural, or a file, which is recognised by its ending and keys."""
     kinds = document_kinds()
     for kind in kinds:
         if source == kind.plural or source in kind.names():
@@ -154,11 +150,7 @@ def show(finding: Finding, to_dict: bool) -> None:
 
 
 def generator_of(env_id: str) -> Any:
-    """Return the generator class of a game, a ``io.document_kinds.Generator``.
-
-    Raises:
-        ValueError: If the game has no generator.
-    """
+    """Return the generator class of a game, a ``io.document_kinds.Generator``."""
     entry = registry.find(env_id).generator
     if not entry:
         available = ", ".join(record.id for record in registry.games() if record.generator)

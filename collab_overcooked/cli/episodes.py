@@ -33,11 +33,7 @@ def replay(
 
 
 def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
-    """Return the records of a task, or the single record at an index.
-
-    Raises:
-        ValueError: If there is no such task or index.
-    """
+    """Return the records of a task, or the single record at an index."""
     if task is not None:
         known = dict.fromkeys(record["task"] for record in records)
         if task not in known:

@@ -92,11 +92,7 @@ def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
 
 @cache
 def suite_command(name: str) -> Any:
-    """Return the command that evaluates a suite.
-
-    Raises:
-        ValueError: If the suite is unknown; the message lists near matches.
-    """
+    """Return the command that evaluates a suite."""
     from collab_overcooked.reporting.sample_sizes import RecordScoring
 
     suite = registry.load_suite(name)
@@ -199,11 +195,7 @@ def warn_of_repetitions(plan: Evaluation) -> None:
 
 
 def run_plan(plan: Evaluation, out: Path, workers: str | None, llm_options: LlmOptions) -> list[dict[str, Any]]:
-    """Run a plan in worker processes, or in threads that share one connection if language models play.
-
-    Raises:
-        ValueError: If endpoint options are given but no team has a language model.
-    """
+    """Run a plan in worker processes, or in threads that share one connection if language models play."""
     from collab_overcooked.evaluation.run import evaluate
 
     warn_of_repetitions(plan)
@@ -263,11 +255,7 @@ def open_connection(llm_options: LlmOptions, out: Path) -> Connection:
 
 
 def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptions) -> None:
-    """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take.
-
-    Raises:
-        ValueError: If no language model plays.
-    """
+    """Print the episodes that plans need beyond their recorded ones, and upper bounds of what these take."""
     from collab_overcooked.evaluation.dry_run import dry_run_card
     from collab_overcooked.policies.llm.budget import parse_budget
     from collab_overcooked.runner.records import RECORDS, read_records
@@ -280,11 +268,7 @@ def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptio
 
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:
-    """Reject endpoint options if no language model plays.
-
-    Raises:
-        ValueError: Naming the first such option.
-    """
+    """Reject endpoint options if no language model plays."""
     for field in fields(llm_options):
         if getattr(llm_options, field.name) not in (None, "", False):
             name = field.metadata["flag"] or "--" + field.name.replace("_", "-")

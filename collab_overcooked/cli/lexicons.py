@@ -11,11 +11,7 @@ from collab_overcooked.io.options import NoOptions
 
 
 def check_lexicons(sources: Sequence[str], options: NoOptions) -> Finding:
-    """Report for every game the names that a lexicon lacks; a lexicon is valid if at least one game can use it.
-
-    Raises:
-        LayoutError: If a lexicon cannot be read, or its names are not one to one.
-    """
+    """Report for every game the names that a lexicon lacks; a lexicon is valid if at least one game can use it."""
     names = {record.id: registry.load_game(record.id, lexicon="kitchen").names() for record in registry.games()}
     lines, values = [], []
     for source in sources:

@@ -104,19 +104,16 @@ class MultiValueCommand(TyperCommand):
 
 
 def _list_form(option: Any) -> str:
-    """Return the metavar of an option that takes several values, "" for other options."""
     if option.metavar and option.metavar.endswith("..."):
         return str(option.metavar)
     return NAMES if getattr(option, "multiple", False) else ""
 
 
 def _belongs(word: str, form: str) -> bool:
-    """Return whether an argument can be another value of a list option."""
     return not word.startswith("-") and (form in (NAMES, NUMBERS) or "=" in word)
 
 
 def _spell(name: str, values: list[str], form: str, repeats: bool) -> list[str]:
-    """Return an option and its values in click's form: the option repeated, or one comma-separated value."""
     if not repeats:
         return [name, ",".join(value.strip(",") for value in values)] if form and len(values) > 1 else [name, *values]
     # Values of NAME=VALUE and settings of a policy may contain commas themselves: `mcts:depth=4,width=2`.
@@ -162,7 +159,6 @@ def expand_options(
 
 
 def _parameter(group: str, field: Field[Any], hint: Any) -> inspect.Parameter:
-    """Return the typer parameter of a field; tuples become comma-separated text."""
     default, item = field.default, _item_type(hint)
     metavar = field.metadata["metavar"] or {None: None, str: NAMES}.get(item, NUMBERS)
     if item is not None:
@@ -180,7 +176,6 @@ def _parameter(group: str, field: Field[Any], hint: Any) -> inspect.Parameter:
 
 
 def _item_type(hint: Any) -> Any:
-    """Return the type of a tuple's values, for ``tuple[X, ...]`` and ``tuple[X, ...] | None``; None for other types."""
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     return next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
 

@@ -67,16 +67,13 @@ class PlayCommands(SuiteCommands):
     """Group with a subcommand for every suite that people can play, and one for the start page."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve the subcommand from the suite or game named first."""
         command = rooms_command() if args[0] == ROOMS else play_command(args[0])
         return command.name, command, args[1:]
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the start page and of all suites."""
         return [ROOMS, *super().list_commands(ctx)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return the help entry of a suite or of the start page."""
         return rooms_command() if cmd_name == ROOMS else super().get_command(ctx, cmd_name)
 
 
@@ -122,11 +119,7 @@ def rooms_command() -> Any:
 
 @cache
 def play_command(name: str) -> Any:
-    """Return the command that lets people play a suite.
-
-    Raises:
-        ValueError: If it is unknown; the message lists near matches.
-    """
+    """Return the command that lets people play a suite."""
     suite = registry.load_suite(name)
     name = suite.name  # it may have been named by a game
 
@@ -191,11 +184,7 @@ def session_of(
 
 @contextmanager
 def beside(team: Sequence[str], llm_options: LlmOptions, out: Path) -> Any:
-    """Yield the factory of the policies that play with people: None for the registry, or one with language models.
-
-    Raises:
-        ValueError: If a policy cannot be created, before any person joins.
-    """
+    """Yield the factory of the policies that play with people: None for the registry, or one with language models."""
     from collab_overcooked.policies.registry import PERSON, is_language, make_policy
 
     def check(make: Any) -> None:
@@ -250,11 +239,7 @@ def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:
 
 
 def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) -> list[str]:
-    """Return the host names that a server accepts.
-
-    Raises:
-        ValueError: If other machines could reach the server and ``--yes`` is missing.
-    """
+    """Return the host names that a server accepts."""
     from collab_overcooked.play.server import LOOPBACK, is_loopback
 
     if not is_loopback(address) and not yes:
@@ -272,9 +257,6 @@ def serve_pages(sessions: Any, play: PlayOptions | PageOptions, rooms: Any = Non
         sessions: Creates the session to play; None if rooms are opened on the host page only.
         play: Server options.
         rooms: Opens rooms on the host page.
-
-    Raises:
-        ValueError: If the extra is missing, or other machines could reach the server and ``--yes`` is missing.
     """
     from collab_overcooked.play.host import Host
     from collab_overcooked.play.rooms import with_rematch

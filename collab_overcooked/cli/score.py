@@ -102,11 +102,7 @@ def score_command() -> Any:
 
 
 def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict[str, Any], show: ShowOptions) -> None:
-    """Print the scores of run folders, record files or logs.
-
-    Raises:
-        ValueError: If the format is unknown, and as documented for ``score_paths``.
-    """
+    """Print the scores of run folders, record files or logs."""
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_paths
 

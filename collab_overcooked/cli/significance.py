@@ -52,9 +52,6 @@ def measured_in(paths: Sequence[Path], metrics: Sequence[str]) -> Iterator[tuple
     Args:
         paths: Run folders and record files, or one folder of a study or of a comparison, whose policies are its runs.
         metrics: Names of metrics; empty for that of the suite's leaderboard.
-
-    Raises:
-        ValueError: If fewer than two runs are given, a run is given twice, or no two runs share a game.
     """
     from collab_overcooked.evaluation.compare.leaderboard import records_of_policies
     from collab_overcooked.evaluation.compare.plan import PLAN

@@ -34,11 +34,7 @@ class ServerOptions:
 
 
 def read_partners(pairs: Sequence[str] | None) -> dict[str, str]:
-    """Parse ``name=policy`` arguments.
-
-    Raises:
-        ValueError: If an argument has no ``=``.
-    """
+    """Parse ``name=policy`` arguments."""
     partners = {}
     for pair in pairs or ():
         name, equals, spec = pair.partition("=")
@@ -109,7 +105,6 @@ def rehearse_study(
 
 @contextmanager
 def _folder(out: Path | None) -> Any:
-    """Yield a new folder: ``out``, or a temporary one that is deleted afterwards."""
     import tempfile
 
     if out is not None:

@@ -66,11 +66,7 @@ class SequentialEnv(AECEnv):
         return self._observations[agent]
 
     def step(self, action: Any) -> None:
-        """Apply the action of the selected agent; None after its episode has ended.
-
-        Raises:
-            ValueError: If the action is outside the action space.
-        """
+        """Apply the action of the selected agent; None after its episode has ended."""
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)

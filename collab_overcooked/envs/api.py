@@ -65,15 +65,10 @@ class ActionError(ValueError):
 
 
 class BoundBatch(NamedTuple):
-    """A game's functions bound to the arrays of one batch, which must not be replaced; see ``Game.bind``.
+    """A game's functions bound to the arrays of one batch, which must not be replaced; see ``Game.bind``."""
 
-    Attributes:
-        step: ``Game.step`` with these arrays.
-        reset: ``Game.reset`` with these arrays; takes ``which``, ``options`` and ``max_cycles``.
-    """
-
-    step: Callable[[], None]
-    reset: Callable[..., None]
+    step: Callable[[], None]  # ``Game.step`` with these arrays
+    reset: Callable[..., None]  # ``Game.reset`` with these arrays; takes ``which``, ``options`` and ``max_cycles``
 
 
 @runtime_checkable

@@ -93,7 +93,6 @@ class BatchEnv:
         self._pool_owner = 0
 
     def _bind(self) -> BoundBatch:
-        """Bind the kernels to the batch, and to one slice per thread if there are several."""
         self._bound = self.game.bind(self.state, self._actions, self.out)
         bounds = np.linspace(0, self.num_envs, min(self.num_threads, self.num_envs) + 1).astype(int).tolist()
         self._slices = [
@@ -148,7 +147,6 @@ class BatchEnv:
         return self._observed(copy)
 
     def _start(self, chosen: Array, options: ResetOptions) -> None:
-        """Start the chosen environments, those with the same options together; after an error none has started."""
         bound = self._bound or self._bind()
         if not isinstance(options, (list, tuple)):
             bound.reset(chosen, options, self.max_cycles)
@@ -221,7 +219,6 @@ class BatchEnv:
         return observations, rewards, terminated, truncated, infos
 
     def _read(self, actions: Any) -> None:
-        """Check actions and copy them into the kernel's buffer."""
         array = np.asarray(actions)
         if array.shape != self._actions.shape:
             raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {array.shape}")
@@ -236,7 +233,6 @@ class BatchEnv:
             )
 
     def _advance(self) -> None:
-        """Step all slices: the first in this thread, the others in the pool's."""
         bound = self._bound or self._bind()
         if not self._slices:
             bound.step()
@@ -343,11 +339,7 @@ def flat(array: Array) -> Array:
 
 
 def by_agent(actions: Any, batch: BatchEnv) -> Array:
-    """Return the actions of rows as (E, N).
-
-    Raises:
-        ValueError: If there is not one action per row.
-    """
+    """Return the actions of rows as (E, N)."""
     requested = np.asarray(actions)
     if requested.shape != (batch.num_envs * batch.n_agents,):
         raise ValueError(

@@ -27,9 +27,6 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
     Args:
         kind: Name of the kind, in upper or lower case.
         vectorization_mode: One of Gymnasium's modes or its name.
-
-    Raises:
-        ValueError: For an unknown kind or mode, or a mode together with the kind ``"sb3"``.
     """
     chosen = kind.lower() if isinstance(kind, str) else kind
     if not isinstance(chosen, str) or chosen not in KINDS:
@@ -43,11 +40,6 @@ def parse_kind(kind: Any, vectorization_mode: Any) -> str:
 
 
 def _parse_mode(mode: Any) -> str:
-    """Return the name of one of Gymnasium's modes.
-
-    Raises:
-        ValueError: For an unknown mode.
-    """
     from gymnasium.envs.registration import VectorizeMode
 
     modes = [mode.value for mode in VectorizeMode]

@@ -27,9 +27,6 @@ class CommandEnv(ParallelEnv):
         """Advance by a list of commands; see the game's ``command`` for the treatment of invalid ones.
 
         Time always passes. Agents without a command do nothing.
-
-        Raises:
-            ValueError: If the episode is over.
         """
         if not self.agents:
             raise ValueError("the episode is over; call reset")

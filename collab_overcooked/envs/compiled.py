@@ -118,7 +118,6 @@ class CompiledGame(FullGame):
         return self
 
     def _set_spaces(self, observations: gymnasium.spaces.Box[Any]) -> None:
-        """Freeze the tables and set all spaces, once the game has its tables and ``n_actions``."""
         self.__setstate__({})
         self.single_observation_space = observations
         self.single_action_space = gymnasium.spaces.Discrete(self.n_actions)
@@ -163,11 +162,9 @@ class CompiledGame(FullGame):
 
     @functools.cached_property
     def _forms(self) -> dict[str, Form]:
-        """Forms of options; making them takes longer than reading a scene with them."""
         return self.reset_forms()
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes by all options, of their forms, but the scene; a limit of 0 is the game's own."""
         if isinstance(out, BasicOut):
             out.fresh[:] = which
             for array in (out.events, out.rewards, out.terminated, out.truncated):
@@ -176,23 +173,9 @@ class CompiledGame(FullGame):
             kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
 
     def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
-        """Write a scene of its form into environment ``i``; keys left out keep what is there.
-
-        The scene may still contradict itself, so no kernel may run: ``_complete`` is for that.
-
-        Raises:
-            ValueError: For a scene that cannot be written.
-        """
         write_scene(self._scene, state, i, scene)
 
     def _decode(self, state: Any, i: int, derived: bool) -> dict[str, Any]:
-        """Return the scene of environment ``i``.
-
-        Args:
-            state: Batch.
-            i: Environment.
-            derived: Include what follows from the other keys. Without it, no kernel may run.
-        """
         return read_scene(self._scene, state, i, derived)
 
     @functools.cached_property
@@ -426,11 +409,6 @@ class CompiledGame(FullGame):
         show()
 
     def _write_scene(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
-        """Write a scene of its form into environment ``i``, in the one order in which memory is safe.
-
-        First all of it is checked, together with what the environment has for the keys that it leaves out; only then
-        may kernels run over it. Derived values must match those in the scene.
-        """
         self._encode(state, i, scene)
         plain = self._decode(state, i, False)
         if plain[self.step_key] > plain["limit"]:
@@ -453,7 +431,6 @@ class CompiledGame(FullGame):
         return state
 
     def _read_options(self, options: Any) -> dict[str, Any]:
-        """Return the parsed options of a reset that belong to the game."""
         if not isinstance(options, Mapping):
             raise ValueError(f"options of reset must be a mapping, not {quote_value(options)}")
         forms = self._forms

@@ -34,9 +34,6 @@ class CriticState:
 
     Attributes:
         space: Box of one environment's state, float32 (S,).
-
-    Raises:
-        ValueError: For an unknown kind.
     """
 
     def __init__(self, game: Game, kind: str = "global") -> None:

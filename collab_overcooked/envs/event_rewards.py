@@ -16,11 +16,7 @@ LOW_BITS = 13  # tables of 2^13 and 2^12 sums decode the 25 bits of Overcooked b
 
 
 def event_names(game: FullGame) -> tuple[str, ...]:
-    """Return the names of the events that a game counts.
-
-    Raises:
-        OptionError: If it counts none.
-    """
+    """Return the names of the events that a game counts."""
     names: tuple[str, ...] = getattr(game, "event_names", ())
     if not names:
         raise OptionError("events", f"events: {game.id} does not count events, so none can have a weight")
@@ -34,9 +30,6 @@ class EventReward:
         game: Has ``event_names`` and ``event_numbers``.
         weights: Finite weights by event name, in upper or lower case; ``reward`` is the weight of the game's own
             reward, 0 by default.
-
-    Raises:
-        OptionError: For an unknown event, a weight that is no finite number, or a game that counts no events.
     """
 
     def __init__(self, game: FullGame, weights: Mapping[str, float]) -> None:
@@ -71,7 +64,6 @@ def _check_weight(name: Any, weight: Any) -> float:
 
 
 def _sums(values: Array) -> Array:
-    """Return the sum of the values whose bits are set, for every number of as many bits."""
     bits = np.arange(1 << len(values))[:, None] >> np.arange(len(values)) & 1
     sums: Array = bits @ values
     return sums

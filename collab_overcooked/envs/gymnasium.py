@@ -146,7 +146,6 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         )
 
     def _infos(self, raw: Infos) -> Infos:
-        """Return new infos of all rows with Gymnasium's masks of valid entries."""
         infos: Infos = {}
         for key, array in raw.items():
             infos[key] = flat(array)
@@ -154,7 +153,6 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return infos
 
     def _final(self, observations: Array, raw: Infos) -> Infos:
-        """Return the final observations and infos of finished rows in Gymnasium's format."""
         ended = np.repeat(self.batch.over, self.batch.n_agents)
         last = flat(observations)
         final_obs = np.full(self.num_envs, None, object)
@@ -190,11 +188,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
 
 def check_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return the autoreset mode for a member, name (``"SAME_STEP"``) or value (``"SameStep"``).
-
-    Raises:
-        ValueError: For anything else.
-    """
+    """Return the autoreset mode for a member, name (``"SAME_STEP"``) or value (``"SameStep"``)."""
     if isinstance(mode, AutoresetMode):
         return mode
     for member in AutoresetMode:
@@ -230,11 +224,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
         return observations[0], self._infos(infos, np.zeros(self.batch.n_agents, self.batch.out.rewards.dtype))
 
     def step(self, action: Any) -> tuple[Array, float, bool, bool, Infos]:
-        """Advance by one action of every agent.
-
-        Raises:
-            ValueError: If the action is not N integers inside the action space.
-        """
+        """Advance by one action of every agent."""
         observations, rewards, terminated, truncated, infos = self.batch.step(np.asarray(action)[None], copy=True)
         per_agent = rewards[0]
         is_shared = (per_agent == per_agent[0]).all()  # the mean of equal numbers may be rounded

@@ -60,7 +60,6 @@ class Lexicon:
         return WORD.sub(self._other, self._linked.sub(self._other_link, text) if self.links else text)
 
     def _other_link(self, match: re.Match[str]) -> str:
-        """Swap a linking word in an identifier or between capitalised words if both neighbours have counterparts."""
         before, gap, word, other_gap, after = match.groups()
         named = gap == "_" or (before[0].isupper() and after[0].isupper())
         known = before.lower() in self.table and after.lower() in self.table
@@ -136,7 +135,6 @@ def _check_word(doc: Document, word: Any, *path: Any) -> None:
 
 
 def _check_stems(doc: Document, stems: Mapping[str, Any], irregular: Mapping[str, Any]) -> None:
-    """Check that foreign words stay distinct with any ending: none may be a prefix of another."""
     for stem in irregular:
         if stem not in stems:
             raise doc.error(f"{stem!r} has irregular endings but is not a word of the lexicon", "irregular", stem)
@@ -151,7 +149,6 @@ def _check_stems(doc: Document, stems: Mapping[str, Any], irregular: Mapping[str
 
 
 def _inflected(doc: Document, stem: str, irregular: Any) -> Iterator[tuple[str, str]]:
-    """Yield the endings of a plain word, each with the inflected word."""
     if not isinstance(irregular, dict) or not set(irregular) <= set(ENDINGS[1:]):
         raise doc.error(f"irregular endings are {', '.join(ENDINGS[1:])}, not {irregular!r}", "irregular", stem)
     for ending in ENDINGS:
@@ -187,9 +184,6 @@ class TranslatedGame:
         game: Plain game; the lexicon must translate all of its ``names()``.
         lexicon: Lexicon for the texts.
         option: Value of ``make``'s option ``lexicon``.
-
-    Raises:
-        ValueError: If the lexicon lacks a word; the message names the word.
     """
 
     def __init__(self, game: Any, lexicon: Lexicon, option: str) -> None:
@@ -233,11 +227,7 @@ class TranslatedGame:
         return [self.translate(label) for label in self.plain.action_labels(state, i, seat)]
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Return the id of a seat's action text.
-
-        Raises:
-            ActionError: With the plain game's reason code, if any, and its message.
-        """
+        """Return the id of a seat's action text."""
         try:
             return int(self.plain.parse(self.lexicon.exchange(text), state, i, seat))
         except ValueError as error:
@@ -272,9 +262,6 @@ def translate_game(game: Any, language: str | Path | None) -> Any:
     Args:
         game: Plain game.
         language: Name of a built-in lexicon, path of a YAML file, or ``PLAIN``; None for the game's default language.
-
-    Raises:
-        ValueError: If the lexicon is unknown or lacks a word of the game.
     """
     current = getattr(game, "language", PLAIN)
     if not isinstance(language, (str, Path, type(None))):

@@ -195,7 +195,6 @@ class ParallelEnv(PettingZooParallelEnv):
         return self._results()
 
     def _bind(self) -> BoundBatch:
-        """Bind the kernels and create each agent's views of the arrays, once: this takes longer than many steps."""
         game, out = self.game, self._out
         shape = game.single_observation_space.shape
         self._views = [
@@ -208,7 +207,6 @@ class ParallelEnv(PettingZooParallelEnv):
         return self._bound
 
     def _results(self) -> StepResult:
-        """Return the results of the last step, and remove all agents if the episode ended."""
         out, agents = self._out, self.agents
         observations, infos = self.look()
         if self._event_reward is not None:
@@ -244,7 +242,6 @@ class ParallelEnv(PettingZooParallelEnv):
         return observations, infos
 
     def _add_infos(self, infos: dict[str, dict[str, Any]]) -> None:
-        """Add the number of the layout and texts."""
         game: Any = self.game
         for i, (agent, info) in enumerate(infos.items()):
             if self.layout_names:
@@ -254,7 +251,6 @@ class ParallelEnv(PettingZooParallelEnv):
                 info["reason"] = self._reasons[i] if self._reasons and info["rejected"] else ""
 
     def _judge(self) -> list[str]:
-        """Return the message of every chosen action; must be called on the state before the step."""
         actions = self._actions[0].tolist()
         return [self.game.check(self._state, 0, i, action, actions[:i])[1] for i, action in enumerate(actions)]
 

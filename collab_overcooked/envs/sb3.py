@@ -26,9 +26,6 @@ class SB3VecEnv(VecEnv):
     Args:
         batch: Environments to play.
         render_mode: As for ParallelEnv; pictures are of environment 0.
-
-    Raises:
-        ValueError: For an unknown render mode.
     """
 
     def __init__(self, batch: BatchEnv, render_mode: str | None = None) -> None:
@@ -68,11 +65,7 @@ class SB3VecEnv(VecEnv):
         return flat(observations)
 
     def step_async(self, actions: Array) -> None:
-        """Set the actions (R,) of the next ``step_wait``.
-
-        Raises:
-            ValueError: If there is not one action per row.
-        """
+        """Set the actions (R,) of the next ``step_wait``."""
         self._actions = by_agent(actions, self.batch)
 
     def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
@@ -80,9 +73,6 @@ class SB3VecEnv(VecEnv):
 
         Returns:
             Observations (R, ...), rewards (R,) float32, dones (R,) bool, infos, a new dict each.
-
-        Raises:
-            ValueError: If there are no actions, or one is outside the action space.
         """
         if self._actions is None:
             raise ValueError("call step_async before step_wait")
@@ -140,11 +130,7 @@ class SB3VecEnv(VecEnv):
         return [value for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of this VecEnv; rows cannot differ.
-
-        Raises:
-            ValueError: If only some rows are selected.
-        """
+        """Set an attribute of this VecEnv; rows cannot differ."""
         if len(list(self._get_indices(indices))) != self.num_envs:
             raise ValueError(f"{attr_name} can only be set for all rows, which are views of one batch")
         setattr(self, attr_name, value)
@@ -152,11 +138,7 @@ class SB3VecEnv(VecEnv):
     def env_method(
         self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any
     ) -> list[Any]:
-        """Call a method of the rows: ``action_masks`` (bool (A,) each) or ``render`` (a picture of its environment).
-
-        Raises:
-            AttributeError: For another method.
-        """
+        """Call a method of the rows: ``action_masks`` (bool (A,) each) or ``render`` (a picture of its environment)."""
         chosen = list(self._get_indices(indices))
         if method_name == "action_masks":
             masks = self.action_masks()

@@ -59,19 +59,13 @@ def _leave(rows: Rows, value: Any) -> None:
 
 
 class Part(NamedTuple):
-    """A part of a scene.
+    """A part of a scene."""
 
-    Attributes:
-        form: What it may say.
-        read: Returns it from rows of lists.
-        write: Writes it into rows of arrays; does nothing for what follows from the other parts.
-        derived: Whether it is left out, and not written by groups, as long as no kernel may run.
-    """
-
-    form: Form
-    read: Callable[[Rows], Any]
+    form: Form  # What it may say
+    read: Callable[[Rows], Any]  # Returns it from rows of lists
+    # Writes it into rows of arrays; does nothing for what follows from the other parts
     write: Callable[[Rows, Any], None] = _leave
-    derived: bool = False
+    derived: bool = False  # Whether it is left out, and not written by groups, as long as no kernel may run
 
 
 def read_scene(scene: Part, state: Any, i: int, derived: bool) -> dict[str, Any]:
@@ -294,11 +288,7 @@ def forced_orders(orders: Codec, used: int) -> Part:
 
 
 def check_forced(scene: Mapping[str, Any]) -> None:
-    """Refuse a scene in which more forced orders have come than there are.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Refuse a scene in which more forced orders have come than there are."""
     used, most = scene["forced"]["used"], len(scene["forced"]["orders"])
     if used > most:
         raise ValueError(f"state.forced.used must be an integer from 0 to {most}, not {used}")

@@ -38,22 +38,14 @@ def draw(game: Game, state: Any, i: int, render_mode: str | None, seat: int | No
 
 
 def check_render_mode(render_mode: Any) -> str | None:
-    """Validate a render mode.
-
-    Raises:
-        ValueError: If it is neither None nor one of ``RENDER_MODES``.
-    """
+    """Validate a render mode."""
     if render_mode is not None and not (isinstance(render_mode, str) and render_mode in RENDER_MODES):
         raise ValueError(near_matches("render_mode", render_mode, RENDER_MODES))
     return render_mode
 
 
 def check_max_cycles(max_cycles: Any) -> int | None:
-    """Validate a step limit and return it, None for the game's default.
-
-    Raises:
-        ValueError: If it is neither None, -1 nor a positive integer.
-    """
+    """Validate a step limit and return it, None for the game's default."""
     if max_cycles is None or (isinstance(max_cycles, (int, np.integer)) and max_cycles == -1):
         return None
     if isinstance(max_cycles, bool) or not isinstance(max_cycles, (int, np.integer)) or max_cycles < 1:
@@ -64,11 +56,7 @@ def check_max_cycles(max_cycles: Any) -> int | None:
 
 
 def check_shaping(game: Game, out: Any, weight: Any) -> float:
-    """Validate the weight of shaped rewards and return it.
-
-    Raises:
-        ValueError: If it is not a finite number, the game has no shaped rewards, or its rewards include them already.
-    """
+    """Validate the weight of shaped rewards and return it."""
     if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
         raise ValueError(f"weight must be a finite number, not {quote_value(weight)}")
     if not hasattr(out, "shaped"):
@@ -79,11 +67,7 @@ def check_shaping(game: Game, out: Any, weight: Any) -> float:
 
 
 def parse_action(action: Any, agent: str, n_actions: int) -> int:
-    """Validate an action and return it as int.
-
-    Raises:
-        ValueError: If it is not an integer from 0 to ``n_actions - 1``.
-    """
+    """Validate an action and return it as int."""
     if isinstance(action, np.ndarray) and action.size == 1:
         action = action.reshape(-1)[0]
     if isinstance(action, bool) or not isinstance(action, (int, np.integer)):

@@ -19,46 +19,28 @@ class NothingToPlay(ValueError):
 
 @dataclass(frozen=True)
 class Setting:
-    """Column of a leaderboard: tasks that all policies play under the same conditions.
+    """Column of a leaderboard: tasks that all policies play under the same conditions."""
 
-    Attributes:
-        name: Its heading.
-        suite_options: Options of the suite.
-        axes: Options of the environment that a trained policy must have been trained on, where it was on some.
-    """
-
-    name: str
-    suite_options: Mapping[str, Any]
+    name: str  # Its heading
+    suite_options: Mapping[str, Any]  # Options of the suite
+    # Options of the environment that a trained policy must have been trained on, where it was on some
     axes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Settings that are played in one game.
+    """Settings that are played in one game."""
 
-    Attributes:
-        title: Of the game.
-        measure: Description of the numbers in the leaderboard.
-        settings: Its columns.
-        pairs: Where every policy plays with every other.
-        repeats: What a number of episodes is called in the suite.
-        mixed_teams: Whether policies of two kinds can make a team; there is no cross-play if not.
-        both_orders: Whether the suite plays a team of two kinds in both orders of seats.
-        digits: Of the leaderboard's numbers behind the point.
-        scale: What they are multiplied by, 100 for per cent.
-        lower_is_better: Whether the best score is the lowest.
-    """
-
-    title: str
-    measure: str
-    settings: tuple[Setting, ...]
-    pairs: Setting
-    repeats: str = "episodes"
-    mixed_teams: bool = True
-    both_orders: bool = False
-    digits: int = 1
-    scale: float = 1.0
-    lower_is_better: bool = False
+    title: str  # Of the game
+    measure: str  # Description of the numbers in the leaderboard
+    settings: tuple[Setting, ...]  # Its columns
+    pairs: Setting  # Where every policy plays with every other
+    repeats: str = "episodes"  # What a number of episodes is called in the suite
+    mixed_teams: bool = True  # Whether policies of two kinds can make a team; there is no cross-play if not
+    both_orders: bool = False  # Whether the suite plays a team of two kinds in both orders of seats
+    digits: int = 1  # Of the leaderboard's numbers behind the point
+    scale: float = 1.0  # What they are multiplied by, 100 for per cent
+    lower_is_better: bool = False  # Whether the best score is the lowest
 
     def column(self, name: str) -> Column:
         """Return a column of the leaderboard."""
@@ -67,23 +49,14 @@ class Benchmark:
 
 @dataclass(frozen=True)
 class Summary:
-    """The scores of one team's episodes.
+    """The scores of one team's episodes."""
 
-    Attributes:
-        score: Of the leaderboard; None if there is none.
-        process: Further numbers by column: how the score came about.
-    """
-
-    score: Estimate | None
-    process: Mapping[Column, Estimate | None]
+    score: Estimate | None  # Of the leaderboard; None if there is none
+    process: Mapping[Column, Estimate | None]  # Further numbers by column: how the score came about
 
 
 def only(items: Sequence[T]) -> T:
-    """Return the one result of records that should be of one team on one variant of a game.
-
-    Raises:
-        ValueError: If there are several.
-    """
+    """Return the one result of records that should be of one team on one variant of a game."""
     if len(items) != 1:
         raise ValueError(f"records: are of {len(items)} teams or variants of the game, where one is needed")
     return items[0]
@@ -91,14 +64,8 @@ def only(items: Sequence[T]) -> T:
 
 @dataclass(frozen=True)
 class Reference:
-    """A line of published numbers, measured by others.
+    """A line of published numbers, measured by others."""
 
-    Attributes:
-        name: Who played.
-        kind: What kind of policy it was.
-        scores: By setting.
-    """
-
-    name: str
-    kind: str
-    scores: Mapping[str, Estimate | None]
+    name: str  # Who played
+    kind: str  # What kind of policy it was
+    scores: Mapping[str, Estimate | None]  # By setting

@@ -40,25 +40,17 @@ SLOPE = (math.cos(math.radians(TILT)), math.sin(math.radians(TILT)))
 
 @dataclass(frozen=True)
 class CrossPlay:
-    """Returns of all pairs.
+    """Returns of all pairs."""
 
-    Attributes:
-        env_id: Registered id.
-        env_kwargs: Options of the environment.
-        names: Names of the policies.
-        specs: What makes them.
-        returns: float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the
-            second in all other seats.
-        seed: Of the whole evaluation.
-        plugins: Version or digest of the plug-ins that took part, see ``plugins.identity``.
-    """
-
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    names: tuple[str, ...]
-    specs: tuple[str, ...]
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # Options of the environment
+    names: tuple[str, ...]  # Names of the policies
+    specs: tuple[str, ...]  # What makes them
+    # float64 (P, P, episodes): the seats' mean sum of rewards with the first policy in seat 0 and the second in all
+    # other seats
     returns: Array
-    seed: int
+    seed: int  # Of the whole evaluation
+    # Version or digest of the plug-ins that took part, see ``plugins.identity``
     plugins: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -218,9 +210,6 @@ def from_records(policies: Sequence[str], records: Sequence[Mapping[str, Any]], 
         policies: Texts; other teams are left out.
         records: Episodes of one variant of a game; the least that any pair has are counted of each.
         seed: Of the whole evaluation.
-
-    Raises:
-        ValueError: For episodes of several variants.
     """
     variants = dict.fromkeys(variant_of(record).title for record in records)
     if len(variants) > 1:
@@ -265,9 +254,6 @@ def read_pool(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
     Returns:
         Names and texts.
-
-    Raises:
-        ValueError: For no policy, or a name that is given twice.
     """
     names, specs = [], []
     for word in texts:
@@ -364,10 +350,6 @@ class Journal(LineJournal):
 
     Attributes:
         returns: Of the episodes played so far.
-
-    Raises:
-        ValueError: If the folder holds another cross-play or run, or a damaged line.
-        OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
@@ -380,5 +362,4 @@ class Journal(LineJournal):
 
 
 def _step_limit(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the option of the shell that changes what is played."""
     return {name: value for name, value in split_options(options)[0].items() if name == "max_cycles"}

@@ -33,11 +33,7 @@ Bounds = dict[tuple[str, str], tuple[int, int]]
 
 
 def upper_bounds(plan: Evaluation, records: Iterable[Mapping[str, Any]]) -> Bounds:
-    """Return what the episodes that are missing may need.
-
-    Raises:
-        ValueError: If an agent that was asked for does not play a game, or does not have one of its switches.
-    """
+    """Return what the episodes that are missing may need."""
     done = {key_of(record) for record in records}
     episodes: dict[tuple[str, str], set[Any]] = {}
     decisions: dict[tuple[str, str], int] = {}

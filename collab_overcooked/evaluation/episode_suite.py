@@ -41,17 +41,11 @@ Metric = str | Callable[[Record], float | None]
 
 @dataclass(frozen=True)
 class SettingRow:
-    """Episodes of one team in one setting with one order of seats: a row of tables.
+    """Episodes of one team in one setting with one order of seats: a row of tables."""
 
-    Attributes:
-        title: Game and variant.
-        setting: Name of the setting.
-        records: Episodes.
-    """
-
-    title: str
-    setting: str
-    records: Sequence[Record]
+    title: str  # Game and variant
+    setting: str  # Name of the setting
+    records: Sequence[Record]  # Episodes
 
     @property
     def swapped(self) -> bool:
@@ -253,17 +247,12 @@ class EpisodeSuite(Suite):
 
 
 class OrderSuite(EpisodeSuite):
-    """Series of episodes with orders and deadlines.
-
-    Attributes:
-        last_step: Time that an order has left before the step in which it expires.
-        pace: Option of the environment that says how fast orders come.
-    """
+    """Series of episodes with orders and deadlines."""
 
     score_metric = "share"
     plan_class = SeriesPlan
-    last_step: ClassVar[int] = 0
-    pace: ClassVar[str]
+    last_step: ClassVar[int] = 0  # Time that an order has left before the step in which it expires
+    pace: ClassVar[str]  # Option of the environment that says how fast orders come
 
     def order_groups(
         self, team: Sequence[str], levels: Iterable[Any], agents: Iterable[int], paces: Sequence[Any], options: Any
@@ -294,21 +283,15 @@ class OrderSuite(EpisodeSuite):
         """Return the task of a level's records."""
 
     def outcome(self, record: Record) -> str:
-        """Say what became of the orders."""
         tally = tally_record(record)
         return f"{tally.completed} completed, {tally.expired} failed"
 
     def make_logger(self) -> OrderLogger:
-        """Return a new logger of orders."""
         return OrderLogger(self.last_step)
 
 
 def load_checked(env_id: str, **options: Any) -> Any:
-    """Return the game of some options.
-
-    Raises:
-        ValueError: For a bad value of an option, including ``max_cycles``.
-    """
+    """Return the game of some options."""
     shell, game_options = split_options(options)
     check_max_cycles(shell.get("max_cycles"))
     return registry.load_game(env_id, **game_options)

@@ -24,10 +24,6 @@ class LineJournal:
 
     Attributes:
         lines: Results of earlier runs.
-
-    Raises:
-        ValueError: If the folder holds something else, or a damaged line.
-        OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(

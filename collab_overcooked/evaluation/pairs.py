@@ -14,34 +14,21 @@ from collab_overcooked.runner.teams import MakePolicy
 
 @dataclass(frozen=True, kw_only=True)
 class PairEpisode:
-    """Episode of a pair, of which only the return is kept.
+    """Episode of a pair, of which only the return is kept."""
 
-    Attributes:
-        env_id: Registered id.
-        env_kwargs: Options of the environment.
-        team: Policy specs in seat order.
-        seed: Seed of the environment.
-        episode: Number of the episode.
-        pair: Numbers of the policy in seat 0 and of the one in the other seats.
-    """
-
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    seed: int
-    episode: int
-    pair: tuple[int, int]
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # Options of the environment
+    team: tuple[str, ...]  # Policy specs in seat order
+    seed: int  # Seed of the environment
+    episode: int  # Number of the episode
+    pair: tuple[int, int]  # Numbers of the policy in seat 0 and of the one in the other seats
 
 
 @dataclass(frozen=True)
 class PairBatch:
-    """Episodes of one pair, played at once where its policies allow it, with the same returns as one by one.
+    """Episodes of one pair, played at once where its policies allow it, with the same returns as one by one."""
 
-    Attributes:
-        jobs: The episodes; they differ in seed and number only.
-    """
-
-    jobs: tuple[PairEpisode, ...]
+    jobs: tuple[PairEpisode, ...]  # The episodes; they differ in seed and number only
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the episodes, and say who earned what."""

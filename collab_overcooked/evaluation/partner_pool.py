@@ -45,21 +45,13 @@ MAX_PARTNERS = 1_000
 
 @dataclass(frozen=True)
 class Best:
-    """Mean return of the best known ego beside a partner.
+    """Mean return of the best known ego beside a partner."""
 
-    Attributes:
-        value: Mean return, ``return`` in files.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        by: Policy spec of that ego, or the name of a training.
-        games: Number of games.
-    """
-
-    value: float
-    low: float
-    high: float
-    by: str
-    games: int
+    value: float  # Mean return, ``return`` in files
+    low: float  # Lower end of its 95 % interval
+    high: float  # Upper end
+    by: str  # Policy spec of that ego, or the name of a training
+    games: int  # Number of games
 
     def to_dict(self) -> dict[str, Any]:
         """Return the entry of a file."""
@@ -68,26 +60,16 @@ class Best:
 
 @dataclass(frozen=True)
 class Partner:
-    """Partner of a pool.
+    """Partner of a pool."""
 
-    Attributes:
-        name: Unique in the pool.
-        policy: Policy spec; relative paths of policy files are relative to the folder of the pool's file.
-        family: One of ``policy_file.FAMILIES``.
-        split: ``"train"`` or ``"test"``.
-        seat: Seat that the partner takes; None for any.
-        sha256: Digest of the policy file that the spec names; empty for policies without a file.
-        best: Best known response; None before it is measured.
-        lower: Mean return of a random ego beside the partner, which counts as a share of 0; None before it is measured.
-    """
-
-    name: str
-    policy: str
-    family: str
-    split: str = "test"
-    seat: int | None = None
-    sha256: str = ""
-    best: Best | None = None
+    name: str  # Unique in the pool
+    policy: str  # Policy spec; relative paths of policy files are relative to the folder of the pool's file
+    family: str  # One of ``policy_file.FAMILIES``
+    split: str = "test"  # ``"train"`` or ``"test"``
+    seat: int | None = None  # Seat that the partner takes; None for any
+    sha256: str = ""  # Digest of the policy file that the spec names; empty for policies without a file
+    best: Best | None = None  # Best known response; None before it is measured
+    # Mean return of a random ego beside the partner, which counts as a share of 0; None before it is measured
     lower: float | None = None
 
     @property
@@ -110,26 +92,16 @@ class Partner:
 
 @dataclass(frozen=True)
 class PartnerPool:
-    """Partners for one variant of a game.
+    """Partners for one variant of a game."""
 
-    Attributes:
-        name: Of the built-in pool, or stem of the file.
-        env_id: Registered id.
-        env_kwargs: Options of the environment.
-        partners: Partners in the order of the file.
-        title: One line for listings.
-        episodes: Games per partner and seat.
-        seed: Random seed of all games.
-        folder: Absolute folder that relative paths in specs start from; None for built-in pools, which have none.
-    """
-
-    name: str
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    partners: tuple[Partner, ...]
-    title: str = ""
-    episodes: int = 100
-    seed: int = 0
+    name: str  # Of the built-in pool, or stem of the file
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # Options of the environment
+    partners: tuple[Partner, ...]  # Partners in the order of the file
+    title: str = ""  # One line for listings
+    episodes: int = 100  # Games per partner and seat
+    seed: int = 0  # Random seed of all games
+    # Absolute folder that relative paths in specs start from; None for built-in pools, which have none
     folder: Path | None = None
 
     @property
@@ -145,11 +117,7 @@ class PartnerPool:
         return sha256(json.dumps({**played, "partners": partners}, sort_keys=True).encode()).hexdigest()
 
     def partner(self, name: str) -> Partner:
-        """Return a partner.
-
-        Raises:
-            ValueError: If there is none of that name.
-        """
+        """Return a partner."""
         for partner in self.partners:
             if partner.name == name:
                 return partner
@@ -197,20 +165,12 @@ def make_partner(name: str, policy: str, family: str, folder: Path | None = None
         family: One of ``policy_file.FAMILIES``.
         folder: Folder that relative paths start from; None for the current one.
         **fields: Other fields of `Partner`.
-
-    Raises:
-        ValueError: If the file is missing.
     """
     paths = policy_paths(policy if folder is None else resolve_paths(policy, folder))
     return Partner(name, policy, family, sha256=_digest(paths), **fields)
 
 
 def _digest(paths: Sequence[Path]) -> str:
-    """Return the digest of a partner's file; of several, as after a switch, that of their digests; else empty.
-
-    Raises:
-        ValueError: If a file cannot be read.
-    """
     digests = [file_digest(path) for path in paths]
     return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest() if digests else ""
 
@@ -228,9 +188,6 @@ def read_partner_pool(source: str | Path) -> PartnerPool:
 
     Args:
         source: Name of a built-in pool, or path of a YAML file.
-
-    Raises:
-        LayoutError: Naming file, line, field, value and what is allowed.
     """
     built_in = str(source) in pool_names()
     name, folder = (str(source), None) if built_in else (Path(source).stem, Path(source).parent.resolve())
@@ -302,11 +259,6 @@ def _check_env(doc: Document, pool: PartnerPool) -> None:
 
 
 def _check_partners(doc: Document, pool: PartnerPool) -> None:
-    """Check names, seats, specs and files.
-
-    Raises:
-        LayoutError: For the first partner that is wrong.
-    """
     names: dict[str, int] = {}
     seats = pool.env.game.n_agents
     for k, partner in enumerate(pool.partners):
@@ -332,11 +284,6 @@ def _check_partners(doc: Document, pool: PartnerPool) -> None:
 
 
 def _check_training(pool: PartnerPool, partner: Partner) -> None:
-    """Refuse a policy file that was trained on another layout, which policies themselves may not notice.
-
-    Raises:
-        ValueError: If it was; the message names both.
-    """
     here = effective_options(pool.env_id, pool.env_kwargs)
     for path in policy_paths(pool.spec(partner)):
         if path.suffix != ".npz":  # files of other libraries do not say
@@ -353,11 +300,7 @@ def _check_training(pool: PartnerPool, partner: Partner) -> None:
 
 
 def check_players(pool: PartnerPool) -> None:
-    """Check that every partner can be seated in the pool's environment, in every seat that it may take.
-
-    Raises:
-        ValueError: Naming the first partner that cannot.
-    """
+    """Check that every partner can be seated in the pool's environment, in every seat that it may take."""
     env, seats = pool.env, range(pool.env.game.n_agents)
     env.reset(seed=pool.seed)
     for partner in pool.partners:
@@ -411,9 +354,6 @@ def write_partner_pool(path: Path, pool: PartnerPool) -> None:
     Args:
         path: YAML file; relative paths in specs are relative to its folder.
         pool: The pool; its ``name`` and ``folder`` are those of the path.
-
-    Raises:
-        ValueError: If the pool is not valid; an earlier file stays as it is.
     """
     values: dict[str, Any] = {"title": pool.title} if pool.title else {}
     values |= {"env": pool.env_id, "options": dict(pool.env_kwargs), "episodes": pool.episodes, "seed": pool.seed}

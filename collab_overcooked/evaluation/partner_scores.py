@@ -53,18 +53,12 @@ Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Ego:
-    """Policy that is scored: a training seed of a method, or a program.
+    """Policy that is scored: a training seed of a method, or a program."""
 
-    Attributes:
-        method: Name of the method in tables.
-        spec: Policy spec.
-        sha256: Digest of its policy file; empty for programs.
-        file: Its policy file, if it is of this package.
-    """
-
-    method: str
-    spec: str
-    sha256: str = ""
+    method: str  # Name of the method in tables
+    spec: str  # Policy spec
+    sha256: str = ""  # Digest of its policy file; empty for programs
+    # Its policy file, if it is of this package
     file: PolicyFile | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -88,9 +82,6 @@ def read_egos(arguments: Sequence[str]) -> list[Ego]:
     Args:
         arguments: ``method=file`` or ``method=spec``; each policy of a method is one of its training seeds. Files may
             contain wildcards; a spec alone is its own method.
-
-    Raises:
-        ValueError: For no ego, a pattern without files, an unknown policy, or one that is named twice.
     """
     egos: list[Ego] = []
     for argument in arguments:
@@ -115,11 +106,6 @@ def _identity(ego: Ego) -> tuple[str, str | None]:
 
 
 def _specs(text: str) -> list[str]:
-    """Return the policies of a spec, a file or a pattern.
-
-    Raises:
-        ValueError: If no file fits the pattern.
-    """
     path, comma, mode = text.partition(",")
     if not path.removeprefix("ppo:").endswith(".npz"):
         return [text]
@@ -133,11 +119,7 @@ def _specs(text: str) -> list[str]:
 
 
 def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> None:
-    """Refuse egos that have met a partner of a pool, or are one.
-
-    Raises:
-        ValueError: Naming the first such ego and the partners.
-    """
+    """Refuse egos that have met a partner of a pool, or are one."""
     names = {partner.name for partner in partners}
     for ego in egos:
         met = [name for name in pool.met_by(ego.file, ego.sha256) if name in names] if ego.file else []
@@ -153,23 +135,14 @@ def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partne
 
 @dataclass(frozen=True, kw_only=True)
 class CellJob:
-    """All games of an ego in one seat with one partner in all others.
+    """All games of an ego in one seat with one partner in all others."""
 
-    Attributes:
-        env_id: Registered id.
-        env_kwargs: Options of the environment.
-        team: Policy specs in seat order.
-        seed: Seed of the pool.
-        episodes: Number of games.
-        line: What the line of the results says besides the returns.
-    """
-
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    seed: int
-    episodes: int
-    line: Mapping[str, Any]
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # Options of the environment
+    team: tuple[str, ...]  # Policy specs in seat order
+    seed: int  # Seed of the pool
+    episodes: int  # Number of games
+    line: Mapping[str, Any]  # What the line of the results says besides the returns
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Play the games, at once where the policies allow it."""
@@ -261,10 +234,6 @@ def score(
 
     Returns:
         The lines of these egos.
-
-    Raises:
-        ValueError: For an ego that has met a partner, one that cannot play, no partner that is left, or a folder with
-            another evaluation in it.
     """
     chosen = read_workers(workers)
     partners = pool.select(split, families)
@@ -290,7 +259,6 @@ def score(
 
 
 def _config(pool: PartnerPool, cells: Sequence[CellJob], episodes: int) -> dict[str, Any]:
-    """Return what must be the same when an evaluation is continued; egos are added to it."""
     specs = [spec for cell in cells for spec in cell.team]
     files = {path for spec in specs for path in weight_files(spec)}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}

@@ -26,9 +26,6 @@ def read_scores(paths: Sequence[Path]) -> list[Line]:
 
     Args:
         paths: Folders with ``scores.jsonl``, or files of such lines.
-
-    Raises:
-        ValueError: For a missing or damaged file, results of several pools, or lines that contradict each other.
     """
     lines: dict[tuple[object, ...], Line] = {}
     for path in paths:
@@ -55,15 +52,10 @@ def read_scores(paths: Sequence[Path]) -> list[Line]:
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of methods beside the same partners.
+    """Scores of methods beside the same partners."""
 
-    Attributes:
-        lines: Results of one pool.
-        resamples: Of each interval.
-    """
-
-    lines: Sequence[Line]
-    resamples: int = robust.RESAMPLES
+    lines: Sequence[Line]  # Results of one pool
+    resamples: int = robust.RESAMPLES  # Of each interval
 
     @cached_property
     def methods(self) -> tuple[str, ...]:
@@ -72,7 +64,6 @@ class Scores:
 
     @cached_property
     def _dropped(self) -> dict[str, str]:
-        """Partners that are left out, with the reason."""
         every: dict[str, set[tuple[str, str]]] = {}
         dropped: dict[str, str] = {}
         for line in self.lines:
@@ -91,11 +82,7 @@ class Scores:
 
     @cached_property
     def families(self) -> dict[str, str]:
-        """Families of the partners that count, by name.
-
-        Raises:
-            ValueError: If none is left; the message says why.
-        """
+        """Families of the partners that count, by name."""
         families = {line["partner"]: line["family"] for line in self.lines if line["kind"] == PARTNER}
         left = {name: family for name, family in families.items() if name not in self._dropped}
         if not left:
@@ -114,7 +101,6 @@ class Scores:
         return [[np.concatenate(cells[ego, partner]) for partner in self.families] for ego in egos]
 
     def _returns(self, method: str, kind: str) -> Estimate | None:
-        """Return the mean return of a method beside itself or its other seeds; None without such games."""
         cells: dict[str, list[float]] = {}
         for line in self.lines:
             if line["kind"] == kind and line["method"] == method:

@@ -15,36 +15,22 @@ MAX_EPISODES = 1_000_000
 
 
 def check_episodes(count: int) -> None:
-    """Refuse evaluations of too many episodes.
-
-    Raises:
-        ValueError: If there are more than ``MAX_EPISODES``.
-    """
+    """Refuse evaluations of too many episodes."""
     if count > MAX_EPISODES:
         raise ValueError(f"episodes: this is {count:,} episodes in all, allowed are {MAX_EPISODES:,}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class JobGroup:
-    """Episodes of one task, played by one team with the same options.
+    """Episodes of one task, played by one team with the same options."""
 
-    Attributes:
-        env_id: Registered id.
-        env_kwargs: All options of the environment.
-        team: Policy texts in seat order.
-        task: Task of the records.
-        level: Level of the task, where a game has levels.
-        first: Number of the first episode.
-        fields: Further fields of the jobs.
-    """
-
-    env_id: str
-    env_kwargs: Mapping[str, Any]
-    team: tuple[str, ...]
-    task: str
-    level: int | None = None
-    first: int = 0
-    fields: Mapping[str, Any] = field(default_factory=dict)
+    env_id: str  # Registered id
+    env_kwargs: Mapping[str, Any]  # All options of the environment
+    team: tuple[str, ...]  # Policy texts in seat order
+    task: str  # Task of the records
+    level: int | None = None  # Level of the task, where a game has levels
+    first: int = 0  # Number of the first episode
+    fields: Mapping[str, Any] = field(default_factory=dict)  # Further fields of the jobs
 
     def common(self) -> dict[str, Any]:
         """Return the fields of every job of the group."""
@@ -54,16 +40,11 @@ class JobGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodePlan(Evaluation):
-    """Single episodes, each with a seed of its own.
-
-    Attributes:
-        groups: What is played.
-        episodes: Episodes of each group; None if groups say it themselves.
-    """
+    """Single episodes, each with a seed of its own."""
 
     job: ClassVar[Any] = EpisodeJob  # class of the jobs
-    groups: tuple[JobGroup, ...]
-    episodes: int | None = None
+    groups: tuple[JobGroup, ...]  # What is played
+    episodes: int | None = None  # Episodes of each group; None if groups say it themselves
 
     def __post_init__(self) -> None:
         check_episodes(self.size())
@@ -73,12 +54,10 @@ class EpisodePlan(Evaluation):
         return len(self.groups) * (self.episodes or 0)
 
     def config(self) -> dict[str, Any]:
-        """Return what must be equal for a run to be continued; ``team`` if one team plays all of it."""
         teams = self.teams()
         return super().config() | ({"team": list(teams[0])} if len(teams) == 1 else {})
 
     def make_jobs(self) -> list[Job]:
-        """Return all episodes in the order of the record file; both orders of a team's seats have the same seeds."""
         return [
             self.job(
                 **group.common(),
@@ -93,21 +72,15 @@ class EpisodePlan(Evaluation):
 
 @dataclass(frozen=True, kw_only=True)
 class SeriesPlan(EpisodePlan):
-    """Runs of episodes that follow on each other.
-
-    Attributes:
-        runs: Runs of each group, with the seeds ``seed``, ``seed + 1``, ...
-    """
+    """Runs of episodes that follow on each other."""
 
     job: ClassVar[Any] = Series
-    runs: int
+    runs: int  # Runs of each group, with the seeds ``seed``, ``seed + 1``, ..
 
     def size(self) -> int:
-        """Return the number of episodes of all runs of all groups."""
         return self.runs * sum(group.fields.get("episodes", self.episodes or 0) for group in self.groups)
 
     def make_jobs(self) -> list[Job]:
-        """Return all runs in the order of the record file."""
         return [
             self.job(
                 **{"episodes": self.episodes} | group.common(),

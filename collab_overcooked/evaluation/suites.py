@@ -183,9 +183,6 @@ def plan_evaluation(
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
         **suite_options: Fields of the suite's ``suite_options``; what is not given is as in the paper.
-
-    Raises:
-        ValueError: For an unknown suite or option, and as the suite's ``plan`` says.
     """
     loaded: Suite = registry.load_suite(suite)
     parsed: Any = make_options(loaded.suite_options, suite_options, f"option of the suite {suite}")
@@ -199,9 +196,6 @@ def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mappin
         env_id: Registered id.
         options: Given options.
         elsewhere: Options of the environment that are chosen in another way, and how.
-
-    Raises:
-        ValueError: For an option that the game does not have, or that is chosen in another way.
     """
     known = [key for key in (*registry.game_options(env_id), "max_cycles") if key not in elsewhere]
     for key in options:
@@ -224,9 +218,6 @@ def check_names(what: str, files: Iterable[str], name_of: Callable[[str], str]) 
         what: What they are, for messages.
         files: Shipped names or paths.
         name_of: Reads one, and returns what it is called.
-
-    Raises:
-        ValueError: Naming two of them.
     """
     named: dict[str, str] = {}
     for file in files:

@@ -27,9 +27,6 @@ def exchange_chats(path: Path) -> Iterator[Chat]:
 
     Yields:
         ``messages`` with ``role`` and ``content``, the reply last, and ``model``.
-
-    Raises:
-        ValueError: If a line cannot be read.
     """
     for request, reply in read_all_exchanges(path):
         if reply.finish == "stop":
@@ -48,9 +45,6 @@ def record_chats(records: Iterable[Mapping[str, Any]]) -> Iterator[Chat]:
 
     Yields:
         ``messages`` with ``role`` and ``content``, the answer last, and ``model``, the policy of the seat.
-
-    Raises:
-        RecordError: If the questions cannot be asked again.
     """
     for record in records:
         with about(record):

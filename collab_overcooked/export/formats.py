@@ -72,11 +72,7 @@ def _write_description(path: Path, episodes: Sequence[Trajectory], seat: int | N
 
 
 def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
-    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset.
-
-    Raises:
-        ValueError: If pyarrow is missing.
-    """
+    """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset."""
     try:
         import pyarrow
         import pyarrow.parquet
@@ -163,9 +159,6 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
     The central view has stacked observations (N, ...), one action per agent, the mean of the rewards, and in ``infos``
     the ``action_mask`` and ``rewards`` by agent; ``recover_environment`` returns the Gymnasium environment. One seat's
     view has its own observations, actions and rewards; the metadata name its partners.
-
-    Raises:
-        ValueError: If minari is missing, or the options of episodes differ, as the environment is part of a dataset.
     """
     try:
         import gymnasium
@@ -210,7 +203,6 @@ def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -
 
 @contextmanager
 def _root(path: Path) -> Iterator[None]:
-    """Let Minari write below a folder, which it reads from the environment."""
     before = os.environ.get(ROOT)
     os.environ[ROOT] = str(path.resolve())
     try:

@@ -24,29 +24,18 @@ EPISODE_FIELDS = ("env_id", "task", "episode", "seed", "team", "version", "succe
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Episode with T steps of N agents.
+    """Episode with T steps of N agents."""
 
-    Attributes:
-        record: Record of the episode.
-        game: Game with the encoding of the observations.
-        observations: (T + 1, N, ...), with the dtype of the game's observations; the last one follows the last step.
-        masks: Legal actions, bool (T + 1, N, A).
-        states: Global state as environments return it, float32 (T + 1, S).
-        actions: int64 (T, N).
-        rewards: float32 (T, N).
-        terminated: Whether the episode ended by a rule of the game.
-        truncated: Whether it ended by its time limit, or because it was stopped.
-    """
-
-    record: Record
-    game: FullGame
+    record: Record  # Record of the episode
+    game: FullGame  # Game with the encoding of the observations
+    # (T + 1, N, ...), with the dtype of the game's observations; the last one follows the last step
     observations: Array
-    masks: Array
-    states: Array
-    actions: Array
-    rewards: Array
-    terminated: bool
-    truncated: bool
+    masks: Array  # Legal actions, bool (T + 1, N, A)
+    states: Array  # Global state as environments return it, float32 (T + 1, S)
+    actions: Array  # int64 (T, N)
+    rewards: Array  # float32 (T, N)
+    terminated: bool  # Whether the episode ended by a rule of the game
+    truncated: bool  # Whether it ended by its time limit, or because it was stopped
 
     def __len__(self) -> int:
         return len(self.actions)
@@ -64,9 +53,6 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
     Args:
         record: See ``records.parse_record``.
         observation: Observation options, see ``policies.observation``; the record's own where missing.
-
-    Raises:
-        RecordError: If the record cannot be replayed with these observations.
     """
     env_id = record["env_id"]
     with about(record):
@@ -95,11 +81,7 @@ def read_trajectory(record: Record, observation: Mapping[str, Any]) -> Trajector
 
 
 def check_people(records: Iterable[Record], people: bool) -> None:
-    """Refuse episodes with people unless they are wanted.
-
-    Raises:
-        ValueError: Naming the first one.
-    """
+    """Refuse episodes with people unless they are wanted."""
     for record in records:
         if not people and (record.get("people") or PERSON in record["team"].values()):
             raise ValueError(
@@ -120,10 +102,6 @@ def read_trajectories(
 
     Yields:
         Trajectories in the order of the records.
-
-    Raises:
-        RecordError: If a record cannot be replayed.
-        ValueError: If games or shapes differ, or people take part although ``people`` is False.
     """
     first: Trajectory | None = None
     for record in records:

@@ -19,9 +19,6 @@ def parse_action_levels(option: Any, n_agents: int, default: str) -> tuple[str, 
             ``"agent_0=medium,agent_1=low"``; ``"low"`` is another name of ``"primitive"``.
         n_agents: N.
         default: Level of agents that the mapping leaves out.
-
-    Raises:
-        ValueError: For an unknown level or agent, or a text that is neither.
     """
     if isinstance(option, str) and "=" in option:
         pairs = [part.partition("=") for part in option.split(",")]

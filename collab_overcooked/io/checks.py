@@ -51,11 +51,7 @@ def quote_value(value: object) -> str:
 
 
 def parse_text(value: Any, what: str = "text of an action") -> str:
-    """Return a value that must be a string.
-
-    Raises:
-        TypeError: For any other type. ValueError is reserved for texts that are no valid action.
-    """
+    """Return a value that must be a string."""
     if not isinstance(value, str):
         raise TypeError(f"{what} must be a string, not {quote_value(value)}")
     return value
@@ -79,11 +75,7 @@ def near_matches(kind: str, name: object, known: Iterable[object]) -> str:
 
 
 def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "option") -> None:
-    """Reject misspelt options before Python raises a TypeError, which suggests no alternative.
-
-    Raises:
-        OptionError: Naming the first unknown option and near matches.
-    """
+    """Reject misspelt options before Python raises a TypeError, which suggests no alternative."""
     known = list(known)
     for name in kwargs:
         if name not in known:
@@ -91,11 +83,7 @@ def check_options(kwargs: Iterable[str], known: Iterable[str], kind: str = "opti
 
 
 def index_of(kind: str, name: Any, known: Sequence[Any]) -> int:
-    """Return the index of a name.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
+    """Return the index of a name."""
     for index, candidate in enumerate(known):
         if type(name) is type(candidate) and name == candidate:
             return index
@@ -111,9 +99,6 @@ def parse_integer(name: str, value: Any, least: int, unit: str = "", most: int |
         least: Minimum.
         unit: Unit for the message, for example ``"pixels"``.
         most: Maximum; None for no limit.
-
-    Raises:
-        ValueError: If it is not an integer, too small or too large.
     """
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_integer or value < least or (most is not None and value > most):

@@ -13,42 +13,26 @@ from collab_overcooked.io.options import NoOptions
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of a check.
+    """Result of a check."""
 
-    Attributes:
-        text: Report for a terminal.
-        values: The same report as JSON values.
-        ok: Whether the files passed.
-    """
-
-    text: str
-    values: Mapping[str, Any] | Sequence[Any]
-    ok: bool = True
+    text: str  # Report for a terminal
+    values: Mapping[str, Any] | Sequence[Any]  # The same report as JSON values
+    ok: bool = True  # Whether the files passed
 
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """A kind of file that users write.
+    """A kind of file that users write."""
 
-    Attributes:
-        name: Singular, for example ``"level"``.
-        folder: Folder of the built-in files, below ``layouts``.
-        keys: Allowed top-level keys.
-        check: Function of names or paths and options; raises LayoutError for a file that cannot be read.
-        options: Frozen dataclass of the check's options, with fields made by ``io.options.option``.
-        summary: Description of the check in one sentence.
-        endings: File name extensions.
-        bases: Built-in files that others extend but that are not of this kind themselves.
-    """
-
-    name: str
-    folder: str
-    keys: Collection[str]
+    name: str  # Singular, for example ``"level"``
+    folder: str  # Folder of the built-in files, below ``layouts``
+    keys: Collection[str]  # Allowed top-level keys
+    # Function of names or paths and options; raises LayoutError for a file that cannot be read
     check: Callable[[Sequence[str], Any], Finding]
-    summary: str
-    options: type = NoOptions
-    endings: tuple[str, ...] = (".yaml", ".yml")
-    bases: tuple[str, ...] = ()
+    summary: str  # Description of the check in one sentence
+    options: type = NoOptions  # Frozen dataclass of the check's options, with fields made by ``io.options.option``
+    endings: tuple[str, ...] = (".yaml", ".yml")  # File name extensions
+    bases: tuple[str, ...] = ()  # Built-in files that others extend but that are not of this kind themselves
 
     @property
     def plural(self) -> str:

@@ -31,16 +31,11 @@ class Document(Mapping[str, Any]):
 
     Readers take the path of a field, for example ``doc.integer("agents", 0, "workers", low=1)``. They return
     ``default`` for a missing field and raise LayoutError if there is no default.
-
-    Attributes:
-        source: File name as passed by the user.
-        content: The merged mapping.
-        marks: ``(file, line)`` of every key path.
     """
 
-    source: str
-    content: dict[Any, Any]
-    marks: Marks
+    source: str  # File name as passed by the user
+    content: dict[Any, Any]  # The merged mapping
+    marks: Marks  # ``(file, line)`` of every key path
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]
@@ -250,9 +245,6 @@ def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str =
         source: Name of a built-in layout, path of a YAML file, or a mapping of values, which may extend a built-in one.
         folder: Game folder of the built-in layouts, below ``layouts``.
         kind: Noun for messages, for example ``"scenario"``; its plural takes an s.
-
-    Raises:
-        LayoutError: If the name is unknown or the file cannot be read as a mapping without duplicate keys.
     """
     if not isinstance(source, Mapping):
         return _load(str(source), folder, kind, None, ())
@@ -264,26 +256,17 @@ def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str =
 
 
 def load_file(path: str | Path, kind: str) -> Document:
-    """Read a YAML file that does not extend another file.
-
-    Raises:
-        LayoutError: If it cannot be read or is not a mapping.
-    """
+    """Read a YAML file that does not extend another file."""
     path = Path(path)
     return _document(_read(path, kind), path.name, kind)
 
 
 def read_value(text: str) -> Any:
-    """Return a value such as ``3``, ``true`` or ``[1, 2]`` from a command line.
-
-    Raises:
-        LayoutError: If it is not valid YAML.
-    """
+    """Return a value such as ``3``, ``true`` or ``[1, 2]`` from a command line."""
     return read_yaml(text, "value")[0]
 
 
 def _plain(value: Any, depth: int) -> Any:
-    """Return a copy of a Python value with mappings as dicts and tuples as lists."""
     if depth > MAX_DEPTH:
         raise LayoutError(f"inline layout: values are nested more than {MAX_DEPTH} deep")
     if isinstance(value, Mapping):
@@ -320,7 +303,6 @@ def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[
 
 
 def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
-    """Return text, name for messages, unique location and folder of a layout."""
     names = builtin_names(folder)
     if source in names:
         text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")

@@ -20,10 +20,6 @@ class FileLock:
     Args:
         path: File to lock; created if missing, and never deleted. Its contents stay readable and writable.
         wait: Whether to wait until another process releases the lock.
-
-    Raises:
-        BlockingIOError: If another process holds it and ``wait`` is False.
-        OSError: If the file cannot be opened.
     """
 
     def __init__(self, path: Path, wait: bool = False) -> None:

@@ -113,9 +113,6 @@ def check_same(stated: Any, actual: Any, place: str) -> None:
     """Reject a value that differs from the actual one; it may leave out keys.
 
     Lists of mappings may name some of the entries, in any order.
-
-    Raises:
-        ValueError: Naming the place, the stated value and the actual one.
     """
     if isinstance(stated, dict) and isinstance(actual, dict):
         for key, value in stated.items():

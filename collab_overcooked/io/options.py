@@ -34,11 +34,7 @@ def option(default: Any, help: str, *, allowed: Sequence[str] = (), flag: str = 
 
 
 def read_names(name: str, text: str) -> list[str]:
-    """Parse comma-separated names; duplicates are dropped.
-
-    Raises:
-        ValueError: If there is no name.
-    """
+    """Parse comma-separated names; duplicates are dropped."""
     names = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     if not names:
         raise ValueError(f"{name}: cannot read {quote_value(text)}; write names separated by commas")
@@ -52,9 +48,6 @@ def make_options(kind: type[T], values: Mapping[str, Any], what: str = "option")
         kind: Frozen dataclass whose fields are made by ``option``.
         values: Values by field name.
         what: Noun for the fields in messages.
-
-    Raises:
-        ValueError: For an unknown name or a value that is not allowed; the message lists near matches.
     """
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]
     check_options(values, known, what)

@@ -45,7 +45,6 @@ def redact_values(value: Any) -> Any:
 
 @cache
 def _quieten() -> None:
-    """Redact the logs of client libraries, whose own filters cover some request headers but no responses."""
     make = logging.getLogRecordFactory()
 
     def redacted(*args: Any, **kwargs: Any) -> logging.LogRecord:

@@ -44,11 +44,7 @@ def refuse(value: Any, allowed: str) -> SchemaError:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting.
-
-    Raises:
-        SchemaError: If the text is not valid; the message names the place.
-    """
+    """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting."""
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_object_of_pairs)
     except json.JSONDecodeError as error:
@@ -63,11 +59,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
-    """Read JSON lines, each of which passes a check.
-
-    Raises:
-        SchemaError: Naming the line and the problem.
-    """
+    """Read JSON lines, each of which passes a check."""
     values = []
     for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
         try:
@@ -79,11 +71,7 @@ def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
 
 
 def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
-    """Return a value as UTF-8 JSON that a reader with the same check accepts: one line, or a file if indented.
-
-    Raises:
-        SchemaError: If the reader would not accept it; nothing is written then.
-    """
+    """Return a value as UTF-8 JSON that a reader with the same check accepts: one line, or a file if indented."""
     separators = (",", ": " if indent else ":")
     try:
         text = json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False, indent=indent)

@@ -36,20 +36,12 @@ def in_drawn_order(items: Iterable[T], seed: str) -> list[T]:
 
 
 def harmless_values(value: Any) -> Any:
-    """Return a JSON value with harmless texts.
-
-    Raises:
-        ValueError: If it is nested more than twice the depth limit for JSON input.
-    """
+    """Return a JSON value with harmless texts."""
     return map_texts(harmless, value)
 
 
 def map_texts(change: Callable[[str], str], value: Any, depth: int = 2 * MAX_DEPTH) -> Any:
-    """Return a JSON value with a function applied to all texts, including keys.
-
-    Raises:
-        ValueError: If it is nested more than ``depth`` deep.
-    """
+    """Return a JSON value with a function applied to all texts, including keys."""
     if depth < 0:
         raise ValueError("is nested too deep")
     if isinstance(value, str):

@@ -65,9 +65,6 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
     Args:
         text: One YAML document.
         name: Name of the file for messages and marks.
-
-    Raises:
-        LayoutError: If it is not YAML, repeats a key, uses other types, contains itself, or is too large.
     """
     if len(text) > MAX_CHARACTERS:
         raise LayoutError(f"{name}: more than {MAX_CHARACTERS} characters, which no file of this package needs")
@@ -77,7 +74,6 @@ def read_yaml(text: str, name: str) -> tuple[Any, Marks]:
 
 @lru_cache(maxsize=256)
 def _pickled(text: str, name: str) -> bytes:
-    """Return the pickled values of a text. Runs read the same files repeatedly, and parsing takes 0.1 s."""
     loader = None
     try:
         loader = _Loader(text)  # already reads the first characters
@@ -107,7 +103,6 @@ class _Constructor:
         return LayoutError(f"{self.name}, line {node.start_mark.line + 1}: {message}")
 
     def _value(self, node: Any, path: KeyPath, around: tuple[Any, ...]) -> Any:
-        """Return the value of a node; ``around`` holds its ancestors."""
         self.values += 1
         if self.values > MAX_VALUES or len(around) > MAX_DEPTH:  # aliases multiply the composed values
             raise _TooLarge(node.start_mark.line + 1, len(around) > MAX_DEPTH)

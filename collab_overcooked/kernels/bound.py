@@ -70,7 +70,6 @@ class _Fields(AttributeTemplate):
 
 @lower_getattr_generic(ArraysAddress)
 def _load(context: Any, builder: Any, bound: ArraysAddress, address: Any, name: str) -> Any:
-    """Load one array. Its header never changes, so LLVM need not load it again after every store."""
     memory = builder.bitcast(address, context.get_data_type(bound.arrays).as_pointer())
     place = builder.gep(memory, [context.get_constant(types.int32, k) for k in (0, bound.arrays.fields.index(name))])
     loaded = builder.load(place)
@@ -146,7 +145,6 @@ def _first(argument: Any, rows: int) -> Any:
 
 
 def _row_positions(arrays: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions in packed arrays that depend on the number of rows, and their growth per row."""
     places, factors, start = [], [], 0
     for array in arrays:
         places += [start + FIELDS.index("nitems"), start + FIELDS.index("shape")]
@@ -165,7 +163,6 @@ def count_versions(kernel: Any, *arguments: Any) -> int:
 
 
 def _dtypes(signature: Iterable[Any]) -> list[Any]:
-    """Return the dtypes of all arrays, or an empty list for arguments that were not bound."""
     kinds = [getattr(bound, "arrays", bound) for bound in signature]
     return [array.dtype for kind in kinds for array in getattr(kind, "types", (kind,))]
 
@@ -184,7 +181,6 @@ _entry_points: dict[Any, Callable[..., None]] = {}
 
 
 def _entry_point(kernel: Any, kinds: tuple[Any, ...], arguments: tuple[Any, ...]) -> Callable[..., None]:
-    """Compile a kernel, or return the cached entry point."""
     key = kernel, kinds
     if key not in _entry_points:
         signature = (ArraysAddress(typeof(a)) if isinstance(a, tuple) else typeof(a) for a in arguments)
@@ -193,14 +189,12 @@ def _entry_point(kernel: Any, kinds: tuple[Any, ...], arguments: tuple[Any, ...]
 
 
 def _kind(argument: Any) -> Any:
-    """Return the properties that determine numba's type of an argument; much faster than ``typeof``."""
     if isinstance(argument, tuple):
         return type(argument), tuple(map(_kind, argument))
     return argument.dtype.char, argument.ndim, argument.flags.num
 
 
 def _pack(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Return ``FIELDS`` of every array. The first two stay null: without reference counting, there is no owner."""
     packed: list[int] = []
     for array in arrays:
         address = array.__array_interface__["data"][0]

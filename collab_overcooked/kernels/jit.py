@@ -109,11 +109,6 @@ def source_key(folder: Path) -> str:
 
 
 def _folder_of(path: Path) -> Path:
-    """Return the folder whose sources determine the compiled kernels of a file.
-
-    This is the game's folder, or the package for kernels shared by all games. Outside this package it is the top-level
-    package of the file, or its folder if it is not in a package.
-    """
     if path.is_relative_to(GAMES) and path.parent != GAMES:
         return GAMES / path.relative_to(GAMES).parts[0]
     if path.is_relative_to(PACKAGE):
@@ -153,7 +148,6 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def _imported_names(tree: ast.Module, path: Path, folder: Path) -> Iterator[str]:
-    """Yield the modules that a module may import, named from the folder above ``folder``."""
     root = folder.parent.relative_to(PACKAGE.parent).parts if folder.is_relative_to(PACKAGE) else ()
     package = (*root, *path.relative_to(folder.parent).parts[:-1])
     for node in ast.walk(tree):
@@ -169,7 +163,6 @@ def _imported_names(tree: ast.Module, path: Path, folder: Path) -> Iterator[str]
 
 
 def _parents() -> Iterator[Path]:
-    """Yield the candidate parents of cache folders, the preferred one first."""
     if _config.CACHE_DIR:
         yield Path(_config.CACHE_DIR)
         return
@@ -180,7 +173,6 @@ def _parents() -> Iterator[Path]:
 
 @functools.cache
 def _cache_folder(key: str) -> Path | None:
-    """Return the cache folder of a source key; None, with a warning, if no folder is writable."""
     for parent in _parents():
         folder = parent / f"kernels-{key}"
         with contextlib.suppress(OSError):
@@ -196,7 +188,6 @@ def _cache_folder(key: str) -> Path | None:
 
 
 def _forget_old_sources(parent: Path) -> None:
-    """Delete cached kernels that have not been used for a week."""
     for folder in parent.glob("kernels-????????????????"):
         if time.time() - folder.stat().st_mtime > WEEK:
             shutil.rmtree(folder, ignore_errors=True)
@@ -280,10 +271,6 @@ class KernelCache(_Cache):
 
 
 def _describe_class(argument: Any) -> str:
-    """Return the module and field names of an argument's class, which the name of its numba type leaves out.
-
-    Numba prints enums by their bare names and NamedTuples without their fields, yet reads fields by position.
-    """
     cls = getattr(getattr(argument, "arrays", argument), "instance_class", None)
     return "" if cls is None else f"{cls.__module__}.{cls.__qualname__}{getattr(cls, '_fields', '')}"
 
@@ -307,7 +294,6 @@ class Kernel(CPUDispatcher):
 
 
 def _widened(kind: Any) -> Any:
-    """Return int64 for signed integers, literals and members of an IntEnum, and other types as they are."""
     is_signed = isinstance(kind, types.IntegerLiteral | types.IntEnumMember) or getattr(kind, "signed", False)
     return types.int64 if is_signed else kind
 

@@ -46,7 +46,6 @@ def seed_stream(stream, low, high):
 
 @kernel
 def _next(stream, at):
-    """Seeding walks round the words and carries the last one over to the first. Mutates: stream."""
     if at + 1 < WORDS:
         return at + 1
     stream[0] = stream[WORDS - 1]
@@ -55,7 +54,6 @@ def _next(stream, at):
 
 @kernel
 def _twist(stream):
-    """Replace all words by the next 624. Mutates: stream."""
     for k in range(WORDS):
         word = (word_at(stream, k) & 0x80000000) | (word_at(stream, (k + 1) % WORDS) & 0x7FFFFFFF)
         far = word_at(stream, (k + _SHIFT) % WORDS)

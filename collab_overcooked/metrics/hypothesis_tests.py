@@ -19,73 +19,43 @@ _MAX_NONCENTRALITY = 1e3  # upper end of the search interval
 
 @dataclass(frozen=True, slots=True)
 class TwoSampleTest:
-    """A comparison of two means.
+    """A comparison of two means."""
 
-    Attributes:
-        difference: First mean minus second, with the 95 % interval of its t distribution.
-        effect: Cohen's d of the differences of pairs (d_z), or Hedges' g of independent samples, with its 95 %
-            interval; None without variance.
-        t: Statistic of the paired t test or Welch's t test; None without variance.
-        df: Degrees of freedom of the t test.
-        p: Two-sided p value of the t test.
-        rank_p: Two-sided p value of Wilcoxon's signed-rank test, or of the Mann-Whitney test.
-    """
-
-    difference: Estimate
+    difference: Estimate  # First mean minus second, with the 95 % interval of its t distribution
+    # Cohen's d of the differences of pairs (d_z), or Hedges' g of independent samples, with its 95 % interval; None
+    # without variance
     effect: Estimate | None
-    t: float | None
-    df: float | None
-    p: float | None
-    rank_p: float
+    t: float | None  # Statistic of the paired t test or Welch's t test; None without variance
+    df: float | None  # Degrees of freedom of the t test
+    p: float | None  # Two-sided p value of the t test
+    rank_p: float  # Two-sided p value of Wilcoxon's signed-rank test, or of the Mann-Whitney test
 
 
 @dataclass(frozen=True, slots=True)
 class Anova:
-    """An analysis of variance with one factor.
+    """An analysis of variance with one factor."""
 
-    Attributes:
-        f: Ratio of the variances between and within groups; None without variance within groups.
-        between: Degrees of freedom of the groups.
-        within: Degrees of freedom of the error.
-        p: p value of F, with the Greenhouse-Geisser correction for repeated measures.
-        effect: Share of the variance explained by the groups (η², partial η² of repeated measures), with its 95 %
-            interval.
-        epsilon: Greenhouse-Geisser estimate of sphericity for repeated measures, 1 if it holds.
-    """
-
-    f: float | None
-    between: int
-    within: int
-    p: float | None
+    f: float | None  # Ratio of the variances between and within groups; None without variance within groups
+    between: int  # Degrees of freedom of the groups
+    within: int  # Degrees of freedom of the error
+    p: float | None  # p value of F, with the Greenhouse-Geisser correction for repeated measures
+    # Share of the variance explained by the groups (η², partial η² of repeated measures), with its 95 % interval
     effect: Estimate | None
-    epsilon: float | None = None
+    epsilon: float | None = None  # Greenhouse-Geisser estimate of sphericity for repeated measures, 1 if it holds
 
 
 @dataclass(frozen=True, slots=True)
 class TukeyComparison:
-    """A comparison of two of several groups.
+    """A comparison of two of several groups."""
 
-    Attributes:
-        first: Name of the first group.
-        second: Name of the second group.
-        difference: First mean minus second, with a simultaneous 95 % interval for all pairs of groups.
-        p: p value corrected for all pairs of groups; None without variance within groups.
-        effect: Hedges' g; None without variance within groups.
-    """
-
-    first: str
-    second: str
-    difference: Estimate
-    p: float | None
-    effect: float | None
+    first: str  # Name of the first group
+    second: str  # Name of the second group
+    difference: Estimate  # First mean minus second, with a simultaneous 95 % interval for all pairs of groups
+    p: float | None  # p value corrected for all pairs of groups; None without variance within groups
+    effect: float | None  # Hedges' g; None without variance within groups
 
 
 def _stats() -> Any:
-    """Return ``scipy.stats``.
-
-    Raises:
-        ValueError: If SciPy is not installed.
-    """
     try:
         from scipy import stats
     except ImportError:
@@ -143,7 +113,6 @@ def independent_test(first: Values, second: Values) -> TwoSampleTest | None:
 
 
 def _deviation(values: NDArray[np.float64]) -> float:
-    """Return the standard deviation of a sample, 0 if it is only a rounding error."""
     deviation = float(values.std(ddof=1))
     return 0.0 if deviation <= 1e-12 * max(1.0, float(np.abs(values).max())) else deviation
 
@@ -154,7 +123,6 @@ def _pooled(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
 
 
 def _small_sample(df: int) -> float:
-    """Return the correction factor from Cohen's d to Hedges' g."""
     return 1.0 - 3.0 / (4.0 * df - 1.0)
 
 
@@ -168,7 +136,6 @@ def _t_interval(mean: float, error: float, df: float) -> Estimate:
 
 
 def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
-    """Return an effect size t·scale·factor with the interval of the noncentral t distribution."""
     if abs(t) > _MAX_NONCENTRALITY / 2:
         return Estimate(t * scale * factor)
     stats = _stats()
@@ -181,7 +148,6 @@ def _t_effect(t: float, df: int, scale: float, factor: float) -> Estimate:
 
 
 def _root(function: Callable[[float], float], low: float, high: float) -> float:
-    """Return the root of a decreasing function by bisection, or ``low`` if the function is negative there."""
     if function(low) <= 0.0:
         return low
     for _ in range(60):
@@ -236,7 +202,6 @@ def repeated_anova(table: Sequence[Values]) -> Anova | None:
 
 
 def _rest(samples: Sequence[NDArray[np.float64]]) -> float:
-    """Return the sum of squares within groups."""
     return sum(float(((sample - sample.mean()) ** 2).sum()) for sample in samples)
 
 

@@ -16,17 +16,11 @@ _SEED = 20250101  # any constant: the same runs always get the same interval
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its 95 % interval.
+    """A number with its 95 % interval."""
 
-    Attributes:
-        value: The estimate.
-        low: Lower end, None if the data allow no interval (no task with two runs).
-        high: Upper end, None if there is no interval.
-    """
-
-    value: float
-    low: float | None = None
-    high: float | None = None
+    value: float  # The estimate
+    low: float | None = None  # Lower end, None if the data allow no interval (no task with two runs)
+    high: float | None = None  # Upper end, None if there is no interval
 
 
 def mean_ci(values: Sequence[float]) -> Estimate | None:
@@ -113,7 +107,6 @@ def _resampled_ratios(
 
 
 def _ends(draws: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
-    """Return the 2.5 % and 97.5 % points of the mean over tasks, over the resamples in which it exists."""
     table = np.stack(draws)  # (tasks, resamples)
     present = ~np.isnan(table)
     counts = present.sum(axis=0)

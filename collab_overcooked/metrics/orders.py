@@ -28,15 +28,10 @@ ORDERS = schema.object_of(
 
 
 class Cell(NamedTuple):
-    """A fraction as printed in the paper.
+    """A fraction as printed in the paper."""
 
-    Attributes:
-        completed: Orders completed.
-        resolved: Orders completed or failed.
-    """
-
-    completed: int
-    resolved: int
+    completed: int  # Orders completed
+    resolved: int  # Orders completed or failed
 
     @property
     def ratio(self) -> float | None:
@@ -50,19 +45,12 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Outcomes of the orders of one or more episodes.
+    """Outcomes of the orders of one or more episodes."""
 
-    Attributes:
-        completed: Orders served in time.
-        expired: Orders whose time ran out.
-        failing_steps: Steps in which at least one order expired: the original's counter of failures.
-        open: Orders neither completed nor expired at the end of their episode.
-    """
-
-    completed: int = 0
-    expired: int = 0
-    failing_steps: int = 0
-    open: int = 0
+    completed: int = 0  # Orders served in time
+    expired: int = 0  # Orders whose time ran out
+    failing_steps: int = 0  # Steps in which at least one order expired: the original's counter of failures
+    open: int = 0  # Orders neither completed nor expired at the end of their episode
 
     def __add__(self, other: Tally) -> Tally:
         """Add the counts of other episodes."""
@@ -74,11 +62,7 @@ class Tally:
         )
 
     def failed(self, counting: Counting = "orders") -> int:
-        """Return the number of failures.
-
-        Raises:
-            ValueError: For an unknown unit.
-        """
+        """Return the number of failures."""
         if counting not in ("orders", "steps"):
             raise ValueError(f"counting must be 'orders' or 'steps', not {counting!r}")
         return self.expired if counting == "orders" else self.failing_steps
@@ -113,11 +97,7 @@ def tally_record(record: Mapping[str, Any]) -> Tally:
 
 
 def parse_cell(text: str) -> Cell:
-    """Parse a printed fraction such as ``"18/19"``.
-
-    Raises:
-        ValueError: If it is not a fraction, or more orders are completed than resolved.
-    """
+    """Parse a printed fraction such as ``"18/19"``."""
     match = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text) if isinstance(text, str) else None
     if not match or int(match[1]) > int(match[2]):
         raise ValueError(f"cell: got {text!r}, allowed is completed/resolved, for example 18/19")

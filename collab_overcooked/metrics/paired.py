@@ -11,21 +11,13 @@ from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 
 @dataclass(frozen=True, slots=True)
 class PairedDifference:
-    """Difference between two teams on the same episodes.
+    """Difference between two teams on the same episodes."""
 
-    Attributes:
-        mean: Mean over tasks of the mean difference, with the 95 % interval of a bootstrap over pairs.
-        higher: Number of pairs in which the first team scored higher.
-        equal: Number of pairs with equal scores.
-        lower: Number of pairs in which the first team scored lower.
-        p: Two-sided p value of the sign test; 1 if no pair differs.
-    """
-
-    mean: Estimate
-    higher: int
-    equal: int
-    lower: int
-    p: float
+    mean: Estimate  # Mean over tasks of the mean difference, with the 95 % interval of a bootstrap over pairs
+    higher: int  # Number of pairs in which the first team scored higher
+    equal: int  # Number of pairs with equal scores
+    lower: int  # Number of pairs in which the first team scored lower
+    p: float  # Two-sided p value of the sign test; 1 if no pair differs
 
 
 def sign_test(higher: int, lower: int) -> float:

@@ -88,11 +88,7 @@ ANY_GAME = MetricSet(
 
 
 def game_metrics(env_id: str) -> MetricSet:
-    """Return the metrics of one game.
-
-    Raises:
-        ValueError: For an unknown id.
-    """
+    """Return the metrics of one game."""
     entry = registry.find(env_id).metrics
     metric_set: MetricSet = registry.load_entry(entry) if entry else MetricSet((), lambda record: {})
     return metric_set
@@ -118,11 +114,7 @@ def register_metric(metric: Metric, measure: Callable[[Record], Any], games: Seq
 
 
 def register_metrics(custom: MetricSet) -> None:
-    """Add custom metrics that are computed together; see `register_metric`.
-
-    Raises:
-        ValueError: See `register_metric`; no metric is added in this case.
-    """
+    """Add custom metrics that are computed together; see `register_metric`."""
     built_in = {metric.name for metric in ANY_GAME.metrics}
     for metric in custom.metrics:
         if not metric.name.isidentifier():
@@ -147,11 +139,7 @@ def _register_plugin(name: str, metric_set: Any) -> None:
 
 
 def metrics_of(env_id: str) -> dict[str, Metric]:
-    """Return all metrics of a game by name: those of every game, of the game, and custom ones, in this order.
-
-    Raises:
-        ValueError: For an unknown id.
-    """
+    """Return all metrics of a game by name: those of every game, of the game, and custom ones, in this order."""
     game_id = registry.find(env_id).id
     built_in = {metric.name: metric for metric in (*ANY_GAME.metrics, *game_metrics(env_id).metrics)}
     custom = {
@@ -168,9 +156,6 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
     Args:
         record: Episode record.
         names: Metrics of its game, of every game, or custom ones.
-
-    Raises:
-        ValueError: For an unknown metric; the message lists near matches.
     """
     known = metrics_of(record["env_id"])
     for name in names:
@@ -186,7 +171,6 @@ def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
 
 
 def _measure_custom(name: str, record: Record) -> dict[str, Any]:
-    """Return the values of the set of a custom metric; if it raises, warn and return no values."""
     custom = _custom[name]
     missing = dict.fromkeys(metric.name for metric in custom.metrics)
     try:

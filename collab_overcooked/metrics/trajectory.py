@@ -25,20 +25,14 @@ Actions = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class TesScore:
-    """TES of one history with its components.
+    """TES of one history with its components."""
 
-    Attributes:
-        value: TES, in [0, 1]; 1 exactly for a history equal to a reference.
-        completeness: D/m, the share of the reference that was done in order ("similarity" in the original).
-        efficiency: D/n, the share of the history that was useful, 0 for an empty history. The original
-            publishes this number under the name "redundancy".
-        reference: Index of the reference that gave the maximum, the first one on ties.
-    """
-
-    value: float
-    completeness: float
+    value: float  # TES, in [0, 1]; 1 exactly for a history equal to a reference
+    completeness: float  # D/m, the share of the reference that was done in order ("similarity" in the original)
+    # D/n, the share of the history that was useful, 0 for an empty history. The original publishes this number under
+    # the name "redundancy".
     efficiency: float
-    reference: int
+    reference: int  # Index of the reference that gave the maximum, the first one on ties
 
     @property
     def redundancy(self) -> float:
@@ -48,19 +42,12 @@ class TesScore:
 
 @dataclass(frozen=True, slots=True)
 class TesBatch:
-    """TES of H histories, each with its best reference.
+    """TES of H histories, each with its best reference."""
 
-    Attributes:
-        value: float64 [H], TES.
-        completeness: float64 [H], D/m.
-        efficiency: float64 [H], D/n, 0 where n = 0.
-        reference: int64 [H], index of the best reference.
-    """
-
-    value: NDArray[np.float64]
-    completeness: NDArray[np.float64]
-    efficiency: NDArray[np.float64]
-    reference: NDArray[np.int64]
+    value: NDArray[np.float64]  # float64 [H], TES
+    completeness: NDArray[np.float64]  # float64 [H], D/m
+    efficiency: NDArray[np.float64]  # float64 [H], D/n, 0 where n = 0
+    reference: NDArray[np.int64]  # int64 [H], index of the best reference
 
     def __len__(self) -> int:
         return len(self.value)
@@ -94,9 +81,6 @@ def encode(
 
     Returns:
         histories int32 [H, T], their lengths int32 [H], references int32 [R, M], their lengths int32 [R].
-
-    Raises:
-        ValueError: No reference, or an empty one (TES divides by its length).
     """
     _check_references(references)
     codes: dict[str, int] = {}
@@ -146,9 +130,6 @@ def tes_batch(histories: Sequence[Actions], references: Sequence[Actions], beta:
 
     Returns:
         Arrays of shape [H].
-
-    Raises:
-        ValueError: No reference, an empty reference, or a beta that is not positive.
     """
     played, lengths, coded, reference_lengths = encode(histories, references)
     values, matched = tes_table(played, lengths, coded, reference_lengths, beta)
@@ -171,9 +152,6 @@ def tes(history: Actions, references: Sequence[Actions], beta: float = BETA) -> 
 
     Returns:
         The score with completeness, efficiency and the index of the best reference.
-
-    Raises:
-        ValueError: No reference, an empty reference, or a beta that is not positive.
     """
     return tes_batch([history], references, beta)[0]
 
@@ -192,9 +170,6 @@ def ites(history: Actions, added: Actions, references: Sequence[Actions], beta: 
 
     Returns:
         The difference, in [−1, 1]: positive for useful additions.
-
-    Raises:
-        ValueError: No reference, an empty reference, or a beta that is not positive.
     """
     before, after = tes_batch([history, [*history, *added]], references, beta).value
     return float(after - before)
@@ -214,9 +189,6 @@ def rouge_l(history: Actions, references: Sequence[Actions], beta: float = BETA)
 
     Returns:
         A number in [0, 1], never below TES.
-
-    Raises:
-        ValueError: No reference, an empty reference, or a beta that is not positive.
     """
     _check_beta(beta)
     played, lengths, coded, reference_lengths = encode([history], references)
@@ -229,7 +201,6 @@ def rouge_l(history: Actions, references: Sequence[Actions], beta: float = BETA)
 def _f_score(
     matched: NDArray[np.int32], history_lengths: NDArray[np.int32], reference_lengths: NDArray[np.int32], beta: float
 ) -> NDArray[np.float64]:
-    """Return (1 + β²)·D / (m + β²·n) for matched int32 [H, R]."""
     weight = beta * beta
     gain = (1.0 + weight) * matched
     missing = reference_lengths[None, :] - matched
@@ -238,7 +209,6 @@ def _f_score(
 
 
 def _pad(sequences: Sequence[Sequence[int]]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Stack sequences into one array; a width of at least 1 keeps empty batches indexable."""
     lengths = np.array([len(s) for s in sequences], np.int32)
     padded = np.full((len(sequences), max(1, *lengths) if len(lengths) else 1), _PADDING, np.int32)
     for row, sequence in zip(padded, sequences, strict=True):

@@ -43,11 +43,7 @@ class PersonSeat(Silent):
         """Do nothing."""
 
     def act(self, seen: Seen) -> Decision:
-        """Refuse, as people are asked by the driver.
-
-        Raises:
-            RuntimeError: Always.
-        """
+        """Refuse, as people are asked by the driver."""
         raise RuntimeError("a person is asked by the driver of a session")
 
 
@@ -114,12 +110,7 @@ class EpisodeDriver:
     # ---------------------------------------------------------------------------------------- the loop
 
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
-        """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step.
-
-        Raises:
-            Abandoned: If it was given up; the caller closes the episode.
-            Practised: If its goal was reached; the caller closes the episode.
-        """
+        """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
         while True:
             event, record = await self._send(run, answer)
@@ -282,7 +273,6 @@ class EpisodeDriver:
         return Message(ask.seat, answer["say"], answer["plan"], last=answer.get("last", False), seconds=seconds)
 
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
-        """Send a question; returns when that was."""
         person.turn += 1
         person.counts["refused"] += seen.error is not None
         requests = self._requests[seen.seat]
@@ -294,10 +284,6 @@ class EpisodeDriver:
         return person.asked_at
 
     def _ask_ahead(self, first: int) -> None:
-        """Ask people of later seats at the same time, where the game does not tell them what earlier seats choose.
-
-        If a message reaches them meanwhile, they are asked again with it; their draft is kept.
-        """
         snapshot = self.env.clone_state()
         for seat, person in self.people.items():
             if seat <= first or person.question is not None or seat in self._thinkers or not person.here:
@@ -309,7 +295,6 @@ class EpisodeDriver:
                 person.ahead = True
 
     async def _wait(self, person: Person, asked_at: float) -> dict[str, Any] | None:
-        """Return a person's answer; None if the time is up, or the person does not come back."""
         limit = self.settings.decide_within
         assert person.answered is not None
         while not person.answered.done():
@@ -322,7 +307,6 @@ class EpisodeDriver:
         return answer
 
     async def _ask_voice(self) -> Message | None:
-        """Return the message and orders of the voice before the next step; in turns, wait for it."""
         voice, orders = self.voice, list[str]()
         if voice is None or not self.env.agents:
             return None
@@ -349,13 +333,11 @@ class EpisodeDriver:
     # ---------------------------------------------------------------------------------------- people who are gone
 
     def _is_lost(self, person: Person) -> bool:
-        """Tell whether a person is gone for good, or for longer than the grace."""
         if self.settings.on_leave == "pause":
             return False
         return person.left_at is not None and self._now() - person.left_at >= self.settings.grace
 
     async def _without(self, person: Person, ask: Ask) -> Answer:
-        """Answer for a person who does not come back."""
         leave = self.settings.on_leave
         if leave == "end":
             raise Abandoned(f"{person.agent} has lost the connection")
@@ -405,7 +387,6 @@ class EpisodeDriver:
     async def _check_answer(
         self, person: Person, answered: asyncio.Future[Any], answer: dict[str, Any], earlier: asyncio.Task[None] | None
     ) -> None:
-        """Take an answer, or refuse a plan, or the orders of a voice, that the game cannot read; in a thread."""
         if earlier is not None:
             await asyncio.wait([earlier])
         if answered.done():
@@ -422,7 +403,6 @@ class EpisodeDriver:
             answered.set_result(answer | ({"orders": orders} if orders else {}))
 
     def _check_plan(self, seat: int | None, plan: str, state: Any) -> list[str]:
-        """Return the orders in a text of a voice, none in one of a seat."""
         if seat is not None and plan:
             self.game.parse_plan(plan, seat)
         if seat is not None or not plan:
@@ -441,7 +421,6 @@ class EpisodeDriver:
             self.show(other, state, complete=False)
 
     def _show_progress(self) -> None:
-        """Tell everybody how far they are with a lesson."""
         for seat, person in self.people.items():
             progress = None if self.practice is None else self.practice.progress(seat)
             if progress is not None:
@@ -481,7 +460,6 @@ class EpisodeDriver:
                 person.send(progress)
 
     def _notify_waiting(self, ask: Ask) -> None:
-        """Tell those who are not asked who is, and what is being said."""
         if self.clock is not None:
             return
         others = [*(p for seat, p in self.people.items() if seat != ask.seat and p.question is None), *self.watchers]
@@ -490,7 +468,6 @@ class EpisodeDriver:
 
 
 async def _finish(task: asyncio.Task[Any]) -> Any:
-    """Return what a task returns; a thread cannot be stopped, so who is cancelled waits for it first."""
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:

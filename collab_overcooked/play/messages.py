@@ -45,11 +45,7 @@ class MessageError(ValueError):
 
 
 def read_message(text: str) -> dict[str, Any]:
-    """Read a message of a page.
-
-    Raises:
-        MessageError: Naming what is wrong.
-    """
+    """Read a message of a page."""
     if len(text.encode("utf-8", "replace")) > MAX_BYTES:
         raise MessageError("size", f"a message has at most {MAX_BYTES} bytes")
     try:
@@ -111,10 +107,6 @@ class Rate:
         return True
 
     def check(self) -> None:
-        """Count a message.
-
-        Raises:
-            MessageError: If there were too many.
-        """
+        """Count a message."""
         if not self.allows():
             raise MessageError("rate", f"at most {self._a_second:g} messages a second")

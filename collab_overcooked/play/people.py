@@ -50,7 +50,6 @@ class Outbox:
         self._ready.set()
 
     def _drop_older(self, frame: Message) -> None:
-        """Remove a waiting frame and merge it into the new one."""
         for old in [message for message in self._queue if message is not None and message["type"] == FRAME]:
             self._queue.remove(old)
             for key in ("said", "done"):

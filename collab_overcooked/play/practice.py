@@ -16,34 +16,22 @@ MAX_STEPS = 100  # after which a goal counts as reached
 
 @dataclass(frozen=True)
 class Goal:
-    """Goal that every person has to reach.
+    """Goal that every person has to reach."""
 
-    Attributes:
-        name: Name of its text on pages.
-        times: Number of steps in which it must be done.
-        done: Returns whether a seat has done it, given a step of the record, the seat and the text of the idle action.
-    """
-
-    name: str
-    times: int
+    name: str  # Name of its text on pages
+    times: int  # Number of steps in which it must be done
+    # Returns whether a seat has done it, given a step of the record, the seat and the text of the idle action
     done: Callable[[Mapping[str, Any], int, str], bool]
 
 
 @dataclass(frozen=True)
 class Round:
-    """Episode of a session.
+    """Episode of a session."""
 
-    Attributes:
-        job: Its job.
-        number: Index among the episodes of the job.
-        key: Task and number of the record.
-        goal: Goal of practice; None if the episode counts.
-    """
-
-    job: Job
-    number: int
-    key: Key
-    goal: Goal | None = None
+    job: Job  # Its job
+    number: int  # Index among the episodes of the job
+    key: Key  # Task and number of the record
+    goal: Goal | None = None  # Goal of practice; None if the episode counts
 
 
 GOALS = (

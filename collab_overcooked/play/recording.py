@@ -26,10 +26,6 @@ class PlayFolder:
         suite: Name of the suite that scores the records.
         facts: Further JSON values that are equal for all of its episodes.
         note: Called with a sentence about each repair.
-
-    Raises:
-        ValueError: If another kind of run is in the folder.
-        OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(

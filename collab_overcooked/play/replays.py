@@ -56,7 +56,6 @@ def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
 
 
 def _record_of(session: Session, number: int) -> dict[str, Any] | None:
-    """Return an episode that may be watched, without the names of partners where these are not told."""
     if not session.replayable or not 0 <= number < len(session.records):
         return None
     record: dict[str, Any] = dict(session.records[number])

@@ -24,27 +24,16 @@ MIXED = "any"
 
 @dataclass(frozen=True)
 class RoomOrder:
-    """Order of a room by the host.
+    """Order of a room by the host."""
 
-    Attributes:
-        game: Id of an environment.
-        task: One of ``choices``; ``"any"`` for a random one.
-        people: Seats of people; a scripted partner has the others.
-        practice: Whether practice comes first.
-    """
-
-    game: str
-    task: str = MIXED
-    people: int = 1
-    practice: bool = False
+    game: str  # Id of an environment
+    task: str = MIXED  # One of ``choices``; ``"any"`` for a random one
+    people: int = 1  # Seats of people; a scripted partner has the others
+    practice: bool = False  # Whether practice comes first
 
     @classmethod
     def read(cls, values: Any) -> RoomOrder:
-        """Read an order from JSON.
-
-        Raises:
-            ValueError: Naming the field, its value and what is allowed.
-        """
+        """Read an order from JSON."""
         if not isinstance(values, Mapping) or not values.keys() <= set(cls.__dataclass_fields__):
             raise ValueError(f"a room has the fields {', '.join(cls.__dataclass_fields__)}")
         order = cls(**values)
@@ -68,7 +57,6 @@ def playable() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _jobs(game: str) -> tuple[Job, ...]:
-    """Return an episode of every task of a game, of its smallest team of two or more."""
     suite = next(name for name, env_ids in registry.first_suites().items() if game in env_ids)
     jobs = [job for job in plan_evaluation(suite, ["all=greedy"]).jobs if job.env_id == game]
     size = min((len(job.team) for job in jobs if len(job.team) > 1), default=1)

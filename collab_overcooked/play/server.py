@@ -127,9 +127,6 @@ def make_app(
         names: See ``Guard``.
         started: Called once in the event loop before the first request, for example to add sessions.
         beside: Coroutine functions that run beside the server until it stops.
-
-    Raises:
-        ValueError: If the extra ``play`` is not installed.
     """
     try:
         from starlette.applications import Starlette
@@ -176,7 +173,6 @@ def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> 
 
 
 async def _health(request: Any) -> Any:
-    """Answer health checks."""
     return _response("ok", "text/plain")
 
 
@@ -193,7 +189,6 @@ async def _play_page(request: Any) -> Any:
 
 
 async def _replay_page(request: Any) -> Any:
-    """Return the replay of an episode to a person of its session."""
     from collab_overcooked.play.replays import replay_page
 
     page = await _drawn(request, replay_page)
@@ -212,7 +207,6 @@ async def _replay_gif(request: Any) -> Any:
 
 
 async def _drawn(request: Any, draw: Callable[[Session, Person, int], Any]) -> Any:
-    """Return what is drawn of an episode, None for an unknown one; one is drawn at a time, beside games that go on."""
     state = request.app.state
     owner = state.host.find(request.path_params["token"])
     if owner is None:
@@ -236,7 +230,6 @@ async def _host_sessions(request: Any) -> Any:
 
 
 async def _host_games(request: Any) -> Any:
-    """Return the games of which the host can open rooms."""
     from collab_overcooked.play.rooms import listing
 
     host: Host = request.app.state.host
@@ -246,7 +239,6 @@ async def _host_games(request: Any) -> Any:
 
 
 async def _host_rooms(request: Any) -> Any:
-    """Open a room."""
     from collab_overcooked.play.rooms import RoomOrder
 
     host: Host = request.app.state.host
@@ -278,7 +270,6 @@ def qr_code(link: str) -> str:
 
 
 def _listing(session: Session, base: str) -> dict[str, Any]:
-    """Return the entry of a session on the host's page."""
     people = [
         {"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id, "qr": qr_code(f"{base}/s/{p.token}")}
         for p in session.people
@@ -296,7 +287,6 @@ def _listing(session: Session, base: str) -> dict[str, Any]:
 
 
 async def _host_act(request: Any) -> Any:
-    """Stop, pause or continue a session, or make a link for a watcher."""
     host: Host = request.app.state.host
     session = host.sessions.get(request.path_params["session"])
     what = request.path_params["what"]
@@ -337,7 +327,6 @@ async def _socket(socket: Any) -> None:
 
 
 async def _talk(socket: Any, session: Session, person: Person) -> None:
-    """Pass messages on in both directions until the connection ends or another one takes the seat over."""
     outbox = Outbox()
     session.connect(person, outbox)
     sending = asyncio.create_task(_send_all(socket, outbox))
@@ -363,7 +352,6 @@ async def _send_all(socket: Any, outbox: Outbox) -> None:
 
 
 async def _receive_all(socket: Any, session: Session, person: Person, outbox: Outbox) -> None:
-    """Take messages until the connection ends; those of a connection that was taken over are not heard any more."""
     rate = Rate()
     while True:
         received = await socket.receive()
@@ -389,10 +377,6 @@ def make_server(app: Any, address: str, port: int, ready: Callable[[int], None],
         port: Port, 0 for a free one.
         ready: Called with the port as soon as pages can be opened.
         limits: ``connections.ConnectionLimits``; those that suit this process if None.
-
-    Raises:
-        ValueError: If the extra ``play`` is not installed, or for a number that is no port.
-        OSError: If the port is taken.
     """
     import socket
 

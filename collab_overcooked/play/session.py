@@ -38,11 +38,7 @@ STAGES = 4  # of getting a game ready
 
 
 def check_jobs(jobs: Sequence[Job], voice: bool = False) -> None:
-    """Refuse jobs that people cannot play.
-
-    Raises:
-        ValueError: If there is none, their teams differ, no person takes part, or they are not plain episodes.
-    """
+    """Refuse jobs that people cannot play."""
     if not jobs:
         raise ValueError("there is no episode to play")
     if len({job.team for job in jobs}) > 1:
@@ -77,9 +73,6 @@ class Session:
         again: Returns a session with the same people, given one of ``messages.REMATCHES``; None if none may follow.
         list_rematches: Returns what the people may choose from; called in a thread, as it may load a suite.
         on_rematch: Is given that session once everybody wants it; set by the host.
-
-    Raises:
-        ValueError: For jobs that people cannot play.
     """
 
     def __init__(
@@ -145,11 +138,7 @@ class Session:
         return [*practice, *(Round(job, i, key) for job in jobs for i, key in enumerate(job.keys))]
 
     def watch(self) -> Person:
-        """Return a new watcher, who sees the whole state.
-
-        Raises:
-            ValueError: If there are too many.
-        """
+        """Return a new watcher, who sees the whole state."""
         if len(self.watchers) >= MAX_WATCHERS:
             raise ValueError(f"a session has at most {MAX_WATCHERS} watchers")
         self.watchers.append(Person(WATCHER))
@@ -186,7 +175,6 @@ class Session:
         self._enter("paused" if on else "playing")
 
     async def _prepare(self, round_: Round) -> None:
-        """Make the environment, its kernels loaded, and tell everybody who is here; a series goes on in one."""
         job, self._round = round_.job, round_
         if round_.number and self.env is not None:
             return
@@ -197,7 +185,6 @@ class Session:
             loop.call_soon_threadsafe(self._load, stages)
 
         def make() -> Any:
-            """Take each kernel once, as a first run compiles them; pages are told how far that is."""
             done(0)
             env = registry.make(job.env_id, **job.env_kwargs)
             done(1)
@@ -220,16 +207,11 @@ class Session:
             person.send(self._welcome(person))
 
     def _load(self, stages: int) -> None:
-        """Tell pages how far the game is with getting ready; those that come later are told when they do."""
         self._loaded = stages
         if self._game is None:
             self._send_all({"type": "loading", "done": stages, "all": STAGES})
 
     async def _gather(self) -> None:
-        """Wait until everybody is here, or ready for a further episode; a lost connection counts as here for its grace.
-
-        Before the first step of real time people say that they are ready with the kitchen in view: see ``_begin``.
-        """
         if self._number == 0:
             await self._until(lambda: all(person.was_here for person in self.people), "waiting")
         else:
@@ -239,7 +221,6 @@ class Session:
         self._over = None
 
     async def _until_ready(self) -> None:
-        """Wait until everybody has said so; the next episode is asked for anew."""
         await self._until(lambda: all(person.ready for person in self.people), "ready")
         for person in self.people:
             person.ready = False
@@ -251,7 +232,6 @@ class Session:
             await self._changed.wait()
 
     async def _play(self, round_: Round) -> None:
-        """Play one episode and keep its record."""
         self._number += 1
         job, settings = round_.job, replace(self.settings, clock=self._clock)
         team = await asyncio.to_thread(make_team, job.team, self._make_policy)
@@ -288,7 +268,6 @@ class Session:
         self._send_over(record, BEGINS_AGAIN if again else "")
 
     def _repeats(self) -> bool:
-        """Return whether a lesson whose game ended too early is played again."""
         practice = None if self.driver is None else self.driver.practice
         if practice is None or not practice.fails or self._practice.count(practice.goal) >= LESSON_ROUNDS:
             return False
@@ -299,7 +278,6 @@ class Session:
         return PersonSeat() if spec == PERSON else self.make(spec)
 
     async def _begin(self) -> None:
-        """Wait until everybody who sees the first kitchen is ready, then count down."""
         if self._clock == TICKS and self._number == 1:
             await self._until_ready()
         seconds = self.settings.countdown if self._clock == TICKS else 0
@@ -309,13 +287,11 @@ class Session:
         self._enter("playing")
 
     def _people_facts(self) -> dict[str, Any]:
-        """Return the record's entries about people and settings."""
         settings, ticks = self.settings, {"tick": self.settings.tick} if self._clock == TICKS else {}
         how = {"clock": self._clock, "show": settings.show, "menu": settings.menu, "names": settings.names, **ticks}
         return {"people": {person.agent: person.facts() | how for person in self.people}}
 
     def _write(self, record: Record) -> Record:
-        """Write a record to the disk, which may be slow; returns it as it is kept."""
         practised, left = self._round.goal is not None, record.get("ended") == "left"
         if self.folder is not None and (left or practised):
             self.folder.add_apart(TUTORIALS if practised else ABORTED, record)
@@ -324,7 +300,6 @@ class Session:
         return record
 
     def _send_over(self, record: Record, comment: str = "") -> None:
-        """Tell everybody how the episode ended; practice has no outcome, but perhaps a comment."""
         practised, left = self._round.goal is not None, record.get("ended") == "left"
         if not (left or practised):
             self.records.append(record)
@@ -408,7 +383,6 @@ class Session:
             self.driver.receive(person, message)
 
     def _adjust(self, person: Person, message: Mapping[str, Any]) -> None:
-        """Change how one person plays, or pause a game that is theirs alone."""
         if message["type"] == "text" and person.outbox is not None:
             person.outbox.wants_text = message["on"]
         elif message["type"] == "skip" and self.driver is not None and person.seat is not None:
@@ -417,7 +391,6 @@ class Session:
             self.pause(message["on"])
 
     def _want_rematch(self, person: Person, how: str) -> None:
-        """Note how a person wants to play again; once all do, they are led to the new session."""
         if self.state != "closed" or self.again is None or self.on_rematch is None or person.rematch is not None:
             return
         if how not in self._rematches:
@@ -439,7 +412,6 @@ class Session:
             other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
-        """Return the first message to a page: the game, the seat and the settings."""
         game, seat, settings = self._game, person.seat, self.settings
         names = list(seat_names(game))
         state = self.env.clone_state().state
@@ -487,5 +459,4 @@ class Session:
 
 
 def _numbers(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """Return the metrics that are one number."""
     return {name: round(value, 3) for name, value in metrics.items() if isinstance(value, (int, float))}

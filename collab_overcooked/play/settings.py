@@ -30,44 +30,26 @@ FLAGS = ("metrics", "tutorial")
 
 @dataclass(frozen=True, kw_only=True)
 class PlaySettings:
-    """Settings of a game with people.
+    """Settings of a game with people."""
 
-    Attributes:
-        clock: ``"turns"`` (a step is taken when everybody has chosen), ``"ticks"`` (every ``tick`` seconds), or
-            ``"game"``: ticks where all people have moves for the arrow keys, else turns.
-        tick: Seconds of a step in real time; 0.15 makes 400 steps of a minute.
-        show: Form of observations: ``"words"`` (what a language agent reads), ``"picture"`` or ``"both"``.
-        menu: Actions on offer: ``"legal"`` ones, the whole ``"vocabulary"``, or ``"none"``.
-        names: Whether people are told who plays beside them, ``"shown"`` or ``"blind"``.
-        decide_within: Seconds for a decision in turns, after which the seat idles; None to wait.
-        grace: Seconds that a lost connection is waited for before ``on_leave`` counts.
-        on_leave: Replacement of a person who does not come back: ``"idle"``, ``"pause"`` (the game waits), ``"end"``
-            (it is abandoned), or the spec of a policy that plays on.
-        pace: Seconds between steps of a game in turns in which no person is asked.
-        countdown: Seconds from everybody's ready to the first step in real time.
-        metrics: Whether people see the metrics of an episode that is over.
-        replay: Whether people may watch an episode that is over.
-        tutorial: Whether episodes are practice, which is kept apart from records.
-        language: Of pages, ``"en"`` or ``"de"``; empty to let everybody choose.
-
-    Raises:
-        ValueError: Naming the field, its value and what is allowed.
-    """
-
+    # ``"turns"`` (a step is taken when everybody has chosen), ``"ticks"`` (every ``tick`` seconds), or ``"game"``:
+    # ticks where all people have moves for the arrow keys, else turns
     clock: str = BY_GAME
-    tick: float = 0.15
-    show: str = "both"
-    menu: str = "legal"
-    names: str = "shown"
-    decide_within: float | None = None
-    grace: float = 60.0
+    tick: float = 0.15  # Seconds of a step in real time; 0.15 makes 400 steps of a minute
+    show: str = "both"  # Form of observations: ``"words"`` (what a language agent reads), ``"picture"`` or ``"both"``
+    menu: str = "legal"  # Actions on offer: ``"legal"`` ones, the whole ``"vocabulary"``, or ``"none"``
+    names: str = "shown"  # Whether people are told who plays beside them, ``"shown"`` or ``"blind"``
+    decide_within: float | None = None  # Seconds for a decision in turns, after which the seat idles; None to wait
+    grace: float = 60.0  # Seconds that a lost connection is waited for before ``on_leave`` counts
+    # Replacement of a person who does not come back: ``"idle"``, ``"pause"`` (the game waits), ``"end"`` (it is
+    # abandoned), or the spec of a policy that plays on
     on_leave: str = "idle"
-    pace: float = 0.25
-    countdown: float = 3.0
-    metrics: bool = True
-    replay: bool = True
-    tutorial: bool = False
-    language: str = ""
+    pace: float = 0.25  # Seconds between steps of a game in turns in which no person is asked
+    countdown: float = 3.0  # Seconds from everybody's ready to the first step in real time
+    metrics: bool = True  # Whether people see the metrics of an episode that is over
+    replay: bool = True  # Whether people may watch an episode that is over
+    tutorial: bool = False  # Whether episodes are practice, which is kept apart from records
+    language: str = ""  # Of pages, ``"en"`` or ``"de"``; empty to let everybody choose
 
     def __post_init__(self) -> None:
         for name, allowed in ALLOWED.items():

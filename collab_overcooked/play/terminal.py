@@ -23,11 +23,7 @@ ENOUGH = 40  # actions that are listed without being asked for
 
 
 def play_here(session: Session) -> None:
-    """Play a session in this terminal, in turns.
-
-    Raises:
-        ValueError: If more than one person plays, or real time is selected.
-    """
+    """Play a session in this terminal, in turns."""
     if len(session.people) != 1:
         raise ValueError(f"a terminal is for one person, this team has {len(session.people)}; leave out --terminal")
     if session.settings.clock == TICKS:
@@ -108,7 +104,6 @@ class LineScreen:
             self._print(message.get("outcome") or message.get("why") or "Over.")
 
     async def _decide(self, question: dict[str, Any]) -> None:
-        """Print a question and send the answer."""
         self._question, reply = question, question["kind"] != "act"
         if question.get("error"):
             self._print(f"Refused: {question['attempt']}: {question['error'][1]}")
@@ -150,7 +145,6 @@ class LineScreen:
         self._listed = actions
 
     def _read_plan(self, line: str, actions: list[str]) -> str | None:
-        """Return the plan of a line, with texts for numbers; None for a line with a command."""
         shows: dict[str, Callable[[], None]] = {
             "?": lambda: self._print(self._me["manual"]),
             "p": lambda: self._print(self._picture()),
@@ -165,7 +159,6 @@ class LineScreen:
         return "; ".join(actions[int(part) - 1] if known else part for part, known in zip(parts, numbered, strict=True))
 
     def _picture(self) -> str:
-        """Return the seat's observation as a text picture."""
         env, seat = self.session.env, self.person.seat
         return str(env.game.render(env.arrays[0], 0, "ansi", seat))
 
@@ -182,7 +175,6 @@ class LineScreen:
         self.session.receive(self.person, message)
 
     async def _ask(self, prompt: str) -> str | None:
-        """Wait for a line in a thread that does not keep the process alive."""
         loop = asyncio.get_running_loop()
         answered: asyncio.Future[str | None] = loop.create_future()
 

@@ -15,11 +15,7 @@ from collab_overcooked.policies.search.simulator import Simulator
 
 
 def compiled_of(game: FullGame, env_id: str) -> Any:
-    """Return the compiled data of a game, including its tables, for a policy of this game.
-
-    Raises:
-        ValueError: If it is a different game.
-    """
+    """Return the compiled data of a game, including its tables, for a policy of this game."""
     if game.id != env_id:
         raise ValueError(f"this policy plays {env_id} only, not {game.id}")
     return getattr(game, "compiled")  # noqa: B009  (not part of the Game protocol)
@@ -97,11 +93,7 @@ class EnvInfo:
 
 
 def simulator_of(info: EnvInfo, policy: str) -> Simulator:
-    """Return the simulator of an episode.
-
-    Raises:
-        ValueError: If there is no simulator; the message names the policy.
-    """
+    """Return the simulator of an episode."""
     if info.simulator is None:
         raise ValueError(f"policy {policy!r} needs a simulator; it must set needs_simulator = True")
     return info.simulator
@@ -285,37 +277,23 @@ class ReportsUsage(Protocol):
 
 @dataclass(frozen=True)
 class Question:
-    """A multiple-choice question about a state.
+    """A multiple-choice question about a state."""
 
-    Attributes:
-        rules: Rules of the game as text.
-        state: Complete state as text.
-        text: Text of the question.
-        choices: Texts of the choices; the first one has the letter A.
-        picture: Draws the state as the asked seat sees it: uint8 (H, W, 3); None if there is no picture.
-    """
-
-    rules: str
-    state: str
-    text: str
-    choices: tuple[str, ...]
+    rules: str  # Rules of the game as text
+    state: str  # Complete state as text
+    text: str  # Text of the question
+    choices: tuple[str, ...]  # Texts of the choices; the first one has the letter A
+    # Draws the state as the asked seat sees it: uint8 (H, W, 3); None if there is no picture
     picture: Callable[[], np.ndarray] | None = None
 
 
 class Choice(NamedTuple):
-    """Answer to a multiple-choice question.
+    """Answer to a multiple-choice question."""
 
-    Attributes:
-        number: Index of the choice; None if the answer is missing or unreadable.
-        text: Text of the answer.
-        tokens: Language-model tokens used for it; None without a language model.
-        exchanges: Links to the language-model exchanges.
-    """
-
-    number: int | None
-    text: str
-    tokens: int | None = None
-    exchanges: tuple[str, ...] = ()
+    number: int | None  # Index of the choice; None if the answer is missing or unreadable
+    text: str  # Text of the answer
+    tokens: int | None = None  # Language-model tokens used for it; None without a language model
+    exchanges: tuple[str, ...] = ()  # Links to the language-model exchanges
 
 
 @runtime_checkable

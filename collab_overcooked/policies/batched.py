@@ -133,7 +133,6 @@ class NetworkSeat:
         return scores.argmax(-1)
 
     def _draw(self, asked: Array, n_actions: int) -> Array:
-        """Return the next noise of each episode, (n, A)."""
         if self._noise is None:
             self._noise = np.empty((len(self._rngs), DRAWS, n_actions), np.float32)
         for episode in asked[self._drawn[asked] == DRAWS].tolist():
@@ -170,11 +169,7 @@ class PolicySeat:
 
 
 def plays_in_batches(policy: Policy, env_id: str) -> bool:
-    """Return whether many episodes of a policy in a game can be played at once, see ``Policy``.
-
-    Raises:
-        ValueError: If it is a policy by role that does not play this game.
-    """
+    """Return whether many episodes of a policy in a game can be played at once, see ``Policy``."""
     if isinstance(policy, PerGamePolicy):
         policy = policy.policy_of(env_id)
     if isinstance(policy, (TeamAware, ReportsUsage)):
@@ -197,9 +192,6 @@ def make_seat(
         seat: Index of the agent.
         names: Names of all policies, by seat.
         seeds: Seed of the policy in each episode.
-
-    Raises:
-        ValueError: If the policy cannot play the game.
     """
     game, state = views.batch.game, views.batch.state
 

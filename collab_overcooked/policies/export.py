@@ -92,7 +92,6 @@ def _kind_of(model: Any) -> str:
 
 
 def _game_of(env: Any) -> FullGame:
-    """Return the game of an environment of any kind, below wrappers."""
     if env is None:
         raise ValueError(
             "env: name the environment that the network was trained on, as in export_policy(model, path, env)"
@@ -116,11 +115,6 @@ def _game_of(env: Any) -> FullGame:
 
 
 def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> Network:
-    """Return the layers of a model, proven to give the same logits.
-
-    Raises:
-        ValueError: If it is more than layers with one activation between them, or does not fit the game.
-    """
     shape = game.single_observation_space.shape
     scale = np.ones((1,) * len(shape), np.float32)
     if kind == "layers":
@@ -183,7 +177,6 @@ def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
 
 
 def _same(network: Network, model_logits: Logits, game: FullGame) -> bool:
-    """Return whether a network has the logits of a model, up to a constant, on random observations."""
     space = game.single_observation_space
     rng = np.random.default_rng(0)
     drawn = (space.low + rng.random((PROBES, *space.shape)) * (space.high - space.low)).astype(space.dtype)

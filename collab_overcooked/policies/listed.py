@@ -105,11 +105,7 @@ class PositionPolicy(Silent):
 
 
 def always_from_text(text: str) -> PositionPolicy:
-    """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon.
-
-    Raises:
-        ValueError: For another position or order.
-    """
+    """Create the policy of a spec such as ``"always:2"`` or ``"always:random,game"`` from the text after the colon."""
     position, _, order = text.partition(",")
     if not re.fullmatch(rf"[1-9]\d{{0,2}}|{RANDOM}|{NOTHING}", position) or (order or SHUFFLED) not in ORDERS:
         raise ValueError(f"policy 'always' must be written {USAGE}, with K from 1 to 999, not {text!r}")

@@ -54,7 +54,6 @@ class CustomNetwork(NetworkPolicy):
         self.declared = observation
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
-        """Return the declared observation; else the stored one; else that of the environment."""
         if self.declared is not None:
             return self.declared
         return select_observation(game.id, self.trained_on if self.meta else game.kwargs)
@@ -81,11 +80,6 @@ class SB3Policy(CustomNetwork):
         policy.set_training_mode(False)
 
     def observation_of(self, game: FullGame) -> Mapping[str, Any]:
-        """Return the observation as ``CustomNetwork`` does; a model without a description is known by its space.
-
-        Raises:
-            ValueError: If no observation of the game, or several, have the model's space.
-        """
         if self.declared is not None or self.meta:
             return super().observation_of(game)
         space = self.policy.observation_space
@@ -103,7 +97,6 @@ class SB3Policy(CustomNetwork):
         )
 
     def logits(self, observations: Array) -> Array:
-        """Return the logits of the model's policy; values of actions for those that learn these."""
         return sb3_logits(self.policy, observations)
 
     def _check(self, game: FullGame, seat: int) -> Observer:
@@ -118,11 +111,7 @@ class SB3Policy(CustomNetwork):
 
 
 def sb3_logits(policy: Any, observations: Array) -> Array:
-    """Return the logits (B, A) of a policy of Stable-Baselines3.
-
-    Raises:
-        ValueError: For policies that need more than an observation.
-    """
+    """Return the logits (B, A) of a policy of Stable-Baselines3."""
     import torch
 
     with torch.no_grad():
@@ -175,16 +164,11 @@ class TorchPolicy(CustomNetwork):
         self.module = module.eval()
 
     def logits(self, observations: Array) -> Array:
-        """Return the logits of the module."""
         return torch_logits(self.module, observations)
 
 
 def torch_logits(module: Any, observations: Array) -> Array:
-    """Return the logits (B, A) that a module of torch gives for observations.
-
-    Raises:
-        ValueError: If it gives no such array.
-    """
+    """Return the logits (B, A) that a module of torch gives for observations."""
     import torch
 
     with torch.no_grad():
@@ -199,11 +183,7 @@ def torch_logits(module: Any, observations: Array) -> Array:
 
 
 def sb3_from_text(text: str) -> SB3Policy:
-    """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``.
-
-    Raises:
-        ValueError: If the model cannot be read, or for an unknown parameter.
-    """
+    """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``."""
     path, mode, observation = _parse("sb3", text)
     _need("sb3")
     from stable_baselines3.common.save_util import load_from_zip_file
@@ -220,11 +200,7 @@ def sb3_from_text(text: str) -> SB3Policy:
 
 
 def torch_from_text(text: str) -> TorchPolicy:
-    """Make the policy of ``file.py:Net@weights.pt``, with parameters as for ``sb3_from_text``.
-
-    Raises:
-        ValueError: If the class or the weights cannot be read, or for an unknown parameter.
-    """
+    """Make the policy of ``file.py:Net@weights.pt``, with parameters as for ``sb3_from_text``."""
     names, mode, observation = _parse("torch", text)
     source, _, weights = str(names).partition("@")
     module_name, _, class_name = source.rpartition(":")
@@ -251,13 +227,11 @@ def torch_from_text(text: str) -> TorchPolicy:
 
 
 def _arguments(kind: Any, meta: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a network's constructor that are named ``observation_shape`` or ``n_actions``."""
     parameters = inspect.signature(kind).parameters
     return {name: meta[name] for name in ("observation_shape", "n_actions") if name in parameters and name in meta}
 
 
 def _parse(name: str, text: str) -> tuple[Path, str | None, dict[str, Any] | None]:
-    """Return path, mode and declared observation of a spec."""
     path, *parameters = (part.strip() for part in text.split(","))
     if not path:
         raise ValueError(f"policy {name!r} needs a file, as in {USAGE[name]}")
@@ -296,7 +270,6 @@ def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
 
 
 def _checked(path: Path, meta: Any) -> Mapping[str, Any]:
-    """Return the description that a file holds, empty if it holds none."""
     try:
         if meta != {}:
             _META(meta)

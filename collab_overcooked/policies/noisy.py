@@ -48,9 +48,6 @@ def noisy_from_text(text: str, kinds: Mapping[str, Callable[[], Policy]]) -> Noi
     Args:
         text: Probability, optionally followed by the other policy.
         kinds: Factories of the possible policies; the first is the default.
-
-    Raises:
-        ValueError: If the probability is missing or outside 0 to 1, or the other policy is unknown.
     """
     probability, comma, kind = text.partition(",")
     p = read_probability("noisy", probability)

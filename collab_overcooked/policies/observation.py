@@ -28,11 +28,7 @@ def select_observation(env_id: str, env_kwargs: Mapping[str, Any]) -> dict[str, 
 
 
 def check_observation(env_id: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that are not observation options.
-
-    Raises:
-        ValueError: For an option that is unknown or that changes the game itself.
-    """
+    """Refuse options that are not observation options."""
     allowed = observation_options(env_id)
     for name in options:
         if name in allowed:
@@ -54,9 +50,6 @@ class Observer:
 
     Attributes:
         variant: The game with these options.
-
-    Raises:
-        ValueError: For an option that is unknown or that changes the game itself.
     """
 
     def __init__(self, game: FullGame, options: Mapping[str, Any]) -> None:
@@ -75,11 +68,7 @@ class Observer:
 
 
 def observer_of(policy: Any, game: FullGame) -> Observer | None:
-    """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding.
-
-    Raises:
-        ValueError: For an observation option that the game does not have; the message names the policy.
-    """
+    """Return the observer of a policy with an attribute ``observation``; None for the environment's encoding."""
     options, played = getattr(policy, "observation", None), cast("Hashable", game)
     if not isinstance(options, Mapping):
         return None

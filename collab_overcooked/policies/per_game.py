@@ -14,9 +14,6 @@ class PerGamePolicy:
         name: Name in teams.
         factories: Factory of the policy by game id; see ``specs.load_factory``. Imported on first use.
         text: Text of the spec after the first colon.
-
-    Raises:
-        ValueError: If no game's policy accepts the text.
     """
 
     needs_simulator = True  # game-specific policies read the game's arrays
@@ -30,7 +27,6 @@ class PerGamePolicy:
         self._check_text()
 
     def _check_text(self) -> None:
-        """Reject a text that no game's policy accepts, with the most helpful message."""
         problems: list[ValueError] = []
         for factory in dict.fromkeys(self._factories.values()):
             try:
@@ -42,11 +38,7 @@ class PerGamePolicy:
         raise max(problems, key=lambda problem: ("did you mean" in str(problem), "unknown" not in str(problem)))
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Create the game's policy.
-
-        Raises:
-            ValueError: If there is none, or it does not accept the parameters of the spec.
-        """
+        """Create the game's policy."""
         self._player = self.policy_of(info.game.id)
         self._player.name = self.name
         if self._team and isinstance(self._player, TeamAware):
@@ -54,11 +46,7 @@ class PerGamePolicy:
         self._player.reset(seat, info, seed)
 
     def policy_of(self, game_id: str) -> Policy:
-        """Return the policy of a game, the same one each time.
-
-        Raises:
-            ValueError: If there is none, or it does not accept the parameters of the spec.
-        """
+        """Return the policy of a game, the same one each time."""
         if game_id not in self._factories:
             raise ValueError(f"policy {self.name!r} plays {', '.join(self._factories)}, not {game_id}")
         if game_id not in self._made:
@@ -95,9 +83,5 @@ class PerGamePolicy:
 
 
 def from_role(role: str, text: str) -> PerGamePolicy:
-    """Create the policy of a role, for all games that have one.
-
-    Raises:
-        ValueError: If no game's policy accepts the text.
-    """
+    """Create the policy of a role, for all games that have one."""
     return PerGamePolicy(role, {game.id: game.policies[role] for game in games() if role in game.policies}, text)

@@ -6,9 +6,5 @@ from collab_overcooked.policies.api import Policy
 
 
 def from_text(text: str) -> Policy:
-    """Raise an error: people cannot be played by a program.
-
-    Raises:
-        ValueError: Always; the message names the commands that seat people.
-    """
+    """Raise an error: people cannot be played by a program."""
     raise ValueError("policy 'person' is played by a person: use `collab-overcooked play` or `collab-overcooked study`")

@@ -46,18 +46,13 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Network:
-    """Layers of a policy.
+    """Layers of a policy."""
 
-    Attributes:
-        scale: Factor of the input features, float32, broadcastable to the shape of an observation.
-        layers: Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``), weight and bias of each; weights in
-            torch's layout, (out, in) and (out, in, height, width).
-        activation: Function between layers, ``"relu"`` or ``"tanh"``.
-    """
-
-    scale: Array
+    scale: Array  # Factor of the input features, float32, broadcastable to the shape of an observation
+    # Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``), weight and bias of each; weights in torch's
+    # layout, (out, in) and (out, in, height, width)
     layers: tuple[tuple[str, Array, Array], ...]
-    activation: str
+    activation: str  # Function between layers, ``"relu"`` or ``"tanh"``
 
     def logits(self, observations: Array) -> Array:
         """Return unnormalised log probabilities, float32 (B, A), of observations (B, ...)."""
@@ -97,7 +92,6 @@ def preferences(logits: Array, masks: Array, noise: Array | None = None) -> Arra
 
 
 def _convolve(x: Array, weight: Array, bias: Array) -> Array:
-    """Return the zero-padded convolution of x (B, C, H, W), as a matrix product of its windows."""
     size = weight.shape[-1]
     border = size // 2
     padded = np.pad(x, ((0, 0), (0, 0), (border, border), (border, border)))
@@ -107,40 +101,26 @@ def _convolve(x: Array, weight: Array, bias: Array) -> Array:
 
 
 class Met(NamedTuple):
-    """A partner that a policy was trained beside.
+    """A partner that a policy was trained beside."""
 
-    Attributes:
-        policy: Policy spec or name of the partner.
-        sha256: Hexadecimal digest of its policy file, see ``file_digest``; empty for a policy without a file.
-        family: One of ``FAMILIES``.
-    """
-
-    policy: str
-    sha256: str
-    family: str
+    policy: str  # Policy spec or name of the partner
+    sha256: str  # Hexadecimal digest of its policy file, see ``file_digest``; empty for a policy without a file
+    family: str  # One of ``FAMILIES``
 
 
 @dataclass(frozen=True)
 class PolicyFile:
-    """Content of a policy file.
+    """Content of a policy file."""
 
-    Attributes:
-        network: Network of the policy.
-        meta: ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, the default
-            mode of play; ``history`` for networks that also read past actions, the number of ``steps`` and of
-            ``agents`` (see ``action_history``); the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``;
-            and ``met``, the partners of the training, see ``with_met``.
-    """
-
-    network: Network
+    network: Network  # Network of the policy
+    # ``env_id`` and ``env_kwargs`` of the game; ``observation_shape``, ``n_actions``; ``mode``, the default mode of
+    # play; ``history`` for networks that also read past actions, the number of ``steps`` and of ``agents`` (see
+    # ``action_history``); the origin: ``algorithm``, ``command``, ``seed``, ``steps``, ``score``; and ``met``, the
+    # partners of the training, see ``with_met``
     meta: Mapping[str, Any]
 
     def save(self, path: Path, dtype: type[np.floating[Any]] = np.float16) -> None:
-        """Write the file; weights are kept in half precision by default.
-
-        Raises:
-            ValueError: If ``read_policy`` would refuse it, as after a training that diverged; nothing is written then.
-        """
+        """Write the file; weights are kept in half precision by default."""
         arrays: dict[str, Any] = {"scale": self.network.scale}
         for number, (_, weight, bias) in enumerate(self.network.layers):
             with np.errstate(over="ignore"):  # what does not fit becomes infinite, and is refused
@@ -180,11 +160,7 @@ def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, by which pools and trained policies name it.
-
-    Raises:
-        ValueError: If it cannot be read.
-    """
+    """Return the SHA-256 of a file, by which pools and trained policies name it."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -204,17 +180,11 @@ def halved(file: PolicyFile) -> PolicyFile:
 
 
 def read_policy(path: Path) -> PolicyFile:
-    """Read a policy file.
-
-    Raises:
-        ValueError: If the file is missing, damaged, of another format or larger than ``MAX_BYTES``, or its arrays do
-            not fit its description; the message names the file and the field.
-    """
+    """Read a policy file."""
     return _read(path, path)
 
 
 def _read(file: Path | io.BytesIO, path: Path) -> PolicyFile:
-    """Read a policy from a file or from memory; errors name the path."""
     try:
         with zipfile.ZipFile(file) as archive:
             meta = _read_meta(archive)
@@ -228,7 +198,6 @@ def _read(file: Path | io.BytesIO, path: Path) -> PolicyFile:
 
 
 def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """Return the description of a policy, with the type of every field checked."""
     total = sum(entry.file_size for entry in archive.infolist())
     if total > MAX_BYTES:
         raise ValueError(f"its arrays have {total:,} bytes together; at most {MAX_BYTES:,} are allowed")
@@ -242,7 +211,6 @@ def _read_meta(archive: zipfile.ZipFile) -> dict[str, Any]:
 
 
 def _digest(value: Any) -> None:
-    """Accept SHA-256 digests in hexadecimal, and the empty text of a policy without a file."""
     schema.text(value)
     if not re.fullmatch(r"([0-9a-f]{64})?", value):
         raise schema.refuse(value, "a SHA-256 digest of 64 hexadecimal digits, or an empty text")
@@ -276,7 +244,6 @@ _META = schema.object_of(
 
 
 def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
-    """Return the layers, with shapes checked against the preceding layer and the description."""
     shape: tuple[int, ...] = tuple(meta["observation_shape"])
     if history := meta.get("history"):
         shape = (math.prod(shape) + history_size(history["steps"], history["agents"], meta["n_actions"]),)
@@ -298,11 +265,7 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
 
 
 def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the output shape of a layer for an input shape.
-
-    Raises:
-        ValueError: If the layer does not fit the input.
-    """
+    """Return the output shape of a layer for an input shape."""
     if kind == "dense":
         size = math.prod(shape)
         if weight.ndim != 2 or weight.shape[1] != size or not weight.shape[0]:
@@ -331,9 +294,6 @@ def _read_array(archive: zipfile.ZipFile, name: str, kind: str) -> Array:
         archive: Opened file.
         name: Name of the array.
         kind: Required kind of dtype, ``"f"`` or ``"U"``.
-
-    Raises:
-        ValueError: If it is missing, of another kind, or has more or fewer bytes than its shape needs.
     """
     try:
         entry = archive.getinfo(f"{name}.npy")
@@ -377,11 +337,7 @@ def is_stand_in(name: str) -> bool:
 
 
 def find_policy(text: str) -> Path:
-    """Return the file of a built-in name or path.
-
-    Raises:
-        ValueError: If it is neither a built-in name nor the path of a file.
-    """
+    """Return the file of a built-in name or path."""
     if text in builtin_policies() or text in builtin_partners():
         return SHIPPED / f"{text}.npz"
     if text.endswith(".npz"):

@@ -19,23 +19,14 @@ PERSON = "person"  # spec of a seat that a person plays
 
 @dataclass(frozen=True)
 class PolicyRecord:
-    """Description of a policy, available without importing it.
+    """Description of a policy, available without importing it."""
 
-    Attributes:
-        name: Name in specs, before the first colon.
-        kind: ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"``, ``"language"`` or ``"human"``.
-        usage: Syntax of its specs.
-        summary: One line for listings.
-        factory: Factory of the policy, see ``specs.load_factory``. Empty for policies provided by games.
-        role: Role under which games provide it, see ``registry.GameRecord.policies``.
-    """
-
-    name: str
-    kind: str
-    usage: str
-    summary: str
-    factory: Factory = ""
-    role: str = ""
+    name: str  # Name in specs, before the first colon
+    kind: str  # ``"scripted"``, ``"search"`` (on the game's true dynamics), ``"RL"``, ``"language"`` or ``"human"``
+    usage: str  # Syntax of its specs
+    summary: str  # One line for listings
+    factory: Factory = ""  # Factory of the policy, see ``specs.load_factory``. Empty for policies provided by games.
+    role: str = ""  # Role under which games provide it, see ``registry.GameRecord.policies``
 
 
 RECORDS: tuple[PolicyRecord, ...] = (
@@ -260,17 +251,12 @@ def register_policy(
 
 
 def _register_plugin(name: str, policy: Any) -> None:
-    """Register the policy of an entry point, unless its name is already registered.
-
-    Raises:
-        ValueError: See `register_policy`.
-    """
+    """Register the policy of an entry point, unless its name is already registered."""
     if name not in _custom:
         register_policy(name, policy, kind=getattr(policy, "kind", "scripted"), summary=_first_line(policy))
 
 
 def _first_line(factory: Any) -> str:
-    """Return the first line of the docstring of a class or function."""
     return (inspect.getdoc(factory) or "A custom policy.").partition("\n")[0]
 
 
@@ -286,11 +272,7 @@ def policy_names() -> list[str]:
 
 
 def find_policy(spec: str) -> tuple[PolicyRecord, str]:
-    """Parse a spec: return the policy's record and the text of its parameters. All specs are parsed here.
-
-    Raises:
-        ValueError: For an unknown policy; the message lists near matches.
-    """
+    """Parse a spec: return the policy's record and the text of its parameters. All specs are parsed here."""
     if not isinstance(spec, str):
         raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
     name, _, text = (part.strip() for part in spec.strip().partition(":"))
@@ -307,11 +289,6 @@ def find_policy(spec: str) -> tuple[PolicyRecord, str]:
 
 
 def _outside_record(module: str, class_name: str) -> PolicyRecord:
-    """Return the record of a policy that a spec names by its module or file.
-
-    Raises:
-        ValueError: If there is no such module, file or class; the message explains the syntax.
-    """
     if not class_name:
         raise ValueError(f"policy {module!r} needs a class, as in '{module}:MyPolicy' or '{module}:MyPolicy:width=5'")
     loaded = plugins.load_module(module)
@@ -360,11 +337,7 @@ def weight_files(spec: str) -> list[str]:
 
 
 def policy_paths(spec: str) -> list[Path]:
-    """Return all files of weights that a spec names, the user's and built-in ones.
-
-    Raises:
-        ValueError: For a policy ``ppo`` that names neither a built-in policy nor a file.
-    """
+    """Return all files of weights that a spec names, the user's and built-in ones."""
     if (wrapper := split_wrapper(spec)) is not None:
         return [path for player in wrapper[2] for path in policy_paths(player)]
     record, text = find_policy(spec)
@@ -386,11 +359,7 @@ def resolve_paths(spec: str, folder: Path) -> str:
 
 
 def kind_of(spec: str) -> str:
-    """Return the kind of a spec's policy, see ``PolicyRecord``.
-
-    Raises:
-        ValueError: For an unknown policy.
-    """
+    """Return the kind of a spec's policy, see ``PolicyRecord``."""
     return find_policy(spec)[0].kind
 
 

@@ -28,9 +28,6 @@ def split_wrapper(spec: str) -> tuple[str, str, list[str]] | None:
 
     Returns:
         Name, parameter, and specs of the policies behind it; None for a policy that is no wrapper.
-
-    Raises:
-        ValueError: If a wrapper of two policies names another number of them.
     """
     name, _, text = (part.strip() for part in spec.strip().partition(":"))
     if name not in WRAPPERS:
@@ -67,22 +64,14 @@ def refuse_text(name: str, text: str) -> None:
 
 
 def read_number(name: str, parameter: str, text: str, low: int) -> int:
-    """Parse an integer of at least ``low`` in a spec.
-
-    Raises:
-        ValueError: Naming policy, parameter and allowed values.
-    """
+    """Parse an integer of at least ``low`` in a spec."""
     if not (text.isascii() and text.isdigit()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
     return int(text)
 
 
 def read_probability(name: str, text: str) -> float:
-    """Parse a number from 0 to 1 in a spec.
-
-    Raises:
-        ValueError: Naming the policy and the allowed values.
-    """
+    """Parse a number from 0 to 1 in a spec."""
     try:
         probability = float(text)
     except ValueError:
@@ -93,20 +82,12 @@ def read_probability(name: str, text: str) -> float:
 
 
 def read_numbers(name: str, text: str, parameters: Sequence[str]) -> dict[str, int]:
-    """Parse parameters such as ``"width=500,replan=50"``, all positive integers.
-
-    Raises:
-        ValueError: For an unknown parameter or an invalid value.
-    """
+    """Parse parameters such as ``"width=500,replan=50"``, all positive integers."""
     return {parameter: read_number(name, parameter, value, 1) for parameter, value in _pairs(name, text, parameters)}
 
 
 def read_options(name: str, text: str, options: type[Any]) -> Any:
-    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults.
-
-    Raises:
-        ValueError: For an unknown parameter, a value of the wrong type, or one that the dataclass rejects.
-    """
+    """Parse parameters such as ``"simulations=400,discount=0.9"`` into a dataclass, with the types of its defaults."""
     kinds: dict[str, type] = {field.name: type(field.default) for field in fields(options)}
     values: dict[str, Any] = {}
     for parameter, value in _pairs(name, text, kinds):
@@ -119,7 +100,6 @@ def read_options(name: str, text: str, options: type[Any]) -> Any:
 
 
 def _pairs(name: str, text: str, known: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield known parameters with their values."""
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         parameter, _, value = (word.strip() for word in part.partition("="))
         if parameter not in known:

@@ -51,11 +51,7 @@ class NetworkPolicy(Silent):
         return select_observation(game.id, self.trained_on)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Reset the generator and check that the policy was trained on the game.
-
-        Raises:
-            ValueError: If it was trained on another game, or on a variant with other observations or actions.
-        """
+        """Reset the generator and check that the policy was trained on the game."""
         self._rng = self.generator(seed, seat)
         if (self._played, self._seat) != (info.game, seat):
             try:
@@ -65,7 +61,6 @@ class NetworkPolicy(Silent):
             self._played, self._seat = info.game, seat
 
     def _check(self, game: FullGame, seat: int) -> Observer:
-        """Return the observer, after a check that the game is that of the training."""
         if game.id != self.meta.get("env_id", game.id):
             raise ValueError(f"it was trained on {self.meta['env_id']} and cannot play {game.id}")
         observer = Observer(game, self.observation_of(game))
@@ -85,11 +80,7 @@ class NetworkPolicy(Silent):
 
     @property
     def observer(self) -> Observer:
-        """Encoder of the observations that the network was trained on.
-
-        Raises:
-            ValueError: Before the first reset.
-        """
+        """Encoder of the observations that the network was trained on."""
         if self._observer is None:
             raise ValueError(f"policy {self.name!r} must be reset before it is asked")
         return self._observer
@@ -126,7 +117,6 @@ class TrainedPolicy(NetworkPolicy):
         return super()._check(game, seat)
 
     def observe(self, seen: Seen) -> Array:
-        """Return the network's input: the observation, and past actions if it was trained with them."""
         observation, file = super().observe(seen), self.file
         if not file.history:
             return observation
@@ -136,16 +126,11 @@ class TrainedPolicy(NetworkPolicy):
         )
 
     def logits(self, observations: Array) -> Array:
-        """Return the logits of the file's network."""
         return self.file.network.logits(observations)
 
 
 def from_text(text: str) -> TrainedPolicy:
-    """Create the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``.
-
-    Raises:
-        ValueError: For an unknown name or mode, or an invalid file.
-    """
+    """Create the policy of a spec such as ``"cramped_room"``, ``"runs/a/policy.npz"`` or ``"cramped_room,greedy"``."""
     name, _, mode = text.partition(",")
     if mode and mode not in MODES:
         raise ValueError(f"policy 'ppo': {near_matches('mode', mode, MODES)}")

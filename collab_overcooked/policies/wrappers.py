@@ -35,9 +35,6 @@ class WrappedPolicy:
 
     Args:
         *players: The policies behind it.
-
-    Raises:
-        ValueError: If two of them need different encodings of observations.
     """
 
     name = "wrapped"
@@ -90,7 +87,6 @@ class SlowPolicy(WrappedPolicy):
         self._period = period
 
     def act(self, seen: Seen) -> Answer:
-        """Ask the other policy at timesteps 0, k, 2 k and so on."""
         return super().act(seen) if seen.timestep % self._period == 0 else seen.idle_action
 
 
@@ -107,11 +103,9 @@ class LatePolicy(WrappedPolicy):
         self._start = start
 
     def act(self, seen: Seen) -> Answer:
-        """Ask the other policy once it has come."""
         return super().act(seen) if seen.timestep >= self._start else seen.idle_action
 
     def reply(self, seen: Seen) -> Message | None:
-        """Let the other policy answer once it has come."""
         return super().reply(seen) if seen.timestep >= self._start else None
 
 
@@ -129,7 +123,6 @@ class SwitchPolicy(WrappedPolicy):
         self._timestep = timestep
 
     def current(self, timestep: int) -> Policy:
-        """Return the first or the second policy."""
         return self._players[timestep >= self._timestep]
 
 
@@ -146,12 +139,10 @@ class ForgetfulPolicy(WrappedPolicy):
         self._probability = probability
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last action."""
         super().reset(seat, info, seed)
         self._last: int | None = None
 
     def act(self, seen: Seen) -> Answer:
-        """Return the last action, or ask the other policy."""
         forgets = self._rng.random() < self._probability
         if forgets and self._last is not None and seen.mask[self._last] and seen.error is None:
             return self._last
@@ -173,12 +164,10 @@ class ShortSightedPolicy(WrappedPolicy):
         self._reach = reach
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Begin with a goal in sight."""
         super().reset(seat, info, seed)
         self._seat = seat
 
     def act(self, seen: Seen) -> Answer:
-        """Ask the other policy, or wander."""
         actions = seen.history[self._seat] if seen.history else ()
         since = seen.timestep - (actions[-1][0] if actions else 0)
         if since // self._reach % 2 == 0:
@@ -199,7 +188,6 @@ class RestrictedPolicy(WrappedPolicy):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Store the simulator, from which the effects of actions are read."""
         super().reset(seat, info, seed)
         self._simulator: Simulator = simulator_of(info, self.name)
         self._seat = seat
@@ -209,7 +197,6 @@ class RestrictedPolicy(WrappedPolicy):
         raise NotImplementedError
 
     def act(self, seen: Seen) -> Answer:
-        """Ask the other policy for one of the allowed actions."""
         legal = np.flatnonzero(seen.mask)
         allowed = legal[self.allows(seen, legal)]
         if not len(allowed):
@@ -223,7 +210,6 @@ class RestrictedPolicy(WrappedPolicy):
         return replace(answer, action=action) if isinstance(answer, Decision) else action
 
     def _first_action(self, answer: Answer, seen: Seen) -> int | None:
-        """Return the action of an answer, or the first of its plan; None if it has none that the game knows."""
         action = action_of(answer)
         if action is not None:
             return action if action < len(seen.mask) else None
@@ -249,7 +235,6 @@ class RolePolicy(RestrictedPolicy):
         self._events = events
 
     def allows(self, seen: Seen, actions: Array) -> Array:
-        """Simulate every action until it ends, and compare its events with the role."""
         events_of_actions = _events_of(self._simulator, self._seat, actions)
         return np.array(
             [all(any(part in name for part in self._events) for name in names) for names in events_of_actions]
@@ -269,18 +254,12 @@ class DirectionPolicy(RestrictedPolicy):
         self._direction = direction
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Find the middle of the cells that the seat can reach.
-
-        Raises:
-            ValueError: If agents of the game have no coordinates.
-        """
         super().reset(seat, info, seed)
         if _position(self._simulator.game, self._simulator.state, 0, seat) is None:
             raise ValueError(f"policy {self.name!r}: agents of {info.env_id} have no coordinates to go round")
         self._middle = _middle_of_area(self._simulator, seat)
 
     def allows(self, seen: Seen, actions: Array) -> Array:
-        """Simulate a step of every action beside several of its teammates, and compare where it is before and after."""
         game, copies = self._simulator.game, MAX_BESIDE
         fork = self._simulator.fork(len(actions) * copies, 0)
         before = self._from_middle(_position(game, fork.state, 0, self._seat))
@@ -305,9 +284,6 @@ class AvoidPolicy(RestrictedPolicy):
     Args:
         place: Part of an action's text, such as ``"pot0"`` or ``"room 3"``, or the coordinates ``"3.2"`` of a cell.
         player: The policy behind it.
-
-    Raises:
-        ValueError: If the place is empty.
     """
 
     def __init__(self, place: str, player: Policy) -> None:
@@ -319,7 +295,6 @@ class AvoidPolicy(RestrictedPolicy):
         self._place = place
 
     def allows(self, seen: Seen, actions: Array) -> Array:
-        """Read the texts of the actions, or simulate those that can work on the cell in front."""
         if self._cell is None:
             return np.array([self._place not in seen.view.action_texts[action] for action in actions.tolist()])
         if _cell_in_front(self._simulator, self._seat) != self._cell:
@@ -338,7 +313,6 @@ def action_of(answer: Any) -> int | None:
 
 
 def _beside_idle(fork: Fork, seat: int, actions: Array) -> Array:
-    """Return actions (B, N) int32 in which teammates do nothing where they can."""
     chosen = fork.masks.argmax(axis=2).astype(np.int32)
     for other in range(chosen.shape[1]):
         idle = fork.game.idle_action(other)
@@ -348,7 +322,6 @@ def _beside_idle(fork: Fork, seat: int, actions: Array) -> Array:
 
 
 def _events_of(simulator: Simulator, seat: int, actions: Array) -> list[set[str]]:
-    """Return the names of a seat's events, in lower case, until each action has ended or was given up."""
     fork = simulator.fork(len(actions), 0)
     events: list[set[str]] = [set() for _ in actions]
     running = np.ones(len(actions), bool)
@@ -372,14 +345,12 @@ def _agent(game: Any, state: Any, i: int, seat: int) -> Mapping[str, Any]:
 
 
 def _position(game: Any, state: Any, i: int, seat: int) -> Array | None:
-    """Return the coordinates (x, y) of a seat, float64; None in games without."""
     agent = _agent(game, state, i, seat)
     position = agent.get("position", agent.get("at"))
     return None if position is None else np.array(position, np.float64)
 
 
 def _cell_in_front(simulator: Simulator, seat: int) -> list[int] | None:
-    """Return the cell that a seat faces, None in games without facings."""
     game, state = simulator.game, simulator.state
     position, facing = _position(game, state, 0, seat), _agent(game, state, 0, seat).get("facing")
     if position is None or facing is None:
@@ -389,7 +360,6 @@ def _cell_in_front(simulator: Simulator, seat: int) -> list[int] | None:
 
 
 def _middle_of_area(simulator: Simulator, seat: int) -> Array:
-    """Return the middle of the cells that random walks of a seat reach, float64 (2,)."""
     fork, rng = simulator.fork(WALKERS, 0), np.random.default_rng(0)
     places = []
     for _ in range(WALK):
@@ -405,11 +375,6 @@ def _middle_of_area(simulator: Simulator, seat: int) -> Array:
 
 
 def _convention(text: str, player: Policy) -> RestrictedPolicy:
-    """Create the policy of a convention.
-
-    Raises:
-        ValueError: If there is no such convention.
-    """
     if text.startswith(FORBIDDEN):
         return AvoidPolicy(text.removeprefix(FORBIDDEN), player)
     if text not in DIRECTIONS:
@@ -418,11 +383,6 @@ def _convention(text: str, player: Policy) -> RestrictedPolicy:
 
 
 def _role(text: str, player: Policy) -> RolePolicy:
-    """Create the policy of a role.
-
-    Raises:
-        ValueError: If it names no event.
-    """
     events = tuple(part.strip().lower() for part in text.split("+"))
     if not all(events):
         raise ValueError(
@@ -443,11 +403,6 @@ MAKERS: Mapping[str, Callable[..., WrappedPolicy]] = {
 
 
 def _from_text(name: str, text: str) -> WrappedPolicy:
-    """Create the wrapper of a spec from the text after its name.
-
-    Raises:
-        ValueError: For an invalid parameter, an unknown policy behind it, or one that cannot be wrapped.
-    """
     wrapper = split_wrapper(f"{name}:{text}")
     assert wrapper is not None  # the registry knows the name as a wrapper's
     _, parameter, players = wrapper

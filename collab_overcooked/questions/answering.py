@@ -40,14 +40,12 @@ _TEXTS = schema.list_of(schema.text)
 
 
 def _check_set(value: Any) -> None:
-    """Check that an answer belongs to a question set of the current version."""
     schema.name(value)
     if not value.startswith(f"v{VERSION}-"):
         raise schema.refuse(value, f"a question set of version {VERSION}; ask again with 'evaluate questions'")
 
 
 def _check_item(value: Any) -> None:
-    """Check the item of a record; records of version 1 do not name their question set."""
     if isinstance(value, dict) and "set" not in value:
         remedy = "ask again with 'evaluate questions'"
         raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
@@ -78,32 +76,22 @@ RECORD_FIELDS = RecordFields(
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionJob(Job):
-    """Job of one answer of a policy to an item.
-
-    Attributes:
-        item: The item.
-        set: Name of its question set.
-        way: One of ``WAYS``.
-        sample: Index among the answers to the item.
-    """
+    """Job of one answer of a policy to an item."""
 
     longest = 1
-    item: Item
-    set: str
-    way: str
-    sample: int
+    item: Item  # The item
+    set: str  # Name of its question set
+    way: str  # One of ``WAYS``
+    sample: int  # Index among the answers to the item
 
     def speakers(self) -> list[str]:
-        """Return the policy that is asked; a policy that plays on has all seats."""
         return super().speakers()[: 1 if self.way == WORDS else None]
 
     @property
     def keys(self) -> tuple[Key]:
-        """Id of the item and index of the sample."""
         return ((self.task, self.sample),)
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Ask the question and return the record of the answer."""
         team = cached_team(self.team, make)
         choice = self._as_text(team) if self.way == WORDS else self._by_playing(team)
         return [self._record(team, choice)]
@@ -121,7 +109,6 @@ class QuestionJob(Job):
         )
 
     def _by_playing(self, team: Team) -> Choice:
-        """Play on from the scene until the seat's actions match a choice or rule out all of them."""
         item, source = self.item, source_of(self.item.scene.env_id)
         checked_env(item)
         env = cached_env(self.env_id, self.env_kwargs)
@@ -188,11 +175,7 @@ class QuestionJob(Job):
 
 
 def checked_env(item: Item) -> ParallelEnv:
-    """Return an environment in the state of an item's scene.
-
-    Raises:
-        QuestionError: If the game rejects the scene, the scene is incomplete, or the number of agents differs.
-    """
+    """Return an environment in the state of an item's scene."""
     scene = item.scene
     env = cached_env(scene.env_id, scene.options)
     if env.game.n_agents != SEATS:

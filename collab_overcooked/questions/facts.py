@@ -13,21 +13,13 @@ NUMBERS = 4  # choices of a numeric question
 
 
 class Fact(NamedTuple):
-    """Question about a state, with its answer.
+    """Question about a state, with its answer."""
 
-    Attributes:
-        name: Name of the fact; facts with the same name are comparable.
-        question: Text of the question.
-        choices: Texts of the choices.
-        correct: Index of the correct choice.
-        skill: Skill for tables.
-    """
-
-    name: str
-    question: str
-    choices: tuple[str, ...]
-    correct: int
-    skill: str
+    name: str  # Name of the fact; facts with the same name are comparable
+    question: str  # Text of the question
+    choices: tuple[str, ...]  # Texts of the choices
+    correct: int  # Index of the correct choice
+    skill: str  # Skill for tables
 
     @property
     def answer(self) -> str:

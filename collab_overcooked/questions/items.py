@@ -38,56 +38,34 @@ class QuestionError(ValueError):
 
 @dataclass(frozen=True)
 class Scene:
-    """State of a game.
+    """State of a game."""
 
-    Attributes:
-        name: Name, unique in its set.
-        env_id: Environment id.
-        options: Options of the environment.
-        state: Complete state, as returned by ``env.scene()``.
-    """
-
-    name: str
-    env_id: str
-    options: Mapping[str, Any]
-    state: Mapping[str, Any]
+    name: str  # Name, unique in its set
+    env_id: str  # Environment id
+    options: Mapping[str, Any]  # Options of the environment
+    state: Mapping[str, Any]  # Complete state, as returned by ``env.scene()``
 
 
 @dataclass(frozen=True)
 class Item:
-    """Question with its answer and the evidence for it.
+    """Question with its answer and the evidence for it."""
 
-    Attributes:
-        id: Id, unique in its set.
-        scene: State that the question is about.
-        seat: Seat whose view is described.
-        kind: One of ``KINDS``.
-        part: ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``.
-        partner: Assumed behaviour of the partner, as text.
-        skills: Required skills, for tables.
-        question: Text of the question.
-        choices: Texts of the choices; all are possible.
-        correct: Indices of the correct choices.
-        margin: Minimum difference in value between the correct and the other choices; None for facts.
-        unit: Unit of the margin.
-        evidence: Proof of the answer: ``values`` (one per choice; None if only known to be worse by the margin) and
-            further facts from the game.
-        pair: Id of the matched item, which differs in one change of the scene and has other correct choices; or empty.
-    """
-
-    id: str
-    scene: Scene
-    seat: int
-    kind: str
-    part: str
-    partner: str
-    skills: tuple[str, ...]
-    question: str
-    choices: tuple[str, ...]
-    correct: tuple[int, ...]
-    margin: float | None
-    unit: str
+    id: str  # Id, unique in its set
+    scene: Scene  # State that the question is about
+    seat: int  # Seat whose view is described
+    kind: str  # One of ``KINDS``
+    part: str  # ``"paper"`` (as many scenarios of each game as in the LLM-Coordination paper) or ``"generated"``
+    partner: str  # Assumed behaviour of the partner, as text
+    skills: tuple[str, ...]  # Required skills, for tables
+    question: str  # Text of the question
+    choices: tuple[str, ...]  # Texts of the choices; all are possible
+    correct: tuple[int, ...]  # Indices of the correct choices
+    margin: float | None  # Minimum difference in value between the correct and the other choices; None for facts
+    unit: str  # Unit of the margin
+    # Proof of the answer: ``values`` (one per choice; None if only known to be worse by the margin) and further facts
+    # from the game
     evidence: Mapping[str, Any]
+    # Id of the matched item, which differs in one change of the scene and has other correct choices; or empty
     pair: str = ""
 
     def __post_init__(self) -> None:
@@ -123,17 +101,11 @@ class Item:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """Items with the seed and version that generated them.
+    """Items with the seed and version that generated them."""
 
-    Attributes:
-        seed: Seed of the generator.
-        items: Items in file order.
-        version: Version of the package that generated them.
-    """
-
-    seed: int
-    items: tuple[Item, ...]
-    version: str = __version__
+    seed: int  # Seed of the generator
+    items: tuple[Item, ...]  # Items in file order
+    version: str = __version__  # Version of the package that generated them
 
     @cached_property
     def name(self) -> str:
@@ -141,11 +113,7 @@ class QuestionSet:
         return f"v{VERSION}-{hashlib.sha256(self._lines()).hexdigest()[:12]}"
 
     def find(self, name: str) -> Item:
-        """Return the item with an id.
-
-        Raises:
-            ValueError: If there is no such item; the message lists near matches.
-        """
+        """Return the item with an id."""
         for item in self.items:
             if item.id == name:
                 return item
@@ -159,7 +127,6 @@ class QuestionSet:
         path.write_bytes(schema.json_line(heading, schema.unchecked) + self._lines())
 
     def _lines(self) -> bytes:
-        """Return scenes and items as the lines of a file."""
         scenes = {item.scene.name: item.scene for item in self.items}
         entries = [{field.name: getattr(scene, field.name) for field in fields(Scene)} for scene in scenes.values()]
         entries += [
@@ -184,7 +151,6 @@ def _check_schema(value: Any) -> None:
 
 
 def _value(value: Any) -> None:
-    """Check the searched value of a choice: a number, text, or null."""
     (schema.text if isinstance(value, str) else schema.nullable(schema.number()))(value)
 
 
@@ -203,11 +169,7 @@ _HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": 
 
 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
-    """Read a question set.
-
-    Raises:
-        QuestionError: If the file cannot be read or is invalid; the message names the line.
-    """
+    """Read a question set."""
     path = Path(path)
     try:
         lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
@@ -247,7 +209,6 @@ def _add(entries: dict[str, Any], name: str, value: Any, where: str) -> None:
 
 
 def _parse(line: str, known: Mapping[str, schema.Check], where: str, others: bool = False) -> dict[str, Any]:
-    """Parse a line with known fields, and other fields if they are allowed."""
     try:
         entry: dict[str, Any] = schema.parse_json(line)
         schema.object_of({})(entry)
@@ -297,11 +258,7 @@ def correct_texts(item: Item) -> set[str]:
 
 
 def read_names(name: str, text: str | None, known: Iterable[str]) -> tuple[str, ...]:
-    """Parse comma-separated names; None stands for all known names.
-
-    Raises:
-        ValueError: If a name is unknown; the message lists near matches.
-    """
+    """Parse comma-separated names; None stands for all known names."""
     names = list(known)
     chosen: Sequence[str] = names if text is None else [word.strip() for word in text.split(",")]
     for word in chosen:

@@ -79,11 +79,6 @@ def cards(records: Sequence[Record]) -> list[Scorecard]:
 
 
 def _check_choices(record: Record) -> None:
-    """Refuse indices of choices that an item does not have.
-
-    Raises:
-        ValueError: Naming the field.
-    """
     count, chosen = len(record["item"]["choices"]), record["answer"]["choice"]
     for name, numbers in (("item.correct", record["item"]["correct"]), ("answer.choice", [chosen or 0])):
         for number in numbers:
@@ -138,7 +133,6 @@ def _row(name: str, records: Sequence[Record]) -> tuple[Cell, ...]:
 
 
 def _pairs(records: Sequence[Record]) -> list[bool]:
-    """Return for every sample of every matched pair whether both answers are correct."""
     by_item = {(record["task"], record["episode"]): record for record in records}
     pairs = []
     for (task, sample), record in by_item.items():
@@ -149,7 +143,6 @@ def _pairs(records: Sequence[Record]) -> list[bool]:
 
 
 def _answers(records: Sequence[Record]) -> ResultTable:
-    """Return a table of all answers."""
     columns = (Column("Item"), Column("Sample", "number"), Column("Answer"), Column("Right"), Column("Correct"))
     rows = []
     for record in records:
@@ -164,7 +157,6 @@ def _answers(records: Sequence[Record]) -> ResultTable:
 
 
 def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
-    """Return a card of paired differences between policies on items of the same question set."""
     columns = (
         Column("Policies"),
         Column("Items"),
@@ -205,7 +197,6 @@ def _difference(first: Sequence[Record], second: Sequence[Record]) -> tuple[Cell
 
 
 def _item_of(record: Record) -> str:
-    """Return the key of an item: its question set and its id."""
     return f"{record['item']['set']}/{record['task']}"
 
 

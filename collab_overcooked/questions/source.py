@@ -17,13 +17,9 @@ OTHER = -1  # the action matches none of the choices
 
 
 class QuestionSource(Protocol):
-    """Questions of a game.
+    """Questions of a game."""
 
-    Attributes:
-        patience: Maximum number of steps until a policy must have played one of the choices.
-    """
-
-    patience: int
+    patience: int  # Maximum number of steps until a policy must have played one of the choices
 
     def cases(self, part: str, seed: int) -> Iterator[tuple[Item, ...]]:
         """Yield cases, which are tuples of related items, with choices in any order.
@@ -63,11 +59,7 @@ class QuestionSource(Protocol):
 
 
 def source_of(env_id: str) -> QuestionSource:
-    """Return the question source of a game.
-
-    Raises:
-        ValueError: If the game has no questions.
-    """
+    """Return the question source of a game."""
     record = registry.find(env_id)
     if not record.questions:
         raise ValueError(near_matches("game with questions", env_id, games_with_questions()))
@@ -91,9 +83,6 @@ def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:
     Args:
         seed: Random seed.
         games: Environment ids, or None for all games with questions.
-
-    Raises:
-        ValueError: If a game has no questions.
     """
     items: list[Item] = []
     for env_id in games_with_questions() if games is None else games:
@@ -110,7 +99,6 @@ def generate(seed: int, games: Sequence[str] | None = None) -> QuestionSet:
 
 
 def _named(case: Sequence[Item], prefix: str, number: int) -> list[Item]:
-    """Assign ids to the items of a case, and link matched pairs."""
     named: list[Item] = []
     for item in case:
         name, count = f"{prefix}{number:03d}-{item.kind}", 1 + sum(earlier.kind == item.kind for earlier in named)
@@ -153,7 +141,6 @@ def balance_positions(items: Sequence[Item], seed: int) -> list[Item]:
 
 
 def _placed(item: Item, places: Sequence[int], rng: np.random.Generator) -> Item:
-    """Move the correct choices to given positions, and the others to the rest in random order."""
     wrong = [number for number in range(len(item.choices)) if number not in item.correct]
     right, wrong = rng.permutation(item.correct).tolist(), rng.permutation(wrong).tolist()
     order = [right.pop() if place in places else wrong.pop() for place in range(len(item.choices))]
@@ -169,7 +156,6 @@ def _placed(item: Item, places: Sequence[int], rng: np.random.Generator) -> Item
 
 
 def _with_scene(item: Item, slug: str, scenes: list[Scene]) -> Item:
-    """Share the scene of items with equal states, and name new scenes."""
     for scene in scenes:
         if (scene.options, scene.state) == (item.scene.options, item.scene.state):
             return replace(item, scene=scene)

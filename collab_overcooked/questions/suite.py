@@ -65,27 +65,17 @@ class QuestionOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class QuestionPlan(Evaluation):
-    """Plan of items for one policy.
-
-    Attributes:
-        spec: Policy spec.
-        file: Path of the question set.
-        set: Name of the question set, which depends on its contents.
-        items: Item ids, in file order.
-        way: One of ``answering.WAYS``.
-        samples: Answers per item.
-    """
+    """Plan of items for one policy."""
 
     suite: str = SUITE
-    spec: str
-    file: str
-    set: str
-    items: tuple[str, ...]
-    way: str
-    samples: int
+    spec: str  # Policy spec
+    file: str  # Path of the question set
+    set: str  # Name of the question set, which depends on its contents
+    items: tuple[str, ...]  # Item ids, in file order
+    way: str  # One of ``answering.WAYS``
+    samples: int  # Answers per item
 
     def make_jobs(self) -> list[QuestionJob]:
-        """Return the jobs of all items, grouped by game."""
         questions = _read(self.file)
         common = {"seed": self.seed, "limits": self.limits, "set": self.set}
         by_id = {item.id: item for item in questions.items}
@@ -107,7 +97,6 @@ class QuestionSuite(Suite):
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> QuestionPlan:
-        """Plan the items that the policy can answer."""
         if options:
             raise ValueError(f"option {next(iter(options))!r} is set by each item's scene")
         spec = read_spec(team)
@@ -130,16 +119,13 @@ class QuestionSuite(Suite):
         )
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return cards with the accuracy of every policy and the differences between policies."""
         return cards(records)
 
     def outcome(self, record: Record) -> str:
-        """Return the answered letter and whether it is right."""
         letter = record["answer"]["letter"] or "no choice"
         return f"{letter}, {'right' if record['success'] else 'wrong'}"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return the items that every policy can answer by playing: best actions, by game."""
         items = read_questions().items
         games = [game for game in games_with_questions() if any(item.scene.env_id == game for item in items)]
         settings = tuple(Setting(game, {"games": game, "kinds": OWN, "answers": PLAY}) for game in games)
@@ -154,25 +140,18 @@ class QuestionSuite(Suite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return accuracy and random accuracy."""
         score, expected = accuracy(records)
         return Summary(score, {Column("chance", "estimate", 2): expected})
 
     def episode_name(self, record: Record) -> str:
-        """Return the item's id."""
         return str(record["task"])
 
     def listings(self) -> dict[str, Any]:
-        """Return no listings; see ``questions list``."""
         return {}
 
 
 def read_spec(team: Sequence[str]) -> str:
-    """Return the spec of the policy that answers, written ``llm:M`` or ``all=llm:M``.
-
-    Raises:
-        ValueError: If there are several policies, or the policy is unknown.
-    """
+    """Return the spec of the policy that answers, written ``llm:M`` or ``all=llm:M``."""
     if len(team) != 1:
         raise ValueError(f"team: one policy answers all questions, not {len(team)}; write for example all=planner")
     spec = team[0].removeprefix("all=").strip()
@@ -186,9 +165,6 @@ def choose_items(questions: QuestionSet, chosen: Any) -> list[Item]:
     Args:
         questions: Question set.
         chosen: Instance of ``QuestionOptions``.
-
-    Raises:
-        ValueError: If a name is unknown, or no item matches.
     """
     games = read_names("games", chosen.games, registry.registered())
     kinds, parts = read_names("kinds", chosen.kinds, KINDS), read_names("parts", chosen.parts, PARTS)
@@ -207,11 +183,7 @@ def choose_items(questions: QuestionSet, chosen: Any) -> list[Item]:
 
 
 def answerable(items: Iterable[Item], spec: str, way: str) -> tuple[str, ...]:
-    """Return the ids of the items that a policy can answer.
-
-    Raises:
-        NothingToPlay: If there are none; the message has the reasons.
-    """
+    """Return the ids of the items that a policy can answer."""
     policy = None if way == WORDS or kind_of(spec) == LANGUAGE else make_policy(spec)
     if way == WORDS and kind_of(spec) != LANGUAGE:
         raise ValueError(f"answer-by: {near_matches('way of ' + spec, WORDS, (PLAY,))}")

@@ -17,7 +17,6 @@ def draw_ansi(sheet: Sheet) -> str:
 
 
 def _grid(board: Board) -> list[str]:
-    """Return the rows of a board whose cells have texts, with aligned columns."""
     texts = {at: cell.text for at, cell in board.cells if cell.text}
     if not texts:
         return []
@@ -32,7 +31,6 @@ def _cards(column: PanelColumn) -> list[str]:
 
 
 def _card(card: Card) -> str:
-    """Return a card as one line: parts joined by semicolons, each followed by its bar."""
     text = ""
     for line in card.lines:
         if isinstance(line, Bar):

@@ -21,46 +21,28 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True)
 class Icon:
-    """An item.
+    """An item."""
 
-    Attributes:
-        sprite: Name in ``sprites.yaml``; empty draws the first food raw.
-        foods: Names in ``sprites.yaml`` that determine the colours; colours of unknown ones derive from their letters.
-        finish: ``""``, ``"boiled"`` or ``"baked"``: a tint and a mark in the corner.
-        plated: Whether it is drawn on a plate.
-        garnish: Whether the foods are drawn small in front of it.
-        faded: Whether it is drawn semi-transparent, as a missing item.
-        text: Text in the text picture; empty if there is text beside it.
-    """
-
-    sprite: str = ""
+    sprite: str = ""  # Name in ``sprites.yaml``; empty draws the first food raw
+    # Names in ``sprites.yaml`` that determine the colours; colours of unknown ones derive from their letters
     foods: tuple[str, ...] = ()
-    finish: str = ""
-    plated: bool = False
-    garnish: bool = False
-    faded: bool = False
-    text: str = ""
+    finish: str = ""  # ``""``, ``"boiled"`` or ``"baked"``: a tint and a mark in the corner
+    plated: bool = False  # Whether it is drawn on a plate
+    garnish: bool = False  # Whether the foods are drawn small in front of it
+    faded: bool = False  # Whether it is drawn semi-transparent, as a missing item
+    text: str = ""  # Text in the text picture; empty if there is text beside it
 
 
 @dataclass(frozen=True)
 class Cook:
-    """An agent.
+    """An agent."""
 
-    Attributes:
-        seat: Index of the agent; determines the colour.
-        letter: Letter on the coat and in the text picture.
-        facing: ``"north"``, ``"south"``, ``"east"``, ``"west"``, or empty for a portrait without a pointer.
-        chef: A tall hat instead of a cap.
-        held: Held item.
-        mark: Text of the held item in the text picture.
-    """
-
-    seat: int
-    letter: str
-    facing: str = ""
-    chef: bool = True
-    held: Icon | None = None
-    mark: str = ""
+    seat: int  # Index of the agent; determines the colour
+    letter: str  # Letter on the coat and in the text picture
+    facing: str = ""  # ``"north"``, ``"south"``, ``"east"``, ``"west"``, or empty for a portrait without a pointer
+    chef: bool = True  # A tall hat instead of a cap
+    held: Icon | None = None  # Held item
+    mark: str = ""  # Text of the held item in the text picture
 
     @property
     def text(self) -> str:
@@ -79,35 +61,22 @@ class Progress:
 
 @dataclass(frozen=True)
 class Cell:
-    """A tile of the board.
+    """A tile of the board."""
 
-    Attributes:
-        sprite: Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance.
-        text: Text in the text picture; empty if the board has no grid.
-        items: Items in the cell.
-        tags: Short names of the items, in their order, drawn on them.
-        back: Sprite drawn under the items.
-        front: Sprite drawn over the items.
-        labels: Names for the bottom of the cell in order of preference; the first that fits is drawn.
-        caption: Name below the cell.
-        ready: Whether a mark shows that the item is ready.
-        progress: Bar at the bottom, instead of a label.
-        targets: Names of the place in actions, so that a page offers these actions when the cell is clicked.
-        walkable: Whether agents can stand there.
-    """
-
-    sprite: str
-    text: str = ""
-    items: tuple[Icon, ...] = ()
-    back: str = ""
-    front: str = ""
-    tags: tuple[str, ...] = ()
+    sprite: str  # Name in ``sprites.yaml`` of floor, counter or station; unknown names are drawn as an appliance
+    text: str = ""  # Text in the text picture; empty if the board has no grid
+    items: tuple[Icon, ...] = ()  # Items in the cell
+    back: str = ""  # Sprite drawn under the items
+    front: str = ""  # Sprite drawn over the items
+    tags: tuple[str, ...] = ()  # Short names of the items, in their order, drawn on them
+    # Names for the bottom of the cell in order of preference; the first that fits is drawn
     labels: tuple[str, ...] = ()
-    caption: str = ""
-    ready: bool = False
-    progress: Progress | None = None
+    caption: str = ""  # Name below the cell
+    ready: bool = False  # Whether a mark shows that the item is ready
+    progress: Progress | None = None  # Bar at the bottom, instead of a label
+    # Names of the place in actions, so that a page offers these actions when the cell is clicked
     targets: tuple[str, ...] = ()
-    walkable: bool = False
+    walkable: bool = False  # Whether agents can stand there
 
 
 @dataclass(frozen=True)
@@ -162,21 +131,14 @@ CARD_GAP = 0.45  # heights of a line between cards
 
 @dataclass(frozen=True)
 class Card:
-    """Lines beside an icon.
+    """Lines beside an icon."""
 
-    Attributes:
-        lines: From top to bottom.
-        icon: Icon at the left, None for none.
-        size: Height of the icon in lines; 0 for the height of all lines.
-        rule: Whether a thin line is drawn above it.
-        kind: ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: its position on pages;
-            ``"heading"`` is left out there.
-    """
-
-    lines: tuple[Line | Bar, ...]
-    icon: Icon | Cook | None = None
-    size: float = 0
-    rule: bool = False
+    lines: tuple[Line | Bar, ...]  # From top to bottom
+    icon: Icon | Cook | None = None  # Icon at the left, None for none
+    size: float = 0  # Height of the icon in lines; 0 for the height of all lines
+    rule: bool = False  # Whether a thin line is drawn above it
+    # ``"clock"``, ``"agent"``, ``"order"``, ``"station"``, ``"goal"`` or empty: its position on pages; ``"heading"`` is
+    # left out there
     kind: str = ""
 
     @property
@@ -192,84 +154,49 @@ def lines_height(lines: Sequence[Line | Bar]) -> float:
 
 @dataclass(frozen=True)
 class Link:
-    """A line between two places of a board, below its cells.
+    """A line between two places of a board, below its cells."""
 
-    Attributes:
-        start: Start in tiles.
-        end: End in tiles.
-        colour: Colour of the line.
-        arrow: Whether it leads only to its end.
-        crossed: Whether a bar is drawn across its middle.
-    """
-
-    start: Point
-    end: Point
-    colour: str = SHADE
-    arrow: bool = False
-    crossed: bool = False
+    start: Point  # Start in tiles
+    end: Point  # End in tiles
+    colour: str = SHADE  # Colour of the line
+    arrow: bool = False  # Whether it leads only to its end
+    crossed: bool = False  # Whether a bar is drawn across its middle
 
 
 @dataclass(frozen=True)
 class Board:
-    """Board from above. Places are upper left corners in tiles.
+    """Board from above. Places are upper left corners in tiles."""
 
-    Attributes:
-        size: Width and height in tiles.
-        cells: Place and cell.
-        cooks: Place and agent.
-        cook_size: Size of an agent in tiles.
-        patches: Darker rectangles of floor: place, width and height.
-        ground: Background colour.
-        links: Links, drawn below the cells.
-    """
-
-    size: Point
-    cells: tuple[tuple[Point, Cell], ...]
-    cooks: tuple[tuple[Point, Cook], ...]
-    cook_size: float = 1
-    patches: tuple[tuple[float, float, float, float], ...] = ()
-    ground: str = PAPER
-    links: tuple[Link, ...] = ()
+    size: Point  # Width and height in tiles
+    cells: tuple[tuple[Point, Cell], ...]  # Place and cell
+    cooks: tuple[tuple[Point, Cook], ...]  # Place and agent
+    cook_size: float = 1  # Size of an agent in tiles
+    patches: tuple[tuple[float, float, float, float], ...] = ()  # Darker rectangles of floor: place, width and height
+    ground: str = PAPER  # Background colour
+    links: tuple[Link, ...] = ()  # Links, drawn below the cells
 
 
 @dataclass(frozen=True)
 class PanelColumn:
-    """Cards from top to bottom.
+    """Cards from top to bottom."""
 
-    Attributes:
-        cards: All cards, including those that change between frames.
-        width: Width in font sizes.
-        lines: Reserved height in lines, the same for every frame.
-        ground: Background colour of the cards.
-    """
-
-    cards: tuple[Card, ...]
-    width: float
-    lines: float
-    ground: str = PAPER
+    cards: tuple[Card, ...]  # All cards, including those that change between frames
+    width: float  # Width in font sizes
+    lines: float  # Reserved height in lines, the same for every frame
+    ground: str = PAPER  # Background colour of the cards
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A complete picture: boards and columns side by side, notes below.
+    """A complete picture: boards and columns side by side, notes below."""
 
-    Attributes:
-        parts: Boards and columns from left to right.
-        notes: Lines below, in as many columns as fit; their number is constant.
-        note_width: Width of a note in font sizes.
-        remark: Heading and text of up to two lines below the notes; None takes no space.
-        listing: Lines for the text picture only.
-        tile: Default size of a tile in pixels; the minimum is half of it.
-        font: Font size in tiles.
-    """
-
-    parts: tuple[Board | PanelColumn, ...]
-    notes: tuple[Line, ...] = ()
-    note_width: float = 26
-    remark: tuple[str, str] | None = None
-    listing: tuple[str, ...] = ()
-    tile: int = 48
-    font: float = 0.25
+    parts: tuple[Board | PanelColumn, ...]  # Boards and columns from left to right
+    notes: tuple[Line, ...] = ()  # Lines below, in as many columns as fit; their number is constant
+    note_width: float = 26  # Width of a note in font sizes
+    remark: tuple[str, str] | None = None  # Heading and text of up to two lines below the notes; None takes no space
+    listing: tuple[str, ...] = ()  # Lines for the text picture only
+    tile: int = 48  # Default size of a tile in pixels; the minimum is half of it
+    font: float = 0.25  # Font size in tiles
 
 
 def initials(names: Sequence[str]) -> list[str]:

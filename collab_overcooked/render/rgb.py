@@ -78,9 +78,6 @@ def draw_rgb(sheet: Sheet, tile_size: int | None = None) -> np.ndarray:
 
     Returns:
         uint8 (H, W, 3), the same H and W for sheets of equal measures.
-
-    Raises:
-        ValueError: If ``tile_size`` is not an integer or too small.
     """
     tile = sheet.tile if tile_size is None else parse_integer("tile_size", tile_size, sheet.tile // 2, "pixels")
     m = measure(sheet, tile)
@@ -142,7 +139,6 @@ def _draw_board(
 
 
 def _draw_link(pen: ImageDraw.ImageDraw, link: Link, shift: int, tile: int) -> None:
-    """Draw a line; its arrow and its bar are in the middle, as cells cover the ends."""
     (x, y), (end_x, end_y) = ((shift + px * tile, py * tile) for px, py in (link.start, link.end))
     length, width = hypot(end_x - x, end_y - y) or 1.0, max(2, round(0.06 * tile))
     pen.line((x, y, end_x, end_y), fill=link.colour, width=width)
@@ -180,7 +176,6 @@ def cell_image(cell: Cell, tile: int) -> Image.Image:
 
 
 def _cell_label(cell: Cell, tile: int) -> Image.Image | None:
-    """Return the label of a cell, None without room for it."""
     if not cell.labels or tile < LABELLED_TILE:
         return None
     size, width = label_size(tile), tile - 2
@@ -195,7 +190,6 @@ def short_label(labels: Sequence[str], size: int, width: int) -> tuple[str, ...]
 
 
 def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
-    """Draw one item large, or several side by side, above ``used`` pixels at the bottom."""
     items = cell.items
     if not items:
         return
@@ -219,7 +213,6 @@ def _draw_items(image: Image.Image, cell: Cell, tile: int, used: int) -> None:
 
 
 def _draw_progress(image: Image.Image, progress: Progress, tile: int) -> None:
-    """Draw a bar with a text at the bottom of a cell."""
     size = label_size(tile)
     height = size + 3
     x, y = 2, tile - height - 2
@@ -315,7 +308,6 @@ def _icon_side(tall: bool, m: Measures) -> int:
 
 
 def _draw_span(image: Image.Image, span: Span, at: tuple[int, int], room: int, tall: bool, m: Measures) -> int:
-    """Draw a text, dot or icon; return its width in pixels."""
     x, y = at
     middle = y + round((TALL - 1) / 2 * m.line) if tall else y
     if isinstance(span, Text):

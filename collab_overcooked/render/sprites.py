@@ -37,7 +37,6 @@ class Food(NamedTuple):
 
 @cache
 def _data() -> tuple[dict[str, Food], dict[str, str]]:
-    """Return foods and the text of every sprite."""
     values = yaml.safe_load(Path(__file__).with_name("sprites.yaml").read_text(encoding="utf-8"))
     rows = (row.split() for row in values["foods"].splitlines())
     return {name: Food(*food) for name, *food in rows}, values["sprites"]
@@ -195,7 +194,6 @@ def cook_image(cook: Cook, size: int) -> Image.Image:
 
 @lru_cache(maxsize=256)
 def _figure(seat: int, letter: str, facing: str, chef: bool, size: int) -> Image.Image:
-    """Return an agent with empty hands, a little smaller than ``size`` pixels."""
     colour = seat_colour(seat)
     names = ("body", f"face_{facing}", "hat" if chef else "cap")
     colours = {"coat": colour, "coat_dark": mix(colour, "#000000", 0.3), "skin": SKIN}

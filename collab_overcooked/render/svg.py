@@ -40,7 +40,6 @@ def svg_strokes(strokes: Iterable[Stroke], colours: Colours, outlined: bool = Tr
 
 
 def _element(stroke: Stroke, colours: Colours, edge: str = "") -> str:
-    """Return one stroke as an SVG element; an edge colour draws it wider in that colour."""
     operation, colour, *numbers = stroke
     fill = edge or colours.get(colour, colour)
     paint = f'fill="{fill}"' + (f' stroke="{edge}" stroke-width="{EDGE}"' if edge else "")
@@ -73,7 +72,6 @@ def _points(numbers: Sequence[float]) -> str:
 
 
 def _arc(start: float, end: float, box: Sequence[float]) -> str:
-    """Return the path of an arc, clockwise, in degrees from three o'clock."""
     left, top, right, bottom = box
     cx, cy, rx, ry = (left + right) / 2, (top + bottom) / 2, (right - left) / 2, (bottom - top) / 2
     turn = min(359.99, (end - start) % 360 or 360)

@@ -58,14 +58,12 @@ def cost_card(records: Sequence[Record]) -> Scorecard | None:
 
 
 def _distinct_names(groups: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Return the shortest distinct names of groups: model, then game and team if they differ between groups."""
     games = len({game for _, game, _ in groups}) > 1
     teams = len({group[:2] for group in groups}) < len(groups)
     return [", ".join([model, *([game] if games else []), *([team] if teams else [])]) for model, game, team in groups]
 
 
 def _cells(episodes: Sequence[Accounts]) -> tuple[Cell, ...]:
-    """Return the cells of a row after its name."""
     accounts = [account for episode in episodes for account in episode]
     latencies = [seconds for account in accounts for seconds in account["latencies"]]
     dollars = [account["dollars"] for account in accounts if account["dollars"] is not None]

@@ -70,9 +70,6 @@ def episode_values(records: Sequence[Record], metric: str) -> dict[Key, float]:
 
     Returns:
         (task, episode number, seed, options as JSON) -> value. The options distinguish tasks whose files share a name.
-
-    Raises:
-        ValueError: If the game does not have the metric.
     """
     values = {}
     for record in records:

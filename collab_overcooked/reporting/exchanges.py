@@ -37,9 +37,6 @@ def exchange_data(folder: Path | None, replays: Iterable[Mapping[str, Any]]) -> 
     Returns:
         ``texts``, and ``found``: link -> a line with model and cost, and the parts of the exchange as pairs of heading
         and index into ``texts``.
-
-    Raises:
-        ValueError: If the file of exchanges is damaged.
     """
     links = [
         link
@@ -78,11 +75,7 @@ def _about(request: Mapping[str, Any], reply: Reply) -> str:
 
 
 def model_section(folder: Path) -> str:
-    """Return the HTML section with endpoints and settings of the language models of a run.
-
-    Raises:
-        ValueError: If the run's configuration is damaged.
-    """
+    """Return the HTML section with endpoints and settings of the language models of a run."""
     config = read_config(folder) if (folder / CONFIG).exists() else {}
     try:
         _CONFIG(config)
@@ -97,7 +90,6 @@ def model_section(folder: Path) -> str:
 
 
 def _settings(settings: Mapping[str, Any], default_endpoint: str) -> Sequence[str]:
-    """Return endpoint and settings of a model as text."""
     reach, price = settings.get("reach", {}), settings.get("price")
     model_settings = {
         key: value for key, value in settings.items() if key not in ("reach", "price", "body", "switches")

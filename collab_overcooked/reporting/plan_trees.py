@@ -19,11 +19,7 @@ def all_updates(record: Mapping[str, Any]) -> list[Update]:
 
 
 def update_at(record: Mapping[str, Any], step: int) -> Update:
-    """Return the last search at or before a timestep, or the first search if there is none.
-
-    Raises:
-        ValueError: If no plan was searched in the episode.
-    """
+    """Return the last search at or before a timestep, or the first search if there is none."""
     searched = [update for update in all_updates(record) if update["searched"]]
     if not searched:
         raise ValueError("plan_updates: no plan was searched in this episode; policies such as cots do that")

@@ -119,12 +119,10 @@ def _figure(title: str) -> tuple[Figure, Axes]:
 
 
 def _legend(axes: Axes) -> None:
-    """Place the legend between title and plot."""
     axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(-0.02, 0.98), ncols=4, columnspacing=1.2)
 
 
 def _points(axes: Axes, chart: Chart) -> None:
-    """Draw each estimate as a dot with its interval as a line."""
     scale = chart.scale
     for k, (label, estimates) in enumerate(chart.series.items()):
         shift = 0.16 * (k - (len(chart.series) - 1) / 2)
@@ -216,7 +214,6 @@ def save_figure(figure: Figure, path: Path) -> None:
 
 
 def _svg(figure: Figure, description: str) -> str:
-    """Return the figure as an SVG element with a text alternative."""
     out = io.StringIO()
     figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()

@@ -43,9 +43,6 @@ def build_report(records: Sequence[Record], cards: Sequence[Scorecard], folder: 
         records: Episodes. Replays of some of them are embedded, at least one per level if the size allows.
         cards: Scorecards of the episodes.
         folder: Run folder with settings and exchanges of language models, or None.
-
-    Raises:
-        ValueError: If a record cannot be replayed, or a file of the folder is corrupt.
     """
     embedded = list(replays(choose_episodes([record for record in records if record["steps"]]), MAX_REPLAYS))
     sections = [section for card in cards for section in card_sections(card)]
@@ -132,7 +129,6 @@ def card_sections(card: Scorecard) -> Iterator[str]:
 
 
 def _tiles(table: ResultTable) -> str:
-    """Return the cells of a one-row table as tiles with intervals below."""
     tiles = []
     for column, cell in zip(table.columns, table.rows[0], strict=True):
         value, interval = map(html_text, column.text(cell))
@@ -167,7 +163,6 @@ def _configuration(records: Sequence[Record]) -> str:
 
 
 def _team_entries(records: Sequence[Record]) -> dict[str, str]:
-    """Return the policies by seat, for the largest team."""
     return max((dict(record["team"]) for record in records), key=len)
 
 
@@ -190,19 +185,12 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
 
 @dataclass(frozen=True)
 class Film:
-    """Frames and action labels of an episode.
+    """Frames and action labels of an episode."""
 
-    Attributes:
-        frames: Distinct frames as data URIs.
-        frame_of_step: Index of the frame after each step, starting with the initial state.
-        names: Display names of the seats.
-        actions: Action labels by step and seat.
-    """
-
-    frames: list[str]
-    frame_of_step: list[int]
-    names: list[str]
-    actions: list[list[str]]
+    frames: list[str]  # Distinct frames as data URIs
+    frame_of_step: list[int]  # Index of the frame after each step, starting with the initial state
+    names: list[str]  # Display names of the seats
+    actions: list[list[str]]  # Action labels by step and seat
 
 
 def replays(
@@ -215,9 +203,6 @@ def replays(
         most: Maximum number of replays.
         steps: Maximum number of steps per replay, or None for all.
         seat: Show only the view, actions, events and refusals of this seat, plus all messages; None shows everything.
-
-    Raises:
-        ValueError: If a record cannot be replayed.
     """
     left = smallest = MAX_PICTURE_BYTES
     for record in records:
@@ -235,7 +220,6 @@ def replays(
 
 
 def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Film | None:
-    """Return frames and labels of an episode, or of what a seat sees of it; None if frames take over ``most`` bytes."""
     numbers: dict[bytes, int] = {}
     size = 0
     film = Film([], [], [], [])
@@ -258,7 +242,6 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
 
 
 def _data_uri(pixels: np.ndarray) -> str:
-    """Return a picture as a data URI; 64 colours suffice for drawn tiles and quarter the size."""
     picture = Image.fromarray(pixels)
     if picture.width > MAX_WIDTH:
         picture = picture.resize(
@@ -277,7 +260,6 @@ def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]
     )
 
     def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
-        """Return the entries of the seats shown, and a placeholder for the others."""
         return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
 
     return {

@@ -136,7 +136,6 @@ class ResultTable:
         wide.print(table)
 
     def _marked_texts(self) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-        """Yield the mark and the written cells of each row."""
         for i, row in enumerate(self.rows):
             yield self.marks.get(i, ""), [column.text(cell) for column, cell in zip(self.columns, row, strict=True)]
 
@@ -272,7 +271,6 @@ def _markdown_cell(column: Column, cell: Cell) -> str:
 
 
 def _terminal_cell(text: str, span: str) -> Text:
-    """Return a cell for the terminal, with long lists broken after commas and the interval below the number."""
     parts = text.split(", ") if len(text) > _LONG else [text]
     cell = Text(",\n").join(map(terminal_text, parts))
     return cell.append(f"\n{span}", "dim") if span else cell
@@ -296,12 +294,10 @@ def _json_cell(column: Column, cell: Cell) -> Any:
 
 
 def _broken(head: str) -> str:
-    """Break a long heading into two lines."""
     if " " not in head and len(head) > 12:
         return head.replace("_", "_\n", 1)
     return head.replace(" ", "\n", 1)
 
 
 def _breakable(name: str) -> str:
-    """Return a name as HTML that may be broken between its words."""
     return re.sub(r"([_:])", r"\1<wbr>", html_text(name))

@@ -38,9 +38,6 @@ def metric_card(records: Sequence[Record], names: Sequence[str]) -> Scorecard:
     Args:
         records: Episodes of any games.
         names: Metrics of all these games; metrics with one value per seat get one column per seat.
-
-    Raises:
-        ValueError: If one of the games does not have a metric.
     """
     groups: list[tuple[Record, list[dict[str, float]]]] = []
     columns: dict[str, None] = {}
@@ -136,11 +133,7 @@ def score_records(records: Sequence[Record], scoring: Mapping[str, Any] | None =
 
 
 def blame(records: Sequence[Record], score: Callable[[Sequence[Record]], T]) -> T:
-    """Apply a scoring function to records, and name the first invalid record in the error.
-
-    Raises:
-        ValueError: If the function cannot read a record.
-    """
+    """Apply a scoring function to records, and name the first invalid record in the error."""
     try:
         return score(records)
     except UNREADABLE:
@@ -163,9 +156,6 @@ def score_paths(
         scoring: Scoring and log options by name.
         note: Called with messages about the logs read.
         metrics: Metrics for an additional table of means, see ``metric_card``.
-
-    Raises:
-        ValueError: If there is nothing to score at a path, or a file is corrupt; the message names it.
     """
     records: list[Record] = []
     logs: dict[str, list[Path]] = {}
@@ -188,13 +178,11 @@ def score_paths(
 
 
 def _refuse_log_options(scoring: Mapping[str, Any], suites: Iterable[str]) -> None:
-    """Reject log options if there are no logs."""
     for field in (field for name in suites for field in fields(registry.load_suite(name).log_options)):
         if scoring.get(field.name) not in (None, field.default):
             raise ValueError(f"{field.name}: is for logs of an original game, and there are none")
 
 
 def _suite_options(kind: type, scoring: Mapping[str, Any]) -> Any:
-    """Return the options dataclass of a suite from the options of all suites."""
     check_options(scoring, scoring_fields())
     return make_options(kind, {field.name: scoring[field.name] for field in fields(kind) if field.name in scoring})

@@ -103,7 +103,6 @@ def distinct(records: Sequence[Record]) -> list[Record]:
 
 
 def _played(record: Record) -> str:
-    """Return the identity of an episode: task, options, team, steps, and the seed if answers are sampled."""
     steps = [[step["actions"], step["messages"], step["rewards"]] for step in record["steps"]]
     team = list(record["team"].values())
     drawn = None if all(map(is_steady, filter(is_language, team))) else record["seed"]

@@ -17,54 +17,33 @@ from collab_overcooked.reporting.result_table import ResultTable, join_tables
 
 @dataclass(frozen=True)
 class Chart:
-    """Estimates by group as dots with intervals, drawn by ``plots.draw_chart``.
+    """Estimates by group as dots with intervals, drawn by ``plots.draw_chart``."""
 
-    Attributes:
-        title: Heading.
-        description: Text alternative.
-        groups: Names below the axis, such as levels.
-        series: Label -> an estimate for each group, None where there is none.
-        scale: Factor for displayed numbers, 100 for per cent.
-        lines: Label -> a height for each group, such as its time limit.
-        axis: Name of the axis of groups.
-        curve: Whether the dots of a label are joined.
-    """
-
-    title: str
-    description: str
-    groups: tuple[str, ...]
-    series: dict[str, tuple[Estimate | None, ...]]
-    scale: float = 1.0
+    title: str  # Heading
+    description: str  # Text alternative
+    groups: tuple[str, ...]  # Names below the axis, such as levels
+    series: dict[str, tuple[Estimate | None, ...]]  # Label -> an estimate for each group, None where there is none
+    scale: float = 1.0  # Factor for displayed numbers, 100 for per cent
+    # Label -> a height for each group, such as its time limit
     lines: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    axis: str = "level"
-    curve: bool = False
+    axis: str = "level"  # Name of the axis of groups
+    curve: bool = False  # Whether the dots of a label are joined
 
 
 @dataclass(frozen=True)
 class Scorecard:
-    """Scores of one team on one variant of a game.
+    """Scores of one team on one variant of a game."""
 
-    Attributes:
-        game: Key by which cards are grouped in CSV files.
-        title: Game and variant.
-        tables: Tables to show; those with ``detail`` only with ``--more``.
-        team: Policies of the team; empty if unknown.
-        notes: Notes below the tables.
-        by_task: Tables that replace ``tables`` with ``--by-task``; empty if they do not differ.
-        data: All numbers for CSV and JSON files; None to leave the card out of CSV files.
-        tiles: The most important numbers in one row, for HTML only.
-        charts: Charts, for HTML only.
-    """
-
-    game: str
-    title: str
-    tables: tuple[ResultTable, ...]
-    team: str = ""
-    notes: tuple[str, ...] = ()
+    game: str  # Key by which cards are grouped in CSV files
+    title: str  # Game and variant
+    tables: tuple[ResultTable, ...]  # Tables to show; those with ``detail`` only with ``--more``
+    team: str = ""  # Policies of the team; empty if unknown
+    notes: tuple[str, ...] = ()  # Notes below the tables
+    # Tables that replace ``tables`` with ``--by-task``; empty if they do not differ
     by_task: tuple[ResultTable, ...] = ()
-    data: ResultTable | None = None
-    tiles: ResultTable | None = None
-    charts: tuple[Chart, ...] = ()
+    data: ResultTable | None = None  # All numbers for CSV and JSON files; None to leave the card out of CSV files
+    tiles: ResultTable | None = None  # The most important numbers in one row, for HTML only
+    charts: tuple[Chart, ...] = ()  # Charts, for HTML only
 
     @property
     def heading(self) -> str:

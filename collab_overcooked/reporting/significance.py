@@ -83,7 +83,6 @@ def significance_tables(measured: Mapping[str, Samples], paired: bool = True) ->
 
 
 def _shared(samples: Samples) -> list[tuple[Hashable, ...]]:
-    """Return the units present in every group, in the order of the first."""
     first, *others = samples.values()
     return [unit for unit in first if all(unit in other for other in others)]
 

@@ -36,9 +36,6 @@ def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
 
     Yields:
         uint8 (H, W, 3), all of the same size.
-
-    Raises:
-        ValueError: If the record's environment cannot be created, or rejects a recorded action.
     """
     strips: list[np.ndarray] = []
     for snapshot in replay(record, render_mode="rgb_array"):
@@ -50,7 +47,6 @@ def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
 
 
 def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> list[np.ndarray]:
-    """Return the caption of every frame, all as high as the longest one."""
     room = width - 2 * PAD
     steps = record["steps"]
     titles = [f"Start of {record.get('task') or record['env_id']}"]
@@ -62,7 +58,6 @@ def _captions(record: Mapping[str, Any], names: Sequence[str], width: int) -> li
 
 
 def _lines(step: Mapping[str, Any], names: Sequence[str], room: int) -> list[Line]:
-    """Return the caption lines of a step: one action per agent, then the wrapped messages."""
     lines = list(zip(names, step["action_texts"], strict=True))
     messages: list[Line] = []
     for message in step.get("messages") or ():
@@ -79,7 +74,6 @@ def _indent(speaker: str) -> int:
 
 
 def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.ndarray:
-    """Draw a caption, uint8 (height, width, 3)."""
     picture = Image.new("RGBA", (width, height), PAPER)
     indent = 0
     for row, (speaker, text) in enumerate([("", title), *lines]):
@@ -106,11 +100,6 @@ def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) 
         frames: uint8 (H, W, 3), all of the same size, at least one.
         path: Path ending in ``.gif`` or ``.mp4``.
         fps: Frames per second, at most 50.
-
-    Raises:
-        ValueError: If the ending is unknown, frames are missing or differ in size, or ``fps`` is out of range.
-        OSError: If the file cannot be written.
-        ImportError: If the extra ``video`` is missing for an MP4.
     """
     path = Path(path)
     ending = path.suffix.lower()
@@ -125,7 +114,6 @@ def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) 
 
 
 def _checked(frames: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    """Validate the frames and yield them."""
     shape = None
     for number, frame in enumerate(frames):
         frame = np.asarray(frame)

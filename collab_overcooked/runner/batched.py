@@ -26,19 +26,12 @@ Array = np.ndarray
 
 
 class BatchStep(NamedTuple):
-    """A step of a batch of episodes.
+    """A step of a batch of episodes."""
 
-    Attributes:
-        actions: int64 (E, N), ``ALONE`` where a seat's answer was refused.
-        rewards: (E, N), a view that the next step overwrites.
-        infos: See ``BatchEnv.step``.
-        running: bool (E,), episodes that were not over before the step, and none of whose answers was refused.
-    """
-
-    actions: Array
-    rewards: Array
-    infos: Mapping[str, Array]
-    running: Array
+    actions: Array  # int64 (E, N), ``ALONE`` where a seat's answer was refused
+    rewards: Array  # (E, N), a view that the next step overwrites
+    infos: Mapping[str, Array]  # See ``BatchEnv.step``
+    running: Array  # bool (E,), episodes that were not over before the step, and none of whose answers was refused
 
 
 def play_steps(
@@ -56,9 +49,6 @@ def play_steps(
         names: Names of the policies by seat.
         seeds: Seeds of the environments, as for ``play_episode``.
         watch: Called before each step with its number, the state of all episodes and which are over, bool (E,).
-
-    Raises:
-        ValueError: If a policy cannot play the game.
     """
     masks = batch.reset(list(seeds))[1]["action_mask"]
     views = Views(batch)
@@ -81,7 +71,6 @@ def play_steps(
 
 
 def _decide(seats: Sequence[Seat], over: Array, masks: Array, timestep: int) -> Array:
-    """Return the actions of all seats, int64 (E, N); a seat is asked where it has a choice."""
     actions = masks.argmax(-1)  # the only action of seats without a choice
     for number, seat in enumerate(seats):
         mask = masks[:, number]
@@ -93,15 +82,10 @@ def _decide(seats: Sequence[Seat], over: Array, masks: Array, timestep: int) -> 
 
 @dataclass(frozen=True)
 class Decided:
-    """Decisions of an episode.
+    """Decisions of an episode."""
 
-    Attributes:
-        actions: int64 (T, N).
-        rewards: float64 (T, N).
-    """
-
-    actions: Array
-    rewards: Array
+    actions: Array  # int64 (T, N)
+    rewards: Array  # float64 (T, N)
 
 
 def play_batch(
@@ -123,9 +107,6 @@ def play_batch(
     Returns:
         The decisions of each episode, those of ``play_episode``; None for episodes that have to be played one by one:
         all where seats act one after the other or a policy may speak, and those in which an answer was refused.
-
-    Raises:
-        ValueError: If a policy cannot play the game.
     """
     game, make = cached_env(env_id, env_kwargs).game, make or make_policy
     team = make_team(specs, make)
@@ -164,13 +145,9 @@ def play_returns(
 
 @dataclass(frozen=True)
 class EpisodeBatch:
-    """Episodes of one team in one environment, played at once where this is possible; their records are the same.
+    """Episodes of one team in one environment, played at once where this is possible; their records are the same."""
 
-    Attributes:
-        jobs: The episodes; they differ in task, number and seed only.
-    """
-
-    jobs: tuple[EpisodeJob, ...]
+    jobs: tuple[EpisodeJob, ...]  # The episodes; they differ in task, number and seed only
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Return the records."""

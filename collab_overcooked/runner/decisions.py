@@ -48,20 +48,15 @@ class Limits:
 
 @dataclass(frozen=True)
 class Ask:
-    """Request for a seat's answer.
+    """Request for a seat's answer."""
 
-    Attributes:
-        seat: Index of the agent.
-        kind: ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last
-            message of the inbox (``Message``, or None for silence).
-        seen: Knowledge of the seat.
-        ahead: Function that returns the requests to later seats in this step, valid unless a message is sent; empty in
-            games where a seat knows the choices of earlier seats.
-    """
-
-    seat: int
+    seat: int  # Index of the agent
+    # ``"act"`` for a decision (``Decision``, action id or plan text), ``"reply"`` for an answer to the last message of
+    # the inbox (``Message``, or None for silence)
     kind: Literal["act", "reply"]
-    seen: Seen
+    seen: Seen  # Knowledge of the seat
+    # Function that returns the requests to later seats in this step, valid unless a message is sent; empty in games
+    # where a seat knows the choices of earlier seats
     ahead: Callable[[], Sequence[Ask]] = field(default=tuple, repr=False, compare=False)
 
 
@@ -185,7 +180,6 @@ class Table:
         self.refused = tuple(refused)
 
     def _choose(self, seat: int) -> Generator[Ask, Answer, int]:
-        """Return the seat's action: forced, planned, or requested, and corrected if the game refuses it."""
         mask = self.snapshot.masks[seat]
         legal = np.flatnonzero(mask)
         if len(legal) == 1:
@@ -211,7 +205,6 @@ class Table:
         return self.idle[seat] if mask[self.idle[seat]] else int(legal[0])
 
     def _pay(self, seat: int, mask: np.ndarray) -> int | None:
-        """Return the action that pays for a seat's messages, if the game charges for them; queued actions follow."""
         for message in self.talk.record[self.charged :]:
             if message["agent"] is not None and message["say"]:
                 self.owed[message["agent"]] = self.game.talk_action(message["agent"], len(message["say"]))
@@ -253,7 +246,6 @@ class Table:
         )
 
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:
-        """Request a decision, send its message, and queue its actions (an empty decision means waiting)."""
         seen = self._seen(seat, refusal, attempt)
         answer = yield Ask(seat, "act", seen, lambda: () if seen.view.public_choices else self._asks_after(seat))
         decision = _as_decision(answer)
@@ -272,13 +264,11 @@ class Table:
         self.plans.follow(seat, queued, announced=bool(say))
 
     def _asks_after(self, seat: int) -> list[Ask]:
-        """Return the first requests to later seats that have a choice, no plan and no owed action."""
         later = range(seat + 1, self.game.n_agents)
         free = (s for s in later if self.snapshot.masks[s].sum() > 1 and not self.plans.queues[s])
         return [Ask(s, "act", self._seen(s)) for s in free if self.owed[s] is None]
 
     def _converse(self, seat: int, say: str, plan: str) -> Generator[Ask, Answer, Message | None]:
-        """Let the others answer; returns the opener's last message that changed its plan."""
         talk = self.talk.hold(seat, say, plan)
         message: Message | None = None
         try:
@@ -295,11 +285,6 @@ class Table:
             return revised
 
     def _count(self, seat: int, answer: Decision | Message) -> None:
-        """Add tokens, time and exchanges of an answer.
-
-        Raises:
-            ValueError: If records cannot store it.
-        """
         _check_answer(answer)
         if answer.tokens is not None:
             self.tokens[seat] = (self.tokens[seat] or 0) + answer.tokens
@@ -309,7 +294,6 @@ class Table:
 
 
 def _check_answer(answer: Decision | Message) -> None:
-    """Reject answers that records cannot store."""
     checks = {"plan": schema.text, "say": schema.text, "tokens": _TOKENS, "seconds": _SECONDS}
     try:
         schema.object_of(checks)({name: getattr(answer, name) for name in checks})

@@ -25,15 +25,10 @@ MAX_VALUE_LENGTH = 60  # characters of an option's value in a name
 
 @dataclass(frozen=True)
 class Variant:
-    """A game with the options that distinguish it from the variant of published numbers.
+    """A game with the options that distinguish it from the variant of published numbers."""
 
-    Attributes:
-        game: Name of the game.
-        changed: Options that differ from their defaults, without axes, in the form of ``canonical``.
-    """
-
-    game: str
-    changed: Mapping[str, Any]
+    game: str  # Name of the game
+    changed: Mapping[str, Any]  # Options that differ from their defaults, without axes, in the form of ``canonical``
 
     @property
     def key(self) -> str:

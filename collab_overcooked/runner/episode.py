@@ -70,17 +70,12 @@ class Started:
     """The environment has been reset; policies must be reset before they are asked.
 
     The answer is None, or a message from outside the team for the first step.
-
-    Attributes:
-        env: The environment, at its start.
-        task: Name of the task.
-        seed: Seed from which the seeds of the policies are derived, see ``policy_seed``.
-        observers: Observers by seat, for policies trained on another observation than the environment's.
     """
 
-    env: ParallelEnv
-    task: str
-    seed: int
+    env: ParallelEnv  # The environment, at its start
+    task: str  # Name of the task
+    seed: int  # Seed from which the seeds of the policies are derived, see ``policy_seed``
+    # Observers by seat, for policies trained on another observation than the environment's
     observers: dict[int, Observer] = field(default_factory=dict, repr=False)
 
     def reset(self, team: Team) -> None:
@@ -110,18 +105,12 @@ class Started:
 
 @dataclass(frozen=True)
 class Stepped:
-    """A step has been taken. The answer is None, or a message from outside the team for the next step.
+    """A step has been taken. The answer is None, or a message from outside the team for the next step."""
 
-    Attributes:
-        timestep: Steps taken so far.
-        env: The environment, after the step.
-        step: The step in the record.
-        record: Function that returns the record of the steps so far, without metrics.
-    """
-
-    timestep: int
-    env: ParallelEnv
-    step: Mapping[str, Any] = field(repr=False)
+    timestep: int  # Steps taken so far
+    env: ParallelEnv  # The environment, after the step
+    step: Mapping[str, Any] = field(repr=False)  # The step in the record
+    # Function that returns the record of the steps so far, without metrics
     record: Callable[[], Record] = field(repr=False)
 
 
@@ -213,7 +202,6 @@ class Episode(Generator[Event, Answer, Record]):
             self._logger.begin(self.env)
 
     def _step(self, step: dict[str, Any], ordered: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Take a step, complete its entry in the record and add it; returns observations and infos."""
         env, logger = self.env, self._logger
         observations, rewards, _, _, infos = env.step(dict(zip(env.agents, step["actions"], strict=True)))
         self._success = self.game.is_success(env.arrays[1], 0)
@@ -223,7 +211,6 @@ class Episode(Generator[Event, Answer, Record]):
         return observations, infos
 
     def _receive(self, message: Answer) -> tuple[list[Message], dict[str, list[str]]]:
-        """Return the message from outside the team for the next step, and the record's field for its orders."""
         if not isinstance(message, Message) or not self.env.agents:
             return [], {}
         if message.orders:
@@ -392,7 +379,6 @@ def accounts_of(env: ParallelEnv, team: Team) -> dict[str, Any]:
 
 
 def _without_updates(account: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cost of answers, without the plan updates of deliberating teams."""
     return {name: value for name, value in account.items() if name != "updates"}
 
 

@@ -85,23 +85,17 @@ class Job(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeJob(Job):
-    """Job of a single episode.
+    """Job of a single episode."""
 
-    Attributes:
-        episode: Number of the episode within its task.
-    """
-
-    episode: int
+    episode: int  # Number of the episode within its task
 
     @property
     def keys(self) -> tuple[Key]:
-        """Task and episode number."""
         return ((self.task, self.episode),)
 
     def run(
         self, make: MakePolicy | None = None, actions: Sequence[Sequence[int]] | None = None
     ) -> list[dict[str, Any]]:
-        """Play the episode, or take these actions by timestep and seat, which its policies have decided already."""
         env = cached_env(self.env_id, self.env_kwargs)
         if actions is None:
             record = self.record(env, cached_team(self.team, make))
@@ -114,7 +108,6 @@ class EpisodeJob(Job):
         return play_episode(env, team, self.seed, ends_after=ends_after, **self._options())
 
     def _options(self) -> dict[str, Any]:
-        """Return the options of ``runner.episode.episode``."""
         return {
             "episode": self.episode,
             "task": self.task,
@@ -126,23 +119,16 @@ class EpisodeJob(Job):
 
 @dataclass(frozen=True, kw_only=True)
 class Series(Job):
-    """Job of consecutive episodes: the environment is not reseeded, and the team may learn from each episode.
+    """Job of consecutive episodes: the environment is not reseeded, and the team may learn from each episode."""
 
-    Attributes:
-        number: Number of the series within its task.
-        episodes: Number of episodes.
-    """
-
-    number: int
-    episodes: int
+    number: int  # Number of the series within its task
+    episodes: int  # Number of episodes
 
     @property
     def keys(self) -> list[Key]:
-        """Task and episode number; episodes are numbered across the series of a task."""
         return [(self.task, self.number * self.episodes + i) for i in range(self.episodes)]
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes, with lessons in between if there is a teacher."""
         return play_series(
             cached_env(self.env_id, self.env_kwargs),
             cached_team(self.team, make),

@@ -20,28 +20,16 @@ LABEL_OR_NOTHING = nullable(object_of(LABELLED))
 
 @dataclass(frozen=True)
 class RecordFields:
-    """Further fields in a game's records, for its metrics and texts.
+    """Further fields in a game's records, for its metrics and texts."""
 
-    Attributes:
-        event: Schema of an agent's event in one step.
-        step: Further fields of every step.
-        record: Further required fields of the record.
-        optional: Further optional fields of the record.
-    """
-
-    event: Check = LABEL_OR_NOTHING
-    step: Mapping[str, Check] = field(default_factory=dict)
-    record: Mapping[str, Check] = field(default_factory=dict)
-    optional: Mapping[str, Check] = field(default_factory=dict)
+    event: Check = LABEL_OR_NOTHING  # Schema of an agent's event in one step
+    step: Mapping[str, Check] = field(default_factory=dict)  # Further fields of every step
+    record: Mapping[str, Check] = field(default_factory=dict)  # Further required fields of the record
+    optional: Mapping[str, Check] = field(default_factory=dict)  # Further optional fields of the record
 
 
 def check_record(record: Any) -> None:
-    """Check that a value is a record of a registered game.
-
-    Raises:
-        SchemaError: Naming the field, its value and the allowed values.
-        ValueError: For an unknown game or option of it.
-    """
+    """Check that a value is a record of a registered game."""
     _HEAD(record)
     _check_options(record["env_id"], record["env_kwargs"])
     _whole_record(record["env_id"], len(record["team"]), record.get("suite", ""))(record)
@@ -67,7 +55,6 @@ def derived_fields(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _check_options(env_id: str, options: dict[str, Any]) -> None:
-    """Reject unknown options and invalid values of a game, as far as possible without reading files."""
     if env_id not in registry.registered():
         raise ValueError(near_matches("environment id", env_id, registry.registered()))
     check_options(options, registry.game_options(env_id))
@@ -133,7 +120,6 @@ _SEARCH = object_of({"nodes": list_of(_NODE), "chosen": _COUNT, "depth": _COUNT}
 
 
 def _check_update(value: Any) -> None:
-    """Check a plan update; the plans of a search form a tree, with parents before their children."""
     _UPDATE(value)
     if not value["searched"]:
         return
@@ -184,7 +170,6 @@ _OPTIONAL = {
 
 @lru_cache(maxsize=64)
 def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
-    """Return the check for records of a game and number of seats, or of a suite without a single game."""
     further = (
         registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
     )

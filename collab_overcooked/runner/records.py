@@ -66,10 +66,6 @@ def read_records(path: str | Path) -> list[Any]:
 
     Returns:
         The records in the order of the file.
-
-    Raises:
-        RecordError: If the file is missing or empty, a line is not a complete record, or two lines contradict each
-            other about one episode.
     """
     path = Path(path)
     if path.is_dir():
@@ -95,11 +91,6 @@ def _about_file(path: Path) -> Iterator[None]:
 
 
 def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
-    """Return records without repeated lines.
-
-    Raises:
-        RecordError: If two records contradict each other about one episode.
-    """
     by_identity: dict[Any, StoredRecord] = {}
     for record in records:
         if by_identity.setdefault(identity(record), record) != record:
@@ -109,7 +100,6 @@ def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[st
 
 
 def _identity(record: Mapping[str, Any]) -> str:
-    """Return the identity of an episode, unique across the runs in one file."""
     names = ("suite", "env_id", "env_kwargs", "team", "task", "episode", "seed", "options", "due_number")
     return json.dumps([record.get(name) for name in names], sort_keys=True)
 
@@ -120,9 +110,6 @@ def parse_record(line: str, where: str) -> StoredRecord:
     Args:
         line: JSON of a record.
         where: File and line, for messages.
-
-    Raises:
-        RecordError: If it is truncated, not JSON, of another schema, or has an invalid field.
     """
     try:
         record = parse_json(line)
@@ -158,11 +145,7 @@ def key_of(record: Mapping[str, Any]) -> Key:
 
 
 def dump_line(record: Mapping[str, Any]) -> bytes:
-    """Return a record as one line of UTF-8 JSON, with access keys redacted.
-
-    Raises:
-        RecordError: If ``read_records`` would reject it.
-    """
+    """Return a record as one line of UTF-8 JSON, with access keys redacted."""
     try:
         return json_line(redact_values(record), check_record)
     except SchemaError as error:
@@ -207,11 +190,7 @@ def drop_partial_line(path: Path, note: Callable[[str], None], result: str) -> N
 
 
 def use_config(folder: Path, config: Mapping[str, Any]) -> None:
-    """Write the configuration of a folder, or compare it with an existing one.
-
-    Raises:
-        ValueError: If they differ; the message names the field.
-    """
+    """Write the configuration of a folder, or compare it with an existing one."""
     path = folder / CONFIG
     if not path.exists():
         write_atomic(path, json.dumps(config, indent=2).encode() + b"\n")
@@ -251,11 +230,6 @@ class RunFolder:
         path: The folder; created if missing.
         config: Configuration of the run, as JSON values.
         note: Called with a sentence about each repair.
-
-    Raises:
-        ValueError: If the folder contains a run of another configuration, or records without a configuration.
-        RecordError: If a line other than the last is damaged, or two lines contradict each other about one episode.
-        OSError: If the folder cannot be written to, or another process writes to it.
     """
 
     def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
@@ -297,11 +271,7 @@ class RunFolder:
             self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
 
     def append(self, record: dict[str, Any]) -> None:
-        """Append a record durably.
-
-        Raises:
-            RecordError: If ``read_records`` would reject it.
-        """
+        """Append a record durably."""
         line = dump_line(record)
         append_line(self.records_path, line)
         self.records[key_of(record)], self._lines[key_of(record)] = record, line
@@ -315,7 +285,6 @@ class RunFolder:
 
 
 def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
-    """Return where two values first differ, and both as a message shows them."""
     if isinstance(was, dict) and isinstance(now, dict) and was.keys() == now.keys():
         name = next(name for name in was if was[name] != now[name])
         return _difference(f"{place}.{name}", was[name], now[name])
@@ -329,11 +298,7 @@ def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read the configuration of a run folder.
-
-    Raises:
-        RecordError: If it is missing or not a JSON object.
-    """
+    """Read the configuration of a run folder."""
     path = folder / CONFIG
     try:
         config = parse_json(path.read_text(encoding="utf-8"))

@@ -19,26 +19,17 @@ from collab_overcooked.runner.records import RecordError, about
 
 @dataclass(frozen=True)
 class ReplayStep:
-    """State of a replayed episode.
+    """State of a replayed episode."""
 
-    Attributes:
-        timestep: Steps taken; 0 is the start.
-        env: The environment in this state; the iteration advances it.
-        events: Each agent's event in the last step; empty at the start.
-        rewards: Each agent's reward for the last step.
-        success: Whether the episode reached its goal.
-        over: Whether the episode ended.
-        further: Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``.
-        result: Fields that the logger adds to the record, after the last step.
-    """
-
-    timestep: int
-    env: ParallelEnv
-    events: list[dict[str, Any] | None]
-    rewards: list[float]
-    success: bool
-    over: bool
+    timestep: int  # Steps taken; 0 is the start
+    env: ParallelEnv  # The environment in this state; the iteration advances it
+    events: list[dict[str, Any] | None]  # Each agent's event in the last step; empty at the start
+    rewards: list[float]  # Each agent's reward for the last step
+    success: bool  # Whether the episode reached its goal
+    over: bool  # Whether the episode ended
+    # Fields that the game's logger adds to the step; see ``episode.EpisodeLogger``
     further: dict[str, Any] = field(default_factory=dict)
+    # Fields that the logger adds to the record, after the last step
     result: dict[str, Any] = field(default_factory=dict)
 
 
@@ -48,9 +39,6 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
     Args:
         record: See ``records.parse_record``.
         render_mode: Passed to the environment, so that ``step.env.render()`` works.
-
-    Raises:
-        RecordError: If the record's environment cannot be created, or an action does not exist in it.
     """
     with about(record):
         env = _started(record, render_mode)
@@ -71,7 +59,6 @@ def replay(record: Mapping[str, Any], render_mode: str | None = None) -> Iterato
 
 
 def _started(record: Mapping[str, Any], render_mode: str | None) -> ParallelEnv:
-    """Return the record's environment at the start of the episode."""
     limit = record["max_cycles"]
     env = registry.make(record["env_id"], **record["env_kwargs"], render_mode=render_mode)
     if env.max_cycles != limit:
@@ -120,7 +107,6 @@ def first_difference(record: Mapping[str, Any]) -> str | None:
 
 
 def _metric_difference(record: Mapping[str, Any]) -> str | None:
-    """Compare the metrics of a record with metrics computed from its steps."""
     recorded = record.get("metrics", {})
     try:
         with about(record):
@@ -134,7 +120,6 @@ def _metric_difference(record: Mapping[str, Any]) -> str | None:
 
 
 def _equal(recorded: Any, computed: Any) -> bool:
-    """Compare two metrics with a tolerance for the order of sums."""
     if isinstance(recorded, dict) and isinstance(computed, dict):
         return recorded.keys() == computed.keys() and all(_equal(recorded[key], computed[key]) for key in computed)
     if isinstance(recorded, (list, tuple)) and isinstance(computed, (list, tuple)):

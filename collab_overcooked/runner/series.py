@@ -15,13 +15,9 @@ from collab_overcooked.runner.teams import Team
 
 @dataclass(frozen=True)
 class Between:
-    """An episode of a series is over and another follows. The answer is the feedback by seat, or empty.
+    """An episode of a series is over and another follows. The answer is the feedback by seat, or empty."""
 
-    Attributes:
-        record: Record of the episode with its metrics; fields that are added to it are kept.
-    """
-
-    record: Record
+    record: Record  # Record of the episode with its metrics; fields that are added to it are kept
 
 
 def series(
@@ -117,7 +113,6 @@ def play_series(
 
 
 def _look_back(env: ParallelEnv, team: Team, teaching: Teaching, record: Record) -> Sequence[str]:
-    """Run the lesson after an episode; returns the feedback by seat."""
     feedback = teaching.look_back(env.game, record, team.policies)
     teacher: object = teaching.teacher
     if isinstance(teacher, ReportsUsage):

@@ -35,18 +35,12 @@ def teachers() -> dict[str, TeacherRecord]:
 
 @dataclass(frozen=True)
 class Teaching:
-    """Teaching in a series of episodes.
+    """Teaching in a series of episodes."""
 
-    Attributes:
-        spec: Spec of the teaching.
-        mode: One of ``WAYS``.
-        teacher: The teacher; None without one.
-        past: Earlier episodes of the run, each with the feedback by seat.
-    """
-
-    spec: str
-    mode: str
-    teacher: Teacher | None
+    spec: str  # Spec of the teaching
+    mode: str  # One of ``WAYS``
+    teacher: Teacher | None  # The teacher; None without one
+    # Earlier episodes of the run, each with the feedback by seat
     past: list[tuple[Mapping[str, Any], tuple[str, ...]]] = field(default_factory=list, compare=False)
 
     def look_back(self, game: FullGame, record: Mapping[str, Any], policies: Sequence[Policy]) -> tuple[str, ...]:
@@ -98,9 +92,6 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
     Args:
         spec: Mode, teacher and its parameters.
         make: Factory of the team's policies; language teachers connect to their models in the same way.
-
-    Raises:
-        ValueError: For an unknown mode or teacher, or invalid parameters.
     """
     mode, name, text = _parts(spec)
     if mode == NONE:
@@ -109,11 +100,7 @@ def make_teaching(spec: str, make: Callable[[str], Policy] = make_policy) -> Tea
 
 
 def kind_of_teacher(spec: str) -> str | None:
-    """Return the kind of a spec's teacher, see ``PolicyRecord``; None without a teacher.
-
-    Raises:
-        ValueError: For an unknown mode or teacher.
-    """
+    """Return the kind of a spec's teacher, see ``PolicyRecord``; None without a teacher."""
     mode, name, _ = _parts(spec)
     return None if mode == NONE else teachers()[name].kind
 
@@ -124,7 +111,6 @@ def language_teacher(spec: str) -> str | None:
 
 
 def _parts(spec: str) -> tuple[str, str, str]:
-    """Return mode, name and parameters of a spec."""
     mode, colon, rest = spec.partition(":")
     if mode not in WAYS or (mode == NONE and colon):
         raise ValueError(near_matches("teacher", spec, WAYS))

@@ -17,15 +17,10 @@ SWAPPED = ", seats swapped"  # suffix of a task that a team plays in reversed or
 
 @dataclass(frozen=True)
 class Team:
-    """The policies of all seats, and their specs.
+    """The policies of all seats, and their specs."""
 
-    Attributes:
-        specs: Policy specs in seat order, for example ``("planner", "noisy:0.2")``.
-        policies: One policy per seat.
-    """
-
-    specs: tuple[str, ...]
-    policies: tuple[Policy, ...]
+    specs: tuple[str, ...]  # Policy specs in seat order, for example ``("planner", "noisy:0.2")``
+    policies: tuple[Policy, ...]  # One policy per seat
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -43,9 +38,6 @@ def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
 
     Returns:
         Policy specs in seat order.
-
-    Raises:
-        ValueError: For an assignment without ``=``, or an unknown, repeated or missing seat.
     """
     seats = [f"agent_{i}" for i in range(n_agents)]
     chosen: dict[str, str] = {}
@@ -92,11 +84,7 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
 
 
 def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:
-    """Parse ``seat=policy`` assignments for teams of several sizes; see ``parse_seats``.
-
-    Raises:
-        ValueError: If the assignments do not fit one of the sizes; the message names it.
-    """
+    """Parse ``seat=policy`` assignments for teams of several sizes; see ``parse_seats``."""
     assignments, specs_by_size = list(team), {}
     for size in sizes:
         try:

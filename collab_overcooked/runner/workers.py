@@ -42,17 +42,13 @@ load the kernels from the cache and run in parallel to each other and to the fir
 
 @dataclass(frozen=True)
 class Workers:
-    """Configuration of workers.
+    """Configuration of workers."""
 
-    Attributes:
-        count: Number of parallel jobs; with Ray the number of its processors.
-        address: Address of a Ray cluster, empty for one that Ray finds or starts on this machine; None without Ray.
-        begins_here: Whether the first jobs run in this process, until they have taken as long as processes take to
-            start; only what is left then runs in processes.
-    """
-
-    count: int
+    count: int  # Number of parallel jobs; with Ray the number of its processors
+    # Address of a Ray cluster, empty for one that Ray finds or starts on this machine; None without Ray
     address: str | None = None
+    # Whether the first jobs run in this process, until they have taken as long as processes take to start; only what is
+    # left then runs in processes
     begins_here: bool = False
 
 
@@ -62,9 +58,6 @@ def read_workers(value: int | str | None, default: int | None = None) -> Workers
     Args:
         value: Value of the option; None for the default.
         default: Default number of workers; if None the number of processor cores, and short runs start no process.
-
-    Raises:
-        ValueError: If it is neither an integer above 0 nor Ray.
     """
     if value is None:
         return Workers(_cores(), begins_here=True) if default is None else Workers(default)
@@ -93,10 +86,6 @@ def run_jobs(
         make: Factory of policies outside the registry or with shared resources. It cannot be passed to other processes,
             so workers are threads of this process in this case.
         stop: Called if running ends early, so that policies in other threads can stop.
-
-    Raises:
-        ValueError: If Ray is asked for with ``make``, or is not installed; and whatever a job raises.
-        OSError: If a worker process died.
     """
     left = [[list(stage) for stage in chain if stage] for chain in chains]
     jobs = [job for chain in left for stage in chain for job in stage]
@@ -127,7 +116,6 @@ def run_jobs(
 
 
 def _run_here(chain: list[list[Runnable]]) -> Iterator[dict[str, Any]]:
-    """Run and remove jobs of a chain in their order until they have taken ``START_SECONDS``; yields their records."""
     began = time.monotonic()
     while chain and time.monotonic() - began < START_SECONDS:
         yield from chain[0].pop(0).run()
@@ -138,7 +126,6 @@ def _run_here(chain: list[list[Runnable]]) -> Iterator[dict[str, Any]]:
 def _schedule(
     chains: Sequence[Chain], submit: Callable[[Runnable], Future[Records]], count: int
 ) -> Iterator[dict[str, Any]]:
-    """Keep ``count`` jobs running and one queued; jobs that compile go first, as others wait for them."""
     rest = {number: deque(chain) for number, chain in enumerate(chains) if chain}
     first = deque(rest)  # chains whose next stage can start
     ready: deque[Runnable] = deque()
@@ -187,11 +174,6 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _begin_process(plugins: Sequence[str]) -> None:
-    """Ignore Ctrl+C, which the parent handles, and exit with the parent: workers of a killed parent would never exit.
-
-    Args:
-        plugins: Modules and files to import, see ``plugins.imported``.
-    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -212,9 +194,6 @@ class _RayPool(Executor):
 
     Args:
         address: Address of a cluster; empty for the one named by the environment, or a new one on this machine.
-
-    Raises:
-        ValueError: If Ray is not installed or not reachable.
     """
 
     def __init__(self, address: str) -> None:

@@ -73,33 +73,22 @@ class Bot:
         base: Address of the server.
         entry: Address of the study's first page below it.
         seed: Random seed of its choices.
-
-    Attributes:
-        pages: Number of pages it has seen.
-        requests: Duration of each request, in seconds.
-        answers: Seconds from each decision to the next message of the server.
-        last: Text of its last page.
     """
 
     base: str
     entry: str
     seed: int
-    pages: int = 0
-    requests: list[float] = field(default_factory=list)
-    answers: list[float] = field(default_factory=list)
-    last: str = ""
+    pages: int = 0  # Number of pages it has seen
+    requests: list[float] = field(default_factory=list)  # Duration of each request, in seconds
+    answers: list[float] = field(default_factory=list)  # Seconds from each decision to the next message of the server
+    last: str = ""  # Text of its last page
     _home: str = ""
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
 
     async def run(self) -> None:
-        """Take part from the first page to the last.
-
-        Raises:
-            ValueError: If the server answers a request with an error.
-            OSError: If the server cannot be reached.
-        """
+        """Take part from the first page to the last."""
         address, text = await self._get(self.entry)
         while True:
             if "/study/" in address:
@@ -120,7 +109,6 @@ class Bot:
                 address, text = await self._get(self._home)
 
     def _fill(self, page: PageForm) -> list[tuple[str, str]]:
-        """Return random answers to the questions of a page."""
         sent = []
         for name, values in page.fields.items():
             kind = page.kinds[name]
@@ -137,7 +125,6 @@ class Bot:
         return sent
 
     async def _get(self, address: str, fields: list[tuple[str, str]] | None = None) -> tuple[str, str]:
-        """Request a page; returns its address after redirections, and its text."""
         data = None if fields is None else urlencode(fields).encode()
         request = urllib.request.Request(urljoin(self.base, address), data)
         begun = time.perf_counter()
@@ -155,7 +142,6 @@ class Bot:
         return page
 
     async def _wait(self, news: str) -> tuple[str, str]:
-        """Poll the waiting room until it names the next address."""
         while True:
             _, text = await self._get(news)
             go = json.loads(text)["go"]
@@ -166,7 +152,6 @@ class Bot:
     # ---------------------------------------------------------------------------------------- games
 
     async def _play(self, address: str) -> None:
-        """Play until the game is over."""
         from websockets.asyncio.client import connect
 
         async with connect(address.replace("http", "ws", 1) + "/socket", max_size=None) as socket:
@@ -192,7 +177,6 @@ class Bot:
                     tapping.cancel()
 
     def _reply(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Return the reply to a message of the server; None if it needs none."""
         kind = message["type"]
         if kind == "state" and message["state"] == "ready":
             return {"type": "ready"}
@@ -210,7 +194,6 @@ class Bot:
         return {"type": "act", "turn": message["turn"], "plan": plan, "say": say}
 
     async def _tap(self, socket: Any) -> None:
-        """Press random keys of a real-time game until it is over."""
         with contextlib.suppress(Exception):  # the game is over
             while True:
                 await socket.send(json.dumps({"type": "tap", "key": self._random.choice(KEYS)}))

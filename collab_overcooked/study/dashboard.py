@@ -170,7 +170,6 @@ def step_name(study: Study, step: Step) -> str:
 
 
 def _times(journal: Journal) -> dict[str, dict[int, float]]:
-    """Return completion times by participant and step; -1 is the consent, an end counts as completion of its step."""
     done: dict[str, dict[int, float]] = {}
     for event in journal.events:
         if event["event"] in ("joined", "passed", "answered", "ended"):
@@ -179,7 +178,6 @@ def _times(journal: Journal) -> dict[str, dict[int, float]]:
 
 
 def _medians(journal: Journal, times: Mapping[str, Mapping[int, float]]) -> list[dict[str, Any]]:
-    """Return the median minutes of each step, in the order of the first row, and of the whole study."""
     minutes: dict[str, list[float]] = {}
     for person in journal.people.values():
         done_at, steps = times.get(person.id, {}), journal.steps_of(person)

@@ -49,25 +49,15 @@ ENDS = {
 
 @dataclass(frozen=True)
 class Condition:
-    """A kind of episode that participants play.
+    """A kind of episode that participants play."""
 
-    Attributes:
-        name: Name in files and tables.
-        label: Name shown to participants.
-        suite: Suite that scores its records.
-        jobs: Episodes to draw from; seats of people have the policy ``person``.
-        episodes: Number of episodes that each group plays.
-        settings: Settings of play.
-        voice: Whether one participant has no seat and speaks to all seats.
-    """
-
-    name: str
-    label: str
-    suite: str
-    jobs: tuple[Job, ...]
-    episodes: int
-    settings: PlaySettings
-    voice: bool = False
+    name: str  # Name in files and tables
+    label: str  # Name shown to participants
+    suite: str  # Suite that scores its records
+    jobs: tuple[Job, ...]  # Episodes to draw from; seats of people have the policy ``person``
+    episodes: int  # Number of episodes that each group plays
+    settings: PlaySettings  # Settings of play
+    voice: bool = False  # Whether one participant has no seat and speaks to all seats
 
     def draw(self, seed: int, group: int) -> list[Job]:
         """Return the episodes of a group: each once before any repeats, every one with a separate seed."""
@@ -78,112 +68,66 @@ class Condition:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a study: a page, a questionnaire, or conditions that are played.
+    """A part of a study: a page, a questionnaire, or conditions that are played."""
 
-    Attributes:
-        page: Title and text of a page.
-        form: Name of a questionnaire.
-        play: Names of conditions.
-        order: Name of their order, see ``order.ORDERS``.
-        after: Name of the questionnaire after each condition; empty for none.
-        practice: Whether three short episodes that do not count come before the first condition.
-        seconds: Minimum time for which a page is shown.
-    """
-
-    page: tuple[str, str] | None = None
-    form: str = ""
-    play: tuple[str, ...] = ()
-    order: str = "balanced"
-    after: str = ""
-    practice: bool = False
-    seconds: int = 0
+    page: tuple[str, str] | None = None  # Title and text of a page
+    form: str = ""  # Name of a questionnaire
+    play: tuple[str, ...] = ()  # Names of conditions
+    order: str = "balanced"  # Name of their order, see ``order.ORDERS``
+    after: str = ""  # Name of the questionnaire after each condition; empty for none
+    practice: bool = False  # Whether three short episodes that do not count come before the first condition
+    seconds: int = 0  # Minimum time for which a page is shown
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a participant.
+    """A step of a participant."""
 
-    Attributes:
-        kind: ``"page"``, ``"form"`` or ``"play"``.
-        block: Index of the block.
-        form: Name of the questionnaire.
-        condition: Condition that is played, or was played before the questionnaire; empty for none.
-        place: Place of the condition in its block's order, from 0.
-    """
-
-    kind: Literal["page", "form", "play"]
-    block: int
-    form: str = ""
-    condition: str = ""
-    place: int = 0
+    kind: Literal["page", "form", "play"]  # ``"page"``, ``"form"`` or ``"play"``
+    block: int  # Index of the block
+    form: str = ""  # Name of the questionnaire
+    condition: str = ""  # Condition that is played, or was played before the questionnaire; empty for none
+    place: int = 0  # Place of the condition in its block's order, from 0
 
 
 @dataclass(frozen=True)
 class End:
     """Content of the last page.
 
-    Attributes:
-        text: Text of the page.
-        code: Completion code; empty for none.
-        url: Address to return to; empty for none.
-
     In all of them ``{id}`` is replaced by the panel's id, and ``{name}`` by the kept parameter of that name.
     """
 
-    text: str
-    code: str = ""
-    url: str = ""
+    text: str  # Text of the page
+    code: str = ""  # Completion code; empty for none
+    url: str = ""  # Address to return to; empty for none
 
 
 @dataclass(frozen=True)
 class Study:
-    """A study with people, as its file describes it.
+    """A study with people, as its file describes it."""
 
-    Attributes:
-        name: Name of its file.
-        title: Title shown to participants.
-        language: Language of its texts, for the page's ``lang``.
-        seed: Random seed of orders, draws and episodes.
-        consent: Text of the consent page.
-        panel_id: Name of the address parameter that holds the id of a panel; empty for none.
-        keep: Further address parameters that are stored.
-        limit: Number of participants needed.
-        margin: Number of participants that may be under way beyond those still needed.
-        idle: Seconds of inactivity after which a participant's place becomes free.
-        per_network: Number of participants that may join from one network at once, and again per hour.
-        failed_checks: Number of failed attention checks that ends the study for a participant; None for no limit.
-        group: Number of participants who play together.
-        wait: Seconds that a participant waits for others.
-        partners: Policy specs by the names that teams use.
-        conditions: Conditions by name.
-        blocks: Blocks in order.
-        forms: Questionnaires by name.
-        ends: Last pages by how participation ended, see ``ENDS``.
-        texts: Texts of the pages by name, see ``texts.PAGE_TEXTS``.
-        content: Values of the file, which must be the same when a study is resumed.
-    """
-
-    name: str
-    title: str
-    language: str
-    seed: int
-    consent: str
-    panel_id: str
-    keep: tuple[str, ...]
-    limit: int
-    margin: int
-    idle: float
-    per_network: int
+    name: str  # Name of its file
+    title: str  # Title shown to participants
+    language: str  # Language of its texts, for the page's ``lang``
+    seed: int  # Random seed of orders, draws and episodes
+    consent: str  # Text of the consent page
+    panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
+    keep: tuple[str, ...]  # Further address parameters that are stored
+    limit: int  # Number of participants needed
+    margin: int  # Number of participants that may be under way beyond those still needed
+    idle: float  # Seconds of inactivity after which a participant's place becomes free
+    per_network: int  # Number of participants that may join from one network at once, and again per hour
+    # Number of failed attention checks that ends the study for a participant; None for no limit
     failed_checks: int | None
-    group: int
-    wait: float
-    partners: Mapping[str, str]
-    conditions: Mapping[str, Condition]
-    blocks: tuple[Block, ...]
-    forms: Mapping[str, Questionnaire]
-    ends: Mapping[str, End]
-    texts: Mapping[str, str]
-    content: Mapping[str, Any] = field(repr=False)
+    group: int  # Number of participants who play together
+    wait: float  # Seconds that a participant waits for others
+    partners: Mapping[str, str]  # Policy specs by the names that teams use
+    conditions: Mapping[str, Condition]  # Conditions by name
+    blocks: tuple[Block, ...]  # Blocks in order
+    forms: Mapping[str, Questionnaire]  # Questionnaires by name
+    ends: Mapping[str, End]  # Last pages by how participation ended, see ``ENDS``
+    texts: Mapping[str, str]  # Texts of the pages by name, see ``texts.PAGE_TEXTS``
+    content: Mapping[str, Any] = field(repr=False)  # Values of the file, which must be the same when a study is resumed
 
     @cached_property
     def consent_version(self) -> str:
@@ -229,10 +173,6 @@ def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, st
     Args:
         source: Name of a built-in study, path of a YAML file, or its values.
         partners: Policy specs that override those of partners, by name.
-
-    Raises:
-        LayoutError: If the file is invalid; the message names the place and the allowed values.
-        ValueError: For an unknown partner or an invalid policy spec.
     """
     doc = load_layout(source, FOLDER, "study")
     doc.mapping(only=KEYS)
@@ -355,7 +295,6 @@ class _Reader:
         return Condition(name, label, plan.suite, jobs, episodes, self._play(path), voice)
 
     def _options(self, suite: str, *path: Any) -> dict[str, Any]:
-        """Return the options of a suite, checked against their types."""
         doc, kind = self.doc, registry.load_suite(suite).suite_options
         options = {str(key): value for key, value in doc.mapping(*path, default={}).items()}
         check_options(options, [option.name for option in fields(kind)], f"option of the suite {suite}")
@@ -468,7 +407,6 @@ def default_per_network(limit: int, group: int) -> int:
 
 
 def _is_of(value: Any, kind: type) -> bool:
-    """Return True if a value has a type; integers also count as floats."""
     if get_origin(kind) is Literal:
         return value in get_args(kind)
     return type(value) is kind or (kind is float and type(value) is int)
@@ -478,11 +416,7 @@ _PARAMETER = r"[A-Za-z][A-Za-z0-9_-]{0,39}"
 
 
 def check_partner(spec: str) -> None:
-    """Check that a policy spec can play beside people.
-
-    Raises:
-        ValueError: For an unknown policy, a person, or bad settings of a language agent.
-    """
+    """Check that a policy spec can play beside people."""
     if kind_of(spec) == kind_of(PERSON):
         raise ValueError(f"{spec!r} cannot be a partner; write seats of people as seat={PERSON}")
     if is_language(spec):

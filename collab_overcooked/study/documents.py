@@ -17,11 +17,7 @@ TO_FILL_IN = "REPLACE"
 
 
 def check_studies(sources: Sequence[str], options: NoOptions) -> Finding:
-    """Summarise each study: steps of a participant, balance of orders, and fields to fill in.
-
-    Raises:
-        LayoutError: If a study cannot be read.
-    """
+    """Summarise each study: steps of a participant, balance of orders, and fields to fill in."""
     lines: list[str] = []
     values: list[dict[str, Any]] = []
     for source in sources:
@@ -40,11 +36,7 @@ def to_fill_in(value: Any, path: str = "") -> list[str]:
 
 
 def check_filled_in(study: Study) -> None:
-    """Check that a study has no placeholders left.
-
-    Raises:
-        ValueError: If fields still hold a placeholder; the message names them.
-    """
+    """Check that a study has no placeholders left."""
     fields = to_fill_in(study.content)
     if fields:
         raise ValueError(

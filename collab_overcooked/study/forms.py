@@ -19,31 +19,21 @@ MAX_SECONDS = 3_600  # of a page or a questionnaire
 
 @dataclass(frozen=True)
 class Item:
-    """A question of a questionnaire.
+    """A question of a questionnaire."""
 
-    Attributes:
-        name: Name of its column in exports.
-        kind: ``"likert"`` (points of a scale), ``"choice"`` (one of several), ``"many"`` (any of several), ``"rank"``
-            (all of several in an order), ``"number"`` or ``"text"``.
-        ask: Text of the question.
-        points: Number of points of the scale.
-        ends: Labels of its two ends.
-        options: Options to choose from.
-        span: Smallest and largest number.
-        optional: Whether it may be left open.
-        accept: Answers that continue the study; any other screens the participant out. All if empty.
-        expect: Answers that an attention check expects; any other is a failed check. No check if empty.
-    """
-
-    name: str
+    name: str  # Name of its column in exports
+    # ``"likert"`` (points of a scale), ``"choice"`` (one of several), ``"many"`` (any of several), ``"rank"`` (all of
+    # several in an order), ``"number"`` or ``"text"``
     kind: Kind
-    ask: str
-    points: int = 0
-    ends: tuple[str, str] = ("", "")
-    options: tuple[str, ...] = ()
-    span: tuple[int, int] = (0, 0)
-    optional: bool = False
+    ask: str  # Text of the question
+    points: int = 0  # Number of points of the scale
+    ends: tuple[str, str] = ("", "")  # Labels of its two ends
+    options: tuple[str, ...] = ()  # Options to choose from
+    span: tuple[int, int] = (0, 0)  # Smallest and largest number
+    optional: bool = False  # Whether it may be left open
+    # Answers that continue the study; any other screens the participant out. All if empty.
     accept: tuple[str, ...] = ()
+    # Answers that an attention check expects; any other is a failed check. No check if empty.
     expect: tuple[str, ...] = ()
 
     def read(self, entries: Sequence[str], texts: Mapping[str, str]) -> Any:
@@ -52,9 +42,6 @@ class Item:
         Args:
             entries: Values of the page's field.
             texts: Error messages, see ``texts.PAGE_TEXTS``.
-
-        Raises:
-            ValueError: If the answer is missing or not allowed; the message is for the participant.
         """
         values = [value.strip() for value in entries if value.strip()]
         if not values and not self.optional:
@@ -70,7 +57,6 @@ class Item:
         return harmless(self._text(values[0], texts)) if self.kind == "text" else self._number(values[0], texts)
 
     def _ranking(self, values: Sequence[str], texts: Mapping[str, str]) -> list[str]:
-        """Return the options sorted by the places that were assigned to them."""
         places = [str(place) for place in range(1, len(self.options) + 1)]
         if sorted(values) != sorted(places):
             raise ValueError(fill(texts["rank"], most=len(places)))
@@ -116,21 +102,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """A page of questions.
+    """A page of questions."""
 
-    Attributes:
-        name: Name that blocks refer to.
-        title: Heading of its page.
-        text: Text above the questions.
-        items: Questions.
-        within: Seconds after which it is submitted automatically; None for no limit.
-    """
-
-    name: str
-    title: str
-    text: str
-    items: tuple[Item, ...]
-    within: int | None = None
+    name: str  # Name that blocks refer to
+    title: str  # Heading of its page
+    text: str  # Text above the questions
+    items: tuple[Item, ...]  # Questions
+    within: int | None = None  # Seconds after which it is submitted automatically; None for no limit
 
     def failed(self, answers: Mapping[str, Any]) -> int:
         """Return the number of attention checks that the answers fail."""
@@ -171,11 +149,7 @@ class FormReader:
         self.doc = doc
 
     def forms(self) -> dict[str, Questionnaire]:
-        """Return all questionnaires by name.
-
-        Raises:
-            LayoutError: If one is invalid; the message names the place and the allowed values.
-        """
+        """Return all questionnaires by name."""
         names = self.doc.mapping("forms", default={})
         return {check_name(self.doc, name, "forms", name): self._form(name) for name in names}
 
@@ -229,7 +203,6 @@ class FormReader:
         return Item(name, kind, ask, options=options, optional=optional, accept=accept, expect=expect)
 
     def _expected(self, options: Sequence[str], *path: Any) -> tuple[str, ...]:
-        """Return the answer that an attention check expects: one option, or the list of options to tick."""
         value = self.doc.at(*path).get("expect")
         values = value if isinstance(value, list) else [] if value is None else [value]
         for answer in values:
@@ -252,11 +225,7 @@ class FormReader:
 
 
 def check_name(doc: Document, name: Any, *path: Any) -> str:
-    """Return a name of letters, digits and underscores, which is valid in files, columns and addresses.
-
-    Raises:
-        LayoutError: If it is anything else.
-    """
+    """Return a name of letters, digits and underscores, which is valid in files, columns and addresses."""
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii() or len(name) > 40:
         raise doc.error(f"{name!r:.60} must be a name of at most 40 letters, digits and underscores", *path)
     return name

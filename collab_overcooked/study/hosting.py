@@ -27,15 +27,10 @@ MAX_TICKS = 100_000  # ticks whose lateness is kept
 
 @dataclass(frozen=True)
 class News:
-    """Status shown in a waiting room.
+    """Status shown in a waiting room."""
 
-    Attributes:
-        go: Address to go to; empty while waiting.
-        text: Text of the status.
-    """
-
-    go: str
-    text: str = ""
+    go: str  # Address to go to; empty while waiting
+    text: str = ""  # Text of the status
 
 
 class StudyHost:
@@ -102,7 +97,6 @@ class StudyHost:
         return News("", text)
 
     def _ends_waiting(self, person: Participant) -> bool:
-        """End a wait that has timed out or whose group is broken; returns True if it was ended."""
         waited = self.now() - self._waiting_since[person.id]
         if waited < self.study.wait and not self._is_broken(person):
             return False
@@ -202,7 +196,6 @@ class StudyHost:
         return () if person.group is None else self.journal.groups[person.group]
 
     def _here(self, person: Participant) -> list[str]:
-        """Return the waiting members of a person's group, or all who wait for a group, in order of arrival."""
         if person.group is not None:
             return [name for name in self._members(person) if self._is_here(name)]
         alone = (name for name in self._waiting_since if self.journal.people[name].group is None)
@@ -217,7 +210,6 @@ class StudyHost:
             self.journal.form_group(here, self._next_row())
 
     def _next_row(self) -> int:
-        """Return the row of the next group: one that the fewest groups are playing or have completed."""
         period, number = self.study.period, len(self.journal.groups)
         counts = Counter({row: 0 for row in range(period)})
         for row, members in zip(self.journal.rows, self.journal.groups, strict=True):
@@ -229,13 +221,11 @@ class StudyHost:
         return period * number + min(row for row in range(period) if counts[row] == fewest)
 
     def _is_broken(self, person: Participant) -> bool:
-        """Return True if another member of the group is no longer in the study."""
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
 
     # ---------------------------------------------------------------------------------------- games
 
     def _session(self, person: Participant) -> Session | None:
-        """Return the session of a person's next game, created once the whole group is present; None before."""
         step = self.journal.step_of(person)  # the order of conditions is known once there is a group
         if person.group is None or step is None:
             return None
@@ -293,7 +283,6 @@ class StudyHost:
         return self._folders[condition.name]
 
     def _jobs_left(self, condition: Condition, group: int, folder: PlayFolder, names: set[str]) -> list[Job]:
-        """Return the remaining episodes of a group."""
         played = sum(
             names == {player["id"] for player in record.get("people", {}).values()}
             for record in tuple(folder.run.records.values())  # other sessions may append records meanwhile
@@ -306,7 +295,6 @@ class StudyHost:
         return left
 
     async def _watch(self, session: Session, group: int, people: Sequence[Participant], lost: set[str]) -> None:
-        """Wait for the end of a session, stop it after a timeout of a participant, and record the outcome."""
         playing, since = asyncio.ensure_future(self._games.wait(session)), self.now()
         while not playing.done():
             await asyncio.wait({playing}, timeout=CHECK_INTERVAL)
@@ -327,8 +315,6 @@ class StudyHost:
                 )
 
     def _absent(self, session: Session) -> set[str]:
-        """Return ids of those who left a session or were disconnected for longer than the grace period."""
-
         def is_absent(player: Person) -> bool:
             away = 0.0 if player.left_at is None else self.now() - player.left_at
             return player.gone or not player.was_here or (player.left_at is not None and away >= session.settings.grace)

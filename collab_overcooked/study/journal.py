@@ -77,31 +77,18 @@ def check_event(value: Any) -> None:
 
 @dataclass
 class Participant:
-    """A person who has given consent.
+    """A person who has given consent."""
 
-    Attributes:
-        id: Random id, the only name in all files except ``PEOPLE``.
-        token: Secret of the participant's link.
-        number: Index in order of consent, from 0.
-        kept: Panel id and other stored address parameters, by name.
-        group: Number of the group, None before there is one.
-        row: Row of the balanced orders; 0 before there is a group.
-        step: Number of completed steps.
-        end: How participation ended, see ``design.ENDS``; empty until then.
-        opened: Last step with a time limit that was shown, and the time; None before.
-        failed_checks: Number of failed attention checks.
-    """
-
-    id: str
-    token: str
-    number: int
-    kept: Mapping[str, str] = field(default_factory=dict)
-    group: int | None = None
-    row: int = 0
-    step: int = 0
-    end: str = ""
-    opened: tuple[int, float] | None = None
-    failed_checks: int = 0
+    id: str  # Random id, the only name in all files except ``PEOPLE``
+    token: str  # Secret of the participant's link
+    number: int  # Index in order of consent, from 0
+    kept: Mapping[str, str] = field(default_factory=dict)  # Panel id and other stored address parameters, by name
+    group: int | None = None  # Number of the group, None before there is one
+    row: int = 0  # Row of the balanced orders; 0 before there is a group
+    step: int = 0  # Number of completed steps
+    end: str = ""  # How participation ended, see ``design.ENDS``; empty until then
+    opened: tuple[int, float] | None = None  # Last step with a time limit that was shown, and the time; None before
+    failed_checks: int = 0  # Number of failed attention checks
 
 
 class Journal:
@@ -120,9 +107,6 @@ class Journal:
         declined: Number of people who declined.
         limit: Number of participants needed.
         clock: Returns seconds since 1970.
-
-    Raises:
-        RecordError: If a line is invalid.
     """
 
     def __init__(self, path: str | Path, study: Study) -> None:
@@ -149,10 +133,6 @@ class Journal:
             path: Folder; created if it does not exist.
             study: Design of the study.
             note: Called with a one-sentence message about each repair.
-
-        Raises:
-            ValueError: If the folder holds another study or an invalid line.
-            OSError: If it cannot be written to, or another process writes to it.
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
@@ -193,7 +173,6 @@ class Journal:
         self._apply(entry, {})
 
     def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
-        """Apply an entry of the journal to the state, a new one or one that is read from the file."""
         kind, person = event["event"], self.people.get(event.get("id", ""))
         self.events.append(dict(event))
         if kind == "joined":
@@ -293,9 +272,6 @@ class Journal:
 
         Returns:
             The random ids that were deleted.
-
-        Raises:
-            ValueError: If no participant has this id.
         """
         names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
         if not names:
@@ -343,11 +319,7 @@ def _digest(token: str) -> bytes:
 
 
 def study_of(folder: Path) -> Study:
-    """Return the study of a folder.
-
-    Raises:
-        ValueError: If the folder holds no study.
-    """
+    """Return the study of a folder."""
     config = read_config(folder)
     if "study" not in config:
         raise ValueError(f"{folder}: holds no study")
@@ -364,9 +336,6 @@ def read_lines(path: Path, check: Check) -> list[dict[str, Any]]:
     Args:
         path: The file.
         check: Raises SchemaError for an invalid object.
-
-    Raises:
-        RecordError: If a line is invalid; the message names it.
     """
     if not path.exists():
         return []

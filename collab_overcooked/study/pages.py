@@ -100,7 +100,6 @@ def text_page(study: Study, title: str, text: str, target: str, step: int, steps
 
 
 def _timer(study: Study, name: str, left: int, kind: str) -> str:
-    """Return a countdown for the page's script: ``least`` disables the button until then, ``most`` submits the form."""
     text = study.texts[name]
     return (
         f'<p class="soft" role="timer" data-timer="{kind}" data-left="{left}" data-text="{_text(text)}">'
@@ -176,7 +175,6 @@ def message_page(study: Study, text: str) -> str:
 
 
 def _item(study: Study, item: Item, values: Sequence[str], complaint: str) -> str:
-    """Return a question with its field and its error message."""
     optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
@@ -208,7 +206,6 @@ def _options(study: Study, item: Item, values: Sequence[str]) -> str:
 
 
 def _places(study: Study, item: Item, values: Sequence[str]) -> str:
-    """Return a field for the place of each option, in the order of the options."""
     places, rows = [str(place) for place in range(1, len(item.options) + 1)], ""
     for i, option in enumerate(item.options):
         chosen = values[i] if i < len(values) else ""

@@ -31,25 +31,17 @@ STAND_IN = "greedy"  # replaces language models, which would cost money
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Result of a rehearsal.
+    """Result of a rehearsal."""
 
-    Attributes:
-        ends: Number of bots by how their participation ended.
-        errors: Error messages; empty for a study that works.
-        episodes: Number of records written.
-        requests: Median and 95th percentile of the duration of a request, in milliseconds.
-        answers: Median and 95th percentile of the time from a decision to the next message, in milliseconds.
-        ticks: Median and 95th percentile of the lateness of frames in real-time games, in milliseconds.
-        memory: Peak memory of the process, in MiB.
-    """
-
-    ends: Mapping[str, int]
-    errors: Sequence[str]
-    episodes: int
-    requests: tuple[float, float]
+    ends: Mapping[str, int]  # Number of bots by how their participation ended
+    errors: Sequence[str]  # Error messages; empty for a study that works
+    episodes: int  # Number of records written
+    requests: tuple[float, float]  # Median and 95th percentile of the duration of a request, in milliseconds
+    # Median and 95th percentile of the time from a decision to the next message, in milliseconds
     answers: tuple[float, float]
+    # Median and 95th percentile of the lateness of frames in real-time games, in milliseconds
     ticks: tuple[float, float]
-    memory: int
+    memory: int  # Peak memory of the process, in MiB
 
 
 def stand_ins(study: Study) -> dict[str, str]:
@@ -111,7 +103,6 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
 
 
 def _missing(results: StudyResults) -> list[str]:
-    """Return messages about participants who finished with a wrong number of records of a condition."""
     problems = []
     study = results.journal.study
     for person in (person for person in results.journal.people.values() if person.end == "done"):
@@ -127,14 +118,12 @@ def _missing(results: StudyResults) -> list[str]:
 
 
 def _entry(journal: Journal, number: int) -> str:
-    """Return the first address of a bot: its participant link if it has taken part before, as with a cookie."""
     study, name = journal.study, f"bot{number}"
     known = journal.with_panel_id(name) if study.panel_id else []
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
 
 
 async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -> list[Bot]:
-    """Serve the application while bots take part in the study."""
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
@@ -149,7 +138,6 @@ async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -
 
 
 def _points(seconds: Collection[float]) -> tuple[float, float]:
-    """Return median and 95th percentile in milliseconds; zeros for no values."""
     if not seconds:
         return 0.0, 0.0
     low, high = np.quantile(list(seconds), [0.5, 0.95])

@@ -26,24 +26,13 @@ ID_DIGITS = 4  # bytes of a new id
 
 @dataclass(frozen=True, kw_only=True)
 class ExportOptions:
-    """Options of an export.
+    """Options of an export."""
 
-    Attributes:
-        form: Format of the tables, ``"csv"`` or ``"jsonl"``.
-        anonymous: Replace ids and omit times of day.
-        cut_text: Omit free-text answers and messages.
-        panel_ids: Include the panel's ids, which identify participants.
-        aborted: Include records of aborted episodes.
-
-    Raises:
-        ValueError: For an unknown format, or panel ids in an anonymous export.
-    """
-
-    form: str = "csv"
-    anonymous: bool = False
-    cut_text: bool = False
-    panel_ids: bool = False
-    aborted: bool = False
+    form: str = "csv"  # Format of the tables, ``"csv"`` or ``"jsonl"``
+    anonymous: bool = False  # Replace ids and omit times of day
+    cut_text: bool = False  # Omit free-text answers and messages
+    panel_ids: bool = False  # Include the panel's ids, which identify participants
+    aborted: bool = False  # Include records of aborted episodes
 
     def __post_init__(self) -> None:
         if self.form not in ("csv", "jsonl"):
@@ -59,23 +48,14 @@ def is_study_folder(path: Path) -> bool:
 
 @dataclass
 class StudyResults:
-    """Journal and records of a study, which may still be running.
+    """Journal and records of a study, which may still be running."""
 
-    Attributes:
-        journal: Journal of the study.
-        records: Episodes by condition.
-    """
-
-    journal: Journal
-    records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    journal: Journal  # Journal of the study
+    records: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # Episodes by condition
 
     @classmethod
     def read(cls, folder: Path) -> StudyResults:
-        """Read a folder.
-
-        Raises:
-            ValueError: If the folder holds no study or an invalid file.
-        """
+        """Read a folder."""
         if not is_study_folder(folder):
             raise ValueError(f"{folder}: holds no study with participants")
         results = cls(Journal(folder, study_of(folder)))
@@ -311,9 +291,6 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
 
     Returns:
         Names of the files, relative to ``out``.
-
-    Raises:
-        ValueError: If the folder holds no study or an invalid file.
     """
     results = StudyResults.read(folder)
     rename = _new_ids(results.journal) if options.anonymous else lambda name: name
@@ -339,7 +316,6 @@ def _new_ids(journal: Journal) -> Callable[[str], str]:
 def _tables(
     results: StudyResults, options: ExportOptions, rename: Callable[[str], str]
 ) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the name and the rows of each table."""
     study = results.journal.study
     people = results.participants()
     if options.panel_ids:
@@ -384,7 +360,6 @@ def _exported_records(
 
 
 def _clean(record: Record, rename: Callable[[str], str], cut_text: bool) -> Record:
-    """Return a record with renamed ids and, if ``cut_text``, without messages; its actions still replay."""
     people = {
         agent: participant | {"id": rename(participant["id"])}
         for agent, participant in record.get("people", {}).items()

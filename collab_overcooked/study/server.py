@@ -39,9 +39,6 @@ def study_routes(host: StudyHost) -> list[Any]:
 
     Args:
         host: Host of the games.
-
-    Raises:
-        ValueError: If the extra ``play`` is not installed.
     """
     try:
         from starlette.routing import Route
@@ -121,12 +118,10 @@ class StudyPages:
         return response
 
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
-        """Return the parameters that the study stores."""
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
         return {name: one_line(parameters[name])[:MAX_PARAMETER] for name in names if parameters.get(name)}
 
     def _known(self, request: Any, kept: Mapping[str, str]) -> Participant | None:
-        """Return the returning participant, identified by the first visit's cookie; a panel id is no password."""
         name = self.study.panel_id
         person = self.journal.by_token(request.cookies.get(self._cookie, ""))
         is_same = person is not None and name and kept.get(name, person.kept.get(name)) == person.kept.get(name)
@@ -138,7 +133,6 @@ class StudyPages:
         return self.study.texts["again"] if any(visit.end for visit in before) else ""
 
     def _refusal(self, kept: Mapping[str, str]) -> str:
-        """Return the message that explains why a person cannot take part; empty if they can."""
         if self.study.panel_id and self.study.panel_id not in kept:
             return fill(self.study.texts["missing_id"], name=self.study.panel_id)
         refusal = self.host.refusal()
@@ -158,7 +152,6 @@ class StudyPages:
         return self._message(self.study.texts["unknown"], 404) if person is None else _page(self._now(person))
 
     def _now(self, person: Participant) -> str:
-        """Return the page of a participant's current step."""
         study, step = self.study, self.journal.step_of(person)
         if step is not None and step.kind == "play" and not person.end:
             self._begin_play(person)
@@ -216,7 +209,6 @@ class StudyPages:
         return _redirect(f"/study/{person.token}")
 
     def _answer(self, person: Participant, form: Questionnaire, fields: FieldValues, late: bool) -> None:
-        """Store answers, or a draft of invalid ones; after the time limit, invalid answers are left open."""
         answers, complaints = form.read(fields, self.study.texts)
         if complaints and not late:  # the page is requested again: forms that were sent are no part of the history
             names = {item.name for item in form.items}
@@ -260,17 +252,11 @@ class StudyPages:
 
 @dataclass(frozen=True)
 class Draft:
-    """Answers that were not accepted.
+    """Answers that were not accepted."""
 
-    Attributes:
-        step: Step of the participant.
-        values: Values of the page's fields.
-        complaints: Error messages by question.
-    """
-
-    step: int
-    values: FieldValues
-    complaints: Mapping[str, str]
+    step: int  # Step of the participant
+    values: FieldValues  # Values of the page's fields
+    complaints: Mapping[str, str]  # Error messages by question
 
 
 class NetworkRates:
@@ -297,7 +283,6 @@ class NetworkRates:
 
 
 async def _fields(request: Any) -> FieldValues | None:
-    """Return the fields of a form; None if it is too large."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -310,7 +295,6 @@ async def _fields(request: Any) -> FieldValues | None:
 
 
 def _network_of(address: str) -> str:
-    """Return the network of an address: the address itself for IPv4, its /64 prefix for IPv6."""
     try:
         half = ipaddress.IPv6Address(address)
     except ValueError:

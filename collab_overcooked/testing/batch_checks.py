@@ -79,7 +79,6 @@ def _expect_rows_equal(batch: BatchEnv, results: list[Any], where: str) -> None:
 
 
 def _plain(observation: Any) -> np.ndarray:
-    """Return the array of an observation, which may be in a dict with its mask."""
     if isinstance(observation, dict):
         return next(value for key, value in observation.items() if key != "action_mask")
     return observation

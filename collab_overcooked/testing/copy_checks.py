@@ -46,7 +46,6 @@ def _arrays(value: Any) -> Iterator[np.ndarray]:
 
 
 def _expect_apart(by_agent: Any, where: str) -> None:
-    """Check that the arrays of different agents do not share memory."""
     agents = list(by_agent)
     for i, agent in enumerate(agents):
         for other in agents[:i]:

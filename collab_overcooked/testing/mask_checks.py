@@ -108,7 +108,6 @@ def _expect_masks_true(
 def _behaves(
     subject: Subject, rewind: Rewind, masks: dict[str, Any], agent: str, action: int, allowed: bool, rng: Any
 ) -> bool:
-    """Return whether an action is accepted exactly if allowed, for at least one choice of the teammates' actions."""
     for attempt in range(4):
         env = rewind()
         actions = {}

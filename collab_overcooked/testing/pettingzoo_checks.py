@@ -15,7 +15,6 @@ from collab_overcooked.testing.report import Skip, Subject
 
 @contextlib.contextmanager
 def _pettingzoo(test: str) -> Iterator[None]:
-    """Run a PettingZoo test without output; turn its warnings into failures, and add messages to bare assertions."""
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("error", UserWarning)
         try:
@@ -57,8 +56,6 @@ def check_seeds(subject: Subject) -> str:
 
 
 def _seeded(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Seed the environments that a test makes: unseeded random actions might, rarely, end an episode early."""
-
     def make_seeded(**options: Any) -> Any:
         env = make(**options)
         env.reset(seed=0)

@@ -14,30 +14,19 @@ Rejected = Callable[[Any, str, Any], bool]
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one check.
+    """Result of one check."""
 
-    Attributes:
-        check: Name of the check.
-        status: ``"passed"``, ``"failed"`` or ``"skipped"``.
-        sentence: Description of the check, of the failure, or of the reason for skipping.
-    """
-
-    check: str
-    status: Literal["passed", "failed", "skipped"]
-    sentence: str
+    check: str  # Name of the check
+    status: Literal["passed", "failed", "skipped"]  # ``"passed"``, ``"failed"`` or ``"skipped"``
+    sentence: str  # Description of the check, of the failure, or of the reason for skipping
 
 
 @dataclass(frozen=True)
 class Report:
-    """All results of one environment.
+    """All results of one environment."""
 
-    Attributes:
-        subject: Name and options of the environment.
-        results: Results in the order of ``CHECKS``.
-    """
-
-    subject: str
-    results: tuple[Result, ...]
+    subject: str  # Name and options of the environment
+    results: tuple[Result, ...]  # Results in the order of ``CHECKS``
 
     def having(self, status: str) -> tuple[Result, ...]:
         """Return the results with a status."""
@@ -73,40 +62,24 @@ class Skip(Exception):
 
 
 def expect(condition: Any, sentence: str) -> None:
-    """Fail the running check with a sentence unless the condition holds.
-
-    Raises:
-        AssertionError: With the sentence.
-    """
+    """Fail the running check with a sentence unless the condition holds."""
     if not condition:
         raise AssertionError(sentence)
 
 
 @dataclass(frozen=True)
 class Subject:
-    """An environment under test.
+    """An environment under test."""
 
-    Attributes:
-        name: Name and options.
-        make: Factory of a ParallelEnv; keyword arguments are further options.
-        make_aec: Factory of the AEC env.
-        game: Compiled game, for registered environments only.
-        shell: Options of ``ParallelEnv``, for registered environments only.
-        is_rejected: ``is_rejected(env, agent, action)``, called after the step with the agent's action.
-        seed: First seed.
-        episodes: Number of episodes per check.
-        versions: Number of compiled versions of each kernel before the checks.
-    """
-
-    name: str
-    make: Callable[..., Any]
-    make_aec: Callable[..., Any]
-    game: FullGame | None
-    shell: dict[str, Any]
-    is_rejected: Rejected | None
-    seed: int
-    episodes: int
-    versions: Mapping[str, int]
+    name: str  # Name and options
+    make: Callable[..., Any]  # Factory of a ParallelEnv; keyword arguments are further options
+    make_aec: Callable[..., Any]  # Factory of the AEC env
+    game: FullGame | None  # Compiled game, for registered environments only
+    shell: dict[str, Any]  # Options of ``ParallelEnv``, for registered environments only
+    is_rejected: Rejected | None  # ``is_rejected(env, agent, action)``, called after the step with the agent's action
+    seed: int  # First seed
+    episodes: int  # Number of episodes per check
+    versions: Mapping[str, int]  # Number of compiled versions of each kernel before the checks
 
     def need_game(self) -> FullGame:
         """Return the compiled game, or skip."""

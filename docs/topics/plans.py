@@ -16,7 +16,7 @@ from collab_overcooked.reporting.plan_trees import all_updates, tree_text
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
-from .writing import DOCS, code, read_json, section, table, write_json
+from .writing import DOCS, code, field_comments, read_json, table, write_json
 
 sys.path.insert(0, str(DOCS.parent / "benchmarks"))
 from plan_study import BOUND, FIRST, join_studies, study_table, title_of, verdict
@@ -35,7 +35,7 @@ PUBLISHED: Sequence[tuple[str, str, str]] = (
 
 def plan_settings() -> str:
     """List the parameters of the policy."""
-    words = section(PlanSettings, "Attributes")
+    words = field_comments(PlanSettings)
     rows = [
         (code(each.name), code(each.default) if each.default != "" else "", words[each.name])
         for each in fields(PlanSettings)

@@ -9,12 +9,12 @@ from collab_overcooked.baselines.results import table as results_table
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, shipped_configs
 from collab_overcooked.policies.policy_file import builtin_policies, find_policy, read_policy
 
-from .writing import RESULTS, code, section, table
+from .writing import RESULTS, code, field_comments, table
 
 
 def training_settings() -> str:
     """List what a training by PPO can be told."""
-    words = section(TrainingSettings, "Attributes")
+    words = field_comments(TrainingSettings)
     rows = []
     for name, parameter in inspect.signature(TrainingSettings).parameters.items():
         required, made = parameter.default is parameter.empty, "factory" in repr(parameter.default)

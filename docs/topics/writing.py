@@ -67,6 +67,19 @@ def section(documented: Any, name: str) -> dict[str, str]:
     return {key: plain(words) for key, words in entries.items()}
 
 
+def field_comments(documented: type) -> dict[str, str]:
+    """Return the comment of each field of a dataclass by its name: behind the field, or on the lines above it."""
+    comments: dict[str, str] = {}
+    for owner in reversed(documented.__mro__[:-1]):
+        above: list[str] = []
+        for line in inspect.getsource(owner).split("\n"):
+            field = re.match(r"    (\w+): [^#]*(?:#+ (.*))?", line)
+            if field and (field[2] or above):
+                comments[field[1]] = plain(" ".join([*above, *filter(None, [field[2]])]))
+            above = [*above, line.strip("# ")] if line.startswith("    # ") else []
+    return comments
+
+
 def option_table(owner: Any, without: Iterable[str]) -> str:
     """List a constructor's arguments with defaults and docstring entries."""
     if hasattr(owner, "config_class"):

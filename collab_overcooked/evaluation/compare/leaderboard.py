@@ -34,21 +34,13 @@ _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
 @dataclass(frozen=True)
 class Line:
-    """Row of a leaderboard: a policy in all seats.
+    """Row of a leaderboard: a policy in all seats."""
 
-    Attributes:
-        policy: Its text.
-        kind: What kind of policy it is.
-        scores: By setting; those that it did not play are missing.
-        summary: Means over all its episodes.
-        records: Its episodes.
-    """
-
-    policy: str
-    kind: str
-    scores: Mapping[str, Estimate | None]
-    summary: Summary
-    records: Sequence[Record]
+    policy: str  # Its text
+    kind: str  # What kind of policy it is
+    scores: Mapping[str, Estimate | None]  # By setting; those that it did not play are missing
+    summary: Summary  # Means over all its episodes
+    records: Sequence[Record]  # Its episodes
 
     @property
     def decisions(self) -> tuple[int, float]:
@@ -65,29 +57,17 @@ class Line:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """The comparison in one game.
+    """The comparison in one game."""
 
-    Attributes:
-        game: Name of the suite.
-        title: Of the game, with all options that are not as by default.
-        benchmark: What was played.
-        lines: Policies.
-        references: Published numbers.
-        matrix: The cross-play; None if there was none.
-        pairs: Its episodes of policies that differ.
-        skipped: Who did not play what, and why.
-        remarks: Sentences that belong below.
-    """
-
-    game: str
-    title: str
-    benchmark: Benchmark
-    lines: tuple[Line, ...]
-    references: tuple[Reference, ...]
-    matrix: CrossPlay | None
-    pairs: tuple[Record, ...]
-    skipped: tuple[Skipped, ...]
-    remarks: tuple[str, ...]
+    game: str  # Name of the suite
+    title: str  # Of the game, with all options that are not as by default
+    benchmark: Benchmark  # What was played
+    lines: tuple[Line, ...]  # Policies
+    references: tuple[Reference, ...]  # Published numbers
+    matrix: CrossPlay | None  # The cross-play; None if there was none
+    pairs: tuple[Record, ...]  # Its episodes of policies that differ
+    skipped: tuple[Skipped, ...]  # Who did not play what, and why
+    remarks: tuple[str, ...]  # Sentences that belong below
 
     def ordered(self, lines: Sequence[Line] | None = None) -> list[Line | Reference]:
         """Return policies and published ones, the best first.
@@ -247,19 +227,12 @@ class Leaderboard:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All leaderboards, and what deciding took.
+    """All leaderboards, and what deciding took."""
 
-    Attributes:
-        plan: What was played.
-        leaderboards: By game.
-        costs: What language models took; None if none played.
-        missing: Entries without records.
-    """
-
-    plan: ComparisonPlan
-    leaderboards: tuple[Leaderboard, ...]
-    costs: Scorecard | None
-    missing: int
+    plan: ComparisonPlan  # What was played
+    leaderboards: tuple[Leaderboard, ...]  # By game
+    costs: Scorecard | None  # What language models took; None if none played
+    missing: int  # Entries without records
 
     def to_pandas(self) -> Any:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
@@ -314,9 +287,6 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
         plan: What is compared.
         out: Its folder.
         people: Games of people; those of tasks that are compared make lines of their own.
-
-    Raises:
-        ValueError: For a damaged record, or if there is none at all.
     """
     records = {
         entry: read_records(out / entry.folder) for entry in plan.entries if _begun(out / entry.folder / RECORDS)
@@ -349,11 +319,7 @@ def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = 
 
 
 def records_of_policies(out: Path) -> dict[str, list[Record]]:
-    """Return the records of a comparison's leaderboards by policy, without those of its cross-play.
-
-    Raises:
-        ValueError: For a damaged plan or record.
-    """
+    """Return the records of a comparison's leaderboards by policy, without those of its cross-play."""
     plan, records = read_plan(out), dict[str, list[Record]]()
     for entry in plan.entries:
         if not entry.paired and _begun(out / entry.folder / RECORDS):
@@ -364,7 +330,6 @@ def records_of_policies(out: Path) -> dict[str, list[Record]]:
 
 
 def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> tuple[list[Line], int]:
-    """Return a line for each team with people, and the number of their episodes that are of no setting."""
     suite, teams = registry.load_suite(game), dict[str, list[Record]]()
     for record in counted(people, RecordScoring()):
         if registry.suite_of(record) is suite:
@@ -387,15 +352,10 @@ def _people_lines(plan: ComparisonPlan, game: str, people: Sequence[Record]) -> 
 
 
 def _brief(plan: ComparisonPlan) -> ComparisonPlan:
-    """Return a plan of one episode per setting: settings do not depend on their number, which a file may exaggerate."""
     return replace(plan, episodes=1)
 
 
 def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
-    """Return what an evaluation plays: each task, with the key of its variant, as ``_setting`` has it, and the variant.
-
-    Records say how long their episodes may be; jobs do where a suite sets it.
-    """
     by_entry = {}
     for job in evaluation.jobs:
         shell, options = split_options(job.env_kwargs)
@@ -409,12 +369,10 @@ def _played(evaluation: Evaluation) -> dict[tuple[str, str], Variant]:
 
 
 def _setting(record: Record) -> tuple[str, str]:
-    """Return the task of an episode, and the key of its variant."""
     return str(record["task"]), variant_of(record).key
 
 
 def _check_records(plan: ComparisonPlan, entry: Entry, records: Sequence[Record], out: Path) -> None:
-    """Refuse records of another team, game or variant of it than the plan has there."""
     try:
         planned = _played(_brief(plan).evaluation(entry)) if entry.game not in registry.COMMON_SUITES else {}
     except ValueError as error:
@@ -465,7 +423,6 @@ def _leaderboard(
 
 
 def _changed(plan: ComparisonPlan, game: str) -> dict[str, Any]:
-    """Return the options of a comparison's game that differ from their defaults, including bounds of decisions."""
     env_id, options = registry.load_suite(game).env_id, plan.options.get(game, {})
     changed = changed_options(env_id, options) if options else {}
     return changed | {f"limits.{name}": value for name, value in plan.limits.changed().items()}

@@ -143,13 +143,11 @@ def _table(table: ResultTable) -> str:
 
 
 def _episodes(comparison: Comparison) -> Iterator[Record]:
-    """Yield episodes worth watching, the games in turn."""
     for row in zip_longest(*(_of_board(board) for board in comparison.leaderboards)):
         yield from (record for record in row if record is not None)
 
 
 def _of_board(board: Leaderboard) -> list[Record]:
-    """Return an episode of each policy, those with conversations first; then a mixed team."""
     chosen = [max(one.records, key=_spoken) for one in board.ordered() if isinstance(one, Line)]
     chosen.sort(key=lambda record: _spoken(record) == 0)
     return [*chosen[:3], *board.pairs[-1:], *chosen[3:]]
@@ -160,6 +158,5 @@ def _spoken(record: Record) -> int:
 
 
 def _named(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a replay whose title says who plays."""
     team = " with ".join(dict.fromkeys(seat.partition(", ")[2] for seat in data["seats"]))
     return data | {"title": f"{team}: {data['title']}"}

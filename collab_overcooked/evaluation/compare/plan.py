@@ -31,21 +31,13 @@ SCRIPTED = ("random", "noisy:0.1", "greedy", "planner", "selfish", "rhp", "mhp",
 
 @dataclass(frozen=True)
 class Entry:
-    """Team in a setting, with a separate run folder.
+    """Team in a setting, with a separate run folder."""
 
-    Attributes:
-        game: Name of the suite.
-        setting: Name of the setting.
-        team: The policy of the first seat and that of all others.
-        folder: Below that of the comparison.
-        paired: Whether it is part of the cross-play.
-    """
-
-    game: str
-    setting: str
-    team: tuple[str, str]
-    folder: str
-    paired: bool = False
+    game: str  # Name of the suite
+    setting: str  # Name of the setting
+    team: tuple[str, str]  # The policy of the first seat and that of all others
+    folder: str  # Below that of the comparison
+    paired: bool = False  # Whether it is part of the cross-play
 
     @property
     def assignments(self) -> list[str]:
@@ -56,50 +48,30 @@ class Entry:
 
 @dataclass(frozen=True)
 class Skipped:
-    """Policy that is not on a leaderboard.
+    """Policy that is not on a leaderboard."""
 
-    Attributes:
-        game: Name of the suite.
-        setting: Name of the setting.
-        policy: Its text.
-        reason: Sentence that says why.
-    """
-
-    game: str
-    setting: str
-    policy: str
-    reason: str
+    game: str  # Name of the suite
+    setting: str  # Name of the setting
+    policy: str  # Its text
+    reason: str  # Sentence that says why
 
 
 @dataclass(frozen=True)
 class ComparisonPlan:
-    """All that a comparison consists of.
+    """All that a comparison consists of."""
 
-    Attributes:
-        games: Names of the suites.
-        policies: Texts.
-        budget: One of ``benchmark.BUDGETS``.
-        episodes: Instead of what the budget says; None for that.
-        seed: Of all plans.
-        crossplay: Whether every policy plays with every other.
-        limits: Bounds of conversations and corrections.
-        options: Options of the environment by suite, instead of the defaults.
-        entries: What is played.
-        skipped: What is not, and why.
-        version: Of the package.
-    """
-
-    games: tuple[str, ...]
-    policies: tuple[str, ...]
-    budget: str = "small"
-    episodes: int | None = None
-    seed: int = 0
-    crossplay: bool = True
-    limits: Limits = field(default_factory=Limits)
+    games: tuple[str, ...]  # Names of the suites
+    policies: tuple[str, ...]  # Texts
+    budget: str = "small"  # One of ``benchmark.BUDGETS``
+    episodes: int | None = None  # Instead of what the budget says; None for that
+    seed: int = 0  # Of all plans
+    crossplay: bool = True  # Whether every policy plays with every other
+    limits: Limits = field(default_factory=Limits)  # Bounds of conversations and corrections
+    # Options of the environment by suite, instead of the defaults
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    entries: tuple[Entry, ...] = ()
-    skipped: tuple[Skipped, ...] = ()
-    version: str = __version__
+    entries: tuple[Entry, ...] = ()  # What is played
+    skipped: tuple[Skipped, ...] = ()  # What is not, and why
+    version: str = __version__  # Of the package
 
     def benchmark(self, game: str) -> Benchmark:
         """Return what is compared in a game, with the number of episodes that was asked for."""
@@ -117,11 +89,7 @@ class ComparisonPlan:
         return {entry: self.evaluation(entry) for entry in self.entries}
 
     def evaluation(self, entry: Entry) -> Evaluation:
-        """Return what an entry plays.
-
-        Raises:
-            ValueError: If it cannot be planned.
-        """
+        """Return what an entry plays."""
         benchmark = self.benchmark(entry.game)
         settings = {setting.name: setting for setting in (benchmark.pairs, *benchmark.settings)}
         if not entry.paired and entry.setting not in settings:
@@ -142,11 +110,7 @@ class ComparisonPlan:
 
 
 def read_plan(out: Path) -> ComparisonPlan:
-    """Read the plan of a comparison.
-
-    Raises:
-        RecordError: If the folder holds none, or a damaged one.
-    """
+    """Read the plan of a comparison."""
     path = out / PLAN
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
@@ -235,9 +199,6 @@ def make_plan(
         limits: Bounds of conversations and corrections.
         options: Options of the environment by suite.
         make: Turns policy texts into policies; the registry of policies if None.
-
-    Raises:
-        ValueError: For an unknown policy, game or budget, one that is named twice, or a bad number.
     """
     chosen = tuple(registry.first_suites() if games is None else games)
     specs = default_policies() if policies is None else tuple(policies)
@@ -279,7 +240,6 @@ def _check_names(policies: Sequence[str], games: Sequence[str], options: Mapping
 
 
 def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]:
-    """Return the teams of the cross-play, including every policy with itself; nothing for a single policy."""
     if len(specs) < 2:
         return []
     teams = [
@@ -295,7 +255,6 @@ def _pairs(game: str, benchmark: Benchmark, specs: Sequence[str]) -> list[Entry]
 
 
 def _reasons(plan: ComparisonPlan, game: str, setting: Setting, players: Mapping[str, Policy]) -> dict[str, str | None]:
-    """Return for each policy why it does not play a setting; None if it does."""
     reasons: dict[str, str | None] = {}
     games: dict[str, Any] = {}
     for spec, player in players.items():
@@ -325,5 +284,4 @@ def _reason(player: Policy, game: Any, task: str, setting: Setting) -> str | Non
 
 
 def _slug(text: str) -> str:
-    """Return a text as the name of a folder; should two be alike, their run folders refuse to be mixed."""
     return re.sub(r"[^A-Za-z0-9._=]+", "-", text)

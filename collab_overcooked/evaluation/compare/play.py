@@ -62,21 +62,15 @@ class Clock:
 
 @lru_cache(maxsize=256)
 def _cached_clock(spec: str, seat: int) -> Clock:
-    """Return a policy that is made once in a process: some load files, some remember plans."""
     return Clock(make_policy(spec), kind_of(spec) == LANGUAGE)
 
 
 @dataclass(frozen=True)
 class TimedJobs:
-    """Jobs of one team whose records say how many decisions each seat made, and how long these took together.
+    """Jobs of one team whose records say how many decisions each seat made, and how long these took together."""
 
-    Attributes:
-        jobs: Run one after the other.
-        folder: Which run folder they are for.
-    """
-
-    jobs: tuple[Job, ...]
-    folder: str
+    jobs: tuple[Job, ...]  # Run one after the other
+    folder: str  # Which run folder they are for
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
         """Run, and add ``decisions`` (seat -> number and seconds) and the folder to each record.
@@ -132,11 +126,6 @@ def play(
         stop: Called when running ends early.
         progress: Called after every episode.
         note: Called with what was repaired.
-
-    Raises:
-        ValueError: If a folder holds another run, or for bad workers.
-        OSError: If a folder cannot be written to, or another process writes to it.
-        EndpointError: If none of the runs could ask its model.
     """
     chosen = read_workers(workers)
     folders: dict[str, RunFolder] = {}
@@ -170,14 +159,12 @@ def play(
 
 
 def _note_failure(failed: dict[str, str], folder: str, reason: str, note: Callable[[str], None]) -> None:
-    """Tell once of a run that it is not whole."""
     if folder not in failed:
         note(f"{folder}: {reason}; the others go on")
     failed[folder] = reason
 
 
 def _bundles(plan: Evaluation, jobs: Sequence[Job], folder: str) -> list[TimedJobs]:
-    """Return jobs of a task as one, as policies may remember plans; those with language models one by one."""
     if plan.has_language_models():
         return [TimedJobs((job,), folder) for job in jobs]
     return [TimedJobs(tuple(group), folder) for _, group in groupby(jobs, lambda job: job.task)]

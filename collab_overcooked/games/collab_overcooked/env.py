@@ -68,10 +68,6 @@ class CollabOvercooked(CompiledGame):
     """The game of Sun et al. 2025, "Collab-Overcooked" (EMNLP 2025).
 
     Options by position or name are those of ``CollabOvercookedConfig``.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-        LayoutError: For a kitchen that cannot work.
     """
 
     id = "CollabOvercooked-v0"
@@ -104,7 +100,6 @@ class CollabOvercooked(CompiledGame):
         self._set_spaces(self.compiled.space)
 
     def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
-        """Return the steps that a seat can take: one at the dispenser collects and hands over, others deliver."""
         texts = text.vocabulary(self.compiled, seat)
         collects, delivers = any("ingredient_dispenser" in label for label in texts), "deliver()" in texts
         possible = {
@@ -118,7 +113,6 @@ class CollabOvercooked(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
         return {
             "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
             "orders": orders_codec(self.compiled, least=1).form,
@@ -126,11 +120,9 @@ class CollabOvercooked(CompiledGame):
         }
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say, in its order."""
         return scene_parts(self.compiled)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; options are ``task`` (one order by name) or ``orders`` (up to 8, in turn)."""
         forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
         if "task" in options and "orders" in options:
             raise ValueError("reset options task and orders exclude each other")
@@ -180,26 +172,18 @@ class CollabOvercooked(CompiledGame):
 
     @property
     def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts, for example Bob and Alice."""
         return tuple(agent.name for agent in self.kitchen.agents)
 
     def names(self) -> list[str]:
-        """Return the names of all foods, places, operations and tasks."""
         names = self.compiled.names
         return [*names.items, *names.places, *names.operations, *(task.title for task in self.kitchen.tasks.values())]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id; the same in all states."""
         if self.levels[seat] == PRIMITIVE:
             return primitive_texts(self.compiled.names.items)
         return list(self.compiled.names.catalogue[: self.compiled.n_possible])
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Parse the text of an action.
-
-        Raises:
-            ActionError: With a reason code and a helpful message.
-        """
         if self.levels[seat] == MEDIUM:
             return text.parse_action(self.compiled, parse_text(action))
         texts = self.action_texts(seat=seat)
@@ -208,11 +192,6 @@ class CollabOvercooked(CompiledGame):
         return texts.index(action.strip())
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Split a plan into own actions and requests; a valid wait(n) becomes n single waits.
-
-        Single waits leave room for a teammate's word: what is left of them can be replaced by a new plan.
-        Nothing is validated here; ``parse`` does that when an action's turn comes.
-        """
         parsed = text.parse_plan(parse_text(plan, "plan"))
         actions = [single for action in parsed.actions for single in self._single_waits(action, seat)]
         return actions, list(parsed.requests)
@@ -228,7 +207,6 @@ class CollabOvercooked(CompiledGame):
         return ["wait(1)"] * int(call[2])
 
     def join_plan(self, actions: Sequence[str]) -> tuple[str, ...]:
-        """Join single waits again, each as long as the kitchen allows."""
         joined, most = list[str](), self.kitchen.max_wait
         for action, same in itertools.groupby(actions):
             count = len(list(same))
@@ -237,17 +215,9 @@ class CollabOvercooked(CompiledGame):
         return tuple(joined)
 
     def idle_action(self, seat: int = 0) -> int:
-        """Return the id of ``wait(1)``, or of ``stay`` for a seat with primitive actions."""
         return self.parse("wait(1)" if self.levels[seat] == MEDIUM else "stay", seat=seat)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would, regardless of other agents' actions.
-
-        A primitive interact is judged without what earlier agents do in the same step.
-
-        Returns:
-            Reason code and a message that says what would help.
-        """
         tables = self.compiled.tables
         if self.levels[seat] == PRIMITIVE:
             return self._check_primitive(state.agents[i, seat], state.tiles[i], state.orders[i], seat, action)
@@ -271,24 +241,19 @@ class CollabOvercooked(CompiledGame):
         return reason.name, text.REASONS[reason]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules of single actions, the same for all seats and states."""
         return text.RULES
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return a seat's observation as text."""
         scene = self.seat_scene(self.scene(state, i), seat)
         return text.describe(self.compiled, scene, seat, self.config.knowledge == "full")
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without the contents of counters that a seat cannot use."""
         return seat_scene(self.compiled, super().seat_scene(scene, seat), seat)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each agent in the last step."""
         return [text.event_of(self.compiled, row) for row in out.events[i]]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene, without what the seat does not know: some counters, and recipes."""
         from collab_overcooked.games.collab_overcooked.text.picture import picture
 
         hidden = () if seat is None else hidden_counters(self.compiled, seat)

@@ -31,10 +31,6 @@ class CraftKitchen(CompiledGame):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-        LayoutError: For an invalid level.
     """
 
     id = "CraftKitchen-v0"
@@ -74,7 +70,6 @@ class CraftKitchen(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``orders`` names the first orders, after which orders are drawn."""
         state.forced[which] = NOTHING
         if "orders" in options:
             forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
@@ -82,11 +77,9 @@ class CraftKitchen(CompiledGame):
         super()._start(state, out, which, options, limit)
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say."""
         return scene_parts(self.compiled)
 
     def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
         order = one_of(self.compiled.names.orders, "order")
         return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
@@ -137,7 +130,6 @@ class CraftKitchen(CompiledGame):
         return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
 
     def orderable(self) -> Sequence[str]:
-        """Return the names of the dishes."""
         return self.compiled.names.orders
 
     # ---------------------------------------------------------------------------------------- texts and pictures
@@ -149,15 +141,12 @@ class CraftKitchen(CompiledGame):
 
     @property
     def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts and commands."""
         return text.agent_names(self.n_agents)
 
     def names(self) -> list[str]:
-        """Return the names of all items and places."""
         return [*self.compiled.names.items, *self.compiled.names.kinds]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents and states."""
         return [text.action_text(self.compiled, action) for action in range(self.n_actions)]
 
     def command_text(self, seat: int, action: int) -> str:
@@ -165,42 +154,30 @@ class CraftKitchen(CompiledGame):
         return text.command_text(self.compiled, seat, action)
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action, written as ``"goto(chest)"`` or as a command of any agent.
-
-        Raises:
-            ActionError: With a reason code and a message.
-        """
         return text.read_command(self.compiled, action)[1]
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        """Return the reason code of a seat's action in environment ``i``; 0 if it would be accepted."""
         tables = self.compiled.tables
         agent, bag = state.agents[i, seat], state.bags[i, seat]
         return int(why_refused(tables, tables.catalogue[action], agent, bag, state.gone[i], state.furnaces[i]))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would in this state, regardless of other agents' actions."""
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, seat, action, reason) or "Accepted."
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"step {timestep}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the observation as text; all seats see the same."""
         return text.describe(self.compiled, self.scene(state, i))
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text."""
         return text.manual(self.compiled)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each agent in the last step, or None."""
         return [text.event_of(self.compiled, row) for row in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene."""
         from collab_overcooked.games.craft.text.picture import picture
 
         return picture(self.compiled, scene, self.display_names)

@@ -32,10 +32,6 @@ class CuisineWorld(CompiledGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
     Options by position or name are those of ``CuisineWorldConfig``.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-        LayoutError: For a level that cannot work.
     """
 
     id = "CuisineWorld-v0"
@@ -69,7 +65,6 @@ class CuisineWorld(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``orders`` names the first ones in turn, after which the generator goes on."""
         state.forced[which] = NOTHING
         if "orders" in options:
             forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
@@ -77,11 +72,9 @@ class CuisineWorld(CompiledGame):
         reset_batch(self.compiled.tables, state, out, which, limit)
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say."""
         return scene_parts(self.compiled)
 
     def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
         order = one_of(self.compiled.names.orders, "order")
         return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
@@ -97,12 +90,10 @@ class CuisineWorld(CompiledGame):
         check_scene(self.compiled, scene)
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        """Advance a batch by one timestep; an action of -1 leaves an agent without command."""
         tables = self.compiled.tables
         return (queue_commands, (tables, actions, out)), (step_batch, (tables, state, out))
 
     def _advance(self, state: State, out: Out) -> None:
-        """Advance a batch by the commands in out."""
         bind(step_batch, self.compiled.tables, state, out)()
         self._show(state, out)
 
@@ -143,11 +134,9 @@ class CuisineWorld(CompiledGame):
         return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
 
     def rejections(self, state: State, out: Out) -> np.ndarray:
-        """Return why agents' commands were refused, (B, N), each a sum of ``constants.Reason``."""
         return out.refused
 
     def orderable(self) -> Sequence[str]:
-        """Return the names of the dishes."""
         return self.compiled.names.orders
 
     # ---------------------------------------------------------------------------------------- texts and pictures
@@ -159,16 +148,13 @@ class CuisineWorld(CompiledGame):
 
     @property
     def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts and commands."""
         return tuple(f"agent{i}" for i in range(self.n_agents))
 
     def names(self) -> list[str]:
-        """Return the names of all foods, orders, places and kinds of tools."""
         names = self.compiled.names
         return [*names.items, *names.orders, *names.places, *self.level.tools]
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents and states."""
         return list(self.compiled.names.catalogue[: self.n_actions])
 
     def command_text(self, seat: int, action: int) -> str:
@@ -176,26 +162,9 @@ class CuisineWorld(CompiledGame):
         return text.command_text(self.compiled.names, seat, action)
 
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action, written as ``"goto pan0"`` or as a command with any agent's number.
-
-        Raises:
-            ActionError: With a reason code and a message.
-        """
         return text.parse_action(self.compiled.names, parse_text(action))
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would in this state.
-
-        Args:
-            state: Batch.
-            i: Environment.
-            seat: Seat that acts.
-            action: Its action.
-            earlier: Actions of the earlier seats in the same step; those with an earlier turn are carried out first.
-
-        Returns:
-            Names of the reasons joined by "+" (``"OK"`` if accepted), and the game's messages.
-        """
         tables, row = self.compiled.tables, self.compiled.tables.catalogue[action]
         if earlier:
             state, i = self._after(clone(state, i), seat, earlier), 0
@@ -209,7 +178,6 @@ class CuisineWorld(CompiledGame):
         return "+".join(reason.name for reason in text.reasons_of(reasons)), "; ".join(lines)
 
     def _after(self, state: State, seat: int, earlier: Sequence[int]) -> State:
-        """Carry out the commands of other seats before a seat's turn, on a batch of one."""
         tables, command = self.compiled.tables, np.zeros(len(EventColumn), np.int32)
         turns = self.compiled.turn_order
         for other in turns[: turns.index(seat)]:
@@ -235,7 +203,6 @@ class CuisineWorld(CompiledGame):
         return text.feedback(self.compiled, out.events[i].tolist(), int(out.order_events[i, OrderEvent.GIVEN]))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"step {timestep}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
@@ -243,7 +210,6 @@ class CuisineWorld(CompiledGame):
         return text.describe(self.compiled, self.scene(state, i))
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each agent in the last step; of two commands of one agent, the later one."""
         events: list[dict[str, Any] | None] = [None] * self.n_agents
         for command in out.events[i, : max(int(out.order_events[i, OrderEvent.GIVEN]), 0)].tolist():
             events[command[EventColumn.AGENT]] = text.event_of(self.compiled, command)
@@ -271,7 +237,6 @@ class CuisineWorld(CompiledGame):
         return {"completed": completed, "expired": row[OrderEvent.EXPIRED], "drawn": drawn, "game_over": last_call}
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene."""
         from collab_overcooked.games.cuisineworld.text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)

@@ -30,9 +30,6 @@ class House(CompiledGame):
     Args:
         *values: Options by position, in the order of the game's config.
         **options: Options by name.
-
-    Raises:
-        ValueError: For an unknown option or option value.
     """
 
     exact_masks = True
@@ -59,7 +56,6 @@ class House(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say, in its order."""
         return scene_parts(self.compiled, self.n_actions)
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
@@ -73,12 +69,10 @@ class House(CompiledGame):
         sample_belief(self.compiled, state, seat, rng)
 
     def talk_action(self, seat: int, characters: int) -> int | None:
-        """Return the action that pays for a number of characters, or None if messages are free."""
         paying = self.talk_actions(seat)
         return paying[min(max(-(-characters // MESSAGE), 1), BLOCKS) - 1] if paying else None
 
     def talk_actions(self, seat: int) -> list[int]:
-        """Return the actions that pay for messages, shortest first; empty if messages are free."""
         if not self.compiled.tables.params[Param.PAID_TALK]:
             return []
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
@@ -88,55 +82,40 @@ class House(CompiledGame):
 
     @property
     def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts."""
         return text.NAMES[: self.n_agents]
 
     def names(self) -> list[str]:
-        """Return the names of all things and furniture."""
         return text.names()
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id; unseen things are only numbers."""
         return text.action_texts(self.compiled, state, i, seat)
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Parse the text of an action.
-
-        Raises:
-            ActionError: With a reason code and near matches.
-        """
         return text.parse_action(self.action_texts(state, i, seat), action)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would in this state, regardless of other agents' actions."""
         _, out = self.alloc(1)
         self.observe(rows(state, i, i + 1), out)
         return text.judged(int(out.reasons[0, seat, action]))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"time {state.world[i, World.T]}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return a seat's knowledge as text."""
         running = text.running_text(state, i, seat, self.action_texts(state, i, seat))
         return text.describe(self.seat_scene(self.scene(state, i), seat), running)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text."""
         steps = self.max_cycles if state is None else int(state.world[i, World.MAX_STEPS])
         return text.manual(self.compiled, seat, self.n_agents, steps)
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return one seat's knowledge of a scene."""
         return known_scene(scene, seat)
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each agent in the last step; see ``text.event_of``."""
         return [text.event_of(row, self.action_texts(seat=seat)) for seat, row in enumerate(out.events[i].tolist())]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene, or of a seat's knowledge of it."""
         from collab_overcooked.games.house.text.picture import known_picture, picture
 
         return picture(scene, self.display_names) if seat is None else known_picture(scene, self.display_names)

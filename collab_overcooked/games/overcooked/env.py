@@ -52,10 +52,6 @@ class Overcooked(CompiledGame):
     """The soup kitchens of Overcooked-AI (Carroll et al. 2019), with the gates of Overcooked-Assist (LLM-Co, 2023).
 
     Options by position or name are those of ``OvercookedConfig``.
-
-    Raises:
-        ValueError: For an unknown option or option value, or options that do not fit the layout.
-        LayoutError: For a layout that cannot work.
     """
 
     id = "Overcooked-v0"
@@ -97,11 +93,9 @@ class Overcooked(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say, in its order."""
         return scene_parts(self.compiled, self._directives)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
@@ -119,17 +113,14 @@ class Overcooked(CompiledGame):
         check_scene(self.compiled, self._directives, scene)
 
     def _index(self, name: str) -> int:
-        """Return the number of a layout in the pool."""
         return self.compiled.names.index(name)
 
     def step_calls(self, state: State, actions: np.ndarray, out: Out) -> tuple[KernelCall, ...]:
-        """Advance a batch by one timestep; directives come to primitive actions first."""
         tables = self.compiled.tables
         step = step_batch, (tables, state, actions, out)
         return ((macro_batch, (tables, state, actions, out)), step) if self.has_macros else (step,)
 
     def observe_calls(self, state: State, out: Out) -> tuple[KernelCall, ...]:
-        """Write observations and masks, those of directives after those of primitive actions."""
         arguments = self.compiled.tables, state, out
         return (
             ((observe_batch, arguments), (mask_batch, arguments)) if self.has_macros else ((observe_batch, arguments),)
@@ -144,41 +135,26 @@ class Overcooked(CompiledGame):
 
     @property
     def display_names(self) -> tuple[str, ...]:
-        """Names of the seats in texts."""
         return text.NAMES[: self.n_agents]
 
     def names(self) -> list[str]:
-        """Return the names of all things that can be taken, cooked, used or opened."""
         return list(text.THINGS)
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action of a seat, by id."""
         return list(text.directive_texts(self.compiled) if self.levels[seat] == MEDIUM else text.PRIMITIVE_TEXTS)
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Return the number of an action text.
-
-        Raises:
-            ActionError: With a reason code and near matches.
-        """
         if self.levels[seat] == MEDIUM:
             return text.parse_directive(self.compiled, parse_text(action))
         return super().parse(action, state, i, seat)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan, separated by lines or semicolons; plans contain no requests to teammates."""
         return text.read_answer(parse_text(plan, "plan")), []
 
     def idle_action(self, seat: int = 0) -> int:
-        """Return the id of ``stay``, or of ``wait`` for a seat with directives."""
         return WAIT if self.levels[seat] == MEDIUM else int(Action.STAY)
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action as a step would in the present state, whatever earlier seats do in it.
-
-        Returns:
-            Reason code and a message.
-        """
         if self.levels[seat] == MEDIUM:
             reason = text.judge(self.compiled, state, i, seat, action)
             return Reason(reason).name, text.explain(self.compiled, state, i, seat, action, reason)
@@ -196,22 +172,18 @@ class Overcooked(CompiledGame):
         return refused.name, text.explain(self.compiled, state, i, seat, action, refused, (int(x), int(y)))
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"step {timestep}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return the description of a seat's observation."""
         return text.describe(self.compiled, state, i, seat)
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return rules, layout and what the actions of a seat do, for an episode of 400 steps if none is given."""
         if state is None:
             return manual(self.compiled, seat, self.layouts[0], self.max_cycles)
         clock = state.clock[i]
         return manual(self.compiled, seat, self.layouts[clock[Clock.LAYOUT]], int(clock[Clock.LIMIT]))
 
     def layout_numbers(self, state: State) -> np.ndarray:
-        """Return the number of each environment's layout in the pool, (B,) int32, a view of the state."""
         numbers: np.ndarray = state.clock[:, Clock.LAYOUT]
         return numbers
 
@@ -225,7 +197,6 @@ class Overcooked(CompiledGame):
         return [text.event_of(*row) for row in zip(out.events[i], out.sparse[i], out.shaped[i], strict=True)]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene."""
         from collab_overcooked.games.overcooked.text.picture import picture
 
         k = self._index(scene["layout"])
@@ -246,12 +217,7 @@ def _is_procedural(source: Any) -> bool:
 
 
 def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:
-    """Read one layout or several, or generate them.
-
-    Raises:
-        LayoutError: If one of them cannot work.
-        ValueError: If the list is empty, or for wishes that the generator cannot fulfil.
-    """
+    """Read one layout or several, or generate them."""
     if _is_procedural(source):
         return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
     if generator is not None:

@@ -41,10 +41,6 @@ class RoomGame(CompiledGame):
     """A game on a graph of rooms, played against a thief or a killer that no agent controls.
 
     Takes the options of ``config_class`` by position or name.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-        LayoutError: For an invalid layout.
     """
 
     goal: ClassVar[Goal]
@@ -72,7 +68,6 @@ class RoomGame(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say."""
         return scene_parts(self.compiled)
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
@@ -110,7 +105,6 @@ class RoomGame(CompiledGame):
         return self.compiled.level
 
     def action_texts(self, state: Any = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id; the same for all agents and states."""
         return text.action_texts(self.compiled)
 
     def menu(self, state: State | None, i: int, seat: int) -> list[int]:
@@ -130,22 +124,15 @@ class RoomGame(CompiledGame):
         return bool(len(here) and (here >= self.compiled.config.fixes).all())
 
     def why_refused(self, state: State, i: int, seat: int, action: int) -> int:
-        """Return the Reason of a seat's action in environment ``i``."""
         tables, doors = self.compiled.tables, state.clock[i, Clock.DOORS]
         player, generators = state.players[i, seat], state.generators[i]
         return int(rules.why_refused(action, player, generators, doors, tables.passages, tables.rooms))
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action's text, or its letter or number in the current menu.
-
-        Raises:
-            ActionError: With a reason code and a message.
-        """
         listed = self.menu(state, i, seat) if state is None else self._listed(state, i, seat)[1]
         return text.parse_action(self.compiled, action, listed)
 
     def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
-        """Return what a seat reads before its menu, and the actions of the menu in its order."""
         scene, listed = self.seat_scene(self.scene(state, i), seat), self.menu(state, i, seat)
         if self.compiled.config.menu == "plain" and self.is_useless(state, i, seat):  # labels are those of the paper
             listed = [action for action in listed if action != self.compiled.n_rooms + 1]
@@ -154,43 +141,34 @@ class RoomGame(CompiledGame):
         return before, in_drawn_order(listed, before) if is_drawn else listed
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Return the name of the Reason (``"OK"`` if accepted) and a message."""
         reason = self.why_refused(state, i, seat, action)
         return Reason(reason).name, text.refusal(self.compiled, int(state.players[i, seat, Player.ROOM]), reason)
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"turn {timestep + 1}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return a seat's observation as text, with its menu."""
         before, listed = self._listed(state, i, seat)
         return f"{before}\n{text.menu_text(self.compiled, listed)}"
 
     def names(self) -> list[str]:
-        """Return the names of the game's objects, and of rooms that have names."""
         return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
         return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        """Return a scene without the random state, limited to what a seat sees or remembers."""
         visible = super().seat_scene(scene, seat)
         return limit_scene(visible, seat) if "known" in visible else visible
 
     def is_success(self, out: Out, i: int) -> bool:
-        """Return whether the thief was caught, or a player escaped, in the last turn."""
         column = EventColumn.CAUGHT if self.goal == Goal.CAPTURE else EventColumn.ESCAPED
         return bool(out.events[i, :, column].any())
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each player in the last turn; see ``state.event_of``."""
         return [event_of(self.level, event) for event in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene."""
         from collab_overcooked.games.rooms.text.picture import picture
 
         return picture(self.compiled, scene, self.display_names)

@@ -34,10 +34,6 @@ class KitchenRush(CompiledGame):
     A step is one slot: every agent acts with its current worker, in seat order. The AEC form plays it agent by agent.
 
     Takes the options of ``RushConfig`` by position or name.
-
-    Raises:
-        ValueError: For an unknown option or option value.
-        LayoutError: For an invalid scenario.
     """
 
     id = "KitchenRush-v0"
@@ -66,7 +62,6 @@ class KitchenRush(CompiledGame):
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
-        """Return the steps that the scenario's recipes ask for."""
         recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]
         needed = {
             "ingredients": any(recipe.ingredients for recipe in recipes),
@@ -78,19 +73,12 @@ class KitchenRush(CompiledGame):
     # ---------------------------------------------------------------------------------------- playing
 
     def scene_parts(self) -> dict[str, Part]:
-        """Declare what scenes say."""
         return scene_parts(self.compiled)
 
     def reset_forms(self) -> dict[str, Form]:
-        """Return the form of each option of ``reset``."""
         return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
 
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        """Start episodes; option ``episode`` (from 0) selects one, after which the others follow in turn.
-
-        By default the scenario's episodes are played in turn, cyclically, starting with the first one after a seeded
-        reset. A scene without an ``episode`` starts in the one whose turn it is.
-        """
         episode = options.get("episode", options.get("state", {}).get("episode", NOTHING))
         reset_batch(self.compiled.tables, state, out, which, episode, limit)
 
@@ -142,32 +130,20 @@ class KitchenRush(CompiledGame):
         return np.flatnonzero(mask).tolist()
 
     def action_texts(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the text of every action, by id, in the episode of environment ``i``; the same for all agents."""
         return text.action_texts(self.compiled, self._episode(state, i))
 
     def action_labels(self, state: State | None = None, i: int = 0, seat: int = 0) -> list[str]:
-        """Return the label of every action for people, by id, in the episode of environment ``i``."""
         return text.action_labels(self.compiled, self._episode(state, i))
 
     def parse(self, action: str, state: State | None = None, i: int = 0, seat: int = 0) -> int:
-        """Parse an action: the paper's dictionary, or its number in the current list of valid actions.
-
-        Raises:
-            ActionError: With a reason code and a message.
-        """
+        """Parse an action: the paper's dictionary, or its number in the current list of valid actions."""
         valid = list(range(self.n_actions)) if state is None else self._listed(state, i, seat)[1]
         return text.parse_action(self.compiled, self._episode(state, i), parse_text(action), valid)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
-        """Return the actions of a plan; plans of this game contain no requests to teammates."""
         return text.parse_plan(parse_text(plan, "plan")), []
 
     def check(self, state: State, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Check an action as a step would in this state.
-
-        Returns:
-            Name of the Reason (``"OK"`` if accepted) and a message.
-        """
         if action == NO_ACTION:
             return "OK", "Accepted."
         tables, episode = self.compiled.tables, self._episode(state, i)
@@ -194,7 +170,6 @@ class KitchenRush(CompiledGame):
         return bool(would_ruin(state.orders[i, order], tables.dishes[episode, order], tables.areas[episode, at]))
 
     def _after(self, state: State, i: int, earlier: Sequence[int]) -> State:
-        """Return a batch of one environment in which the earlier seats have acted."""
         after, (_, out) = clone(state, i), self.alloc(1)
         actions = np.zeros((1, self.n_agents), np.int32)
         actions[0, : len(earlier)] = earlier
@@ -203,39 +178,31 @@ class KitchenRush(CompiledGame):
         return after
 
     def clock(self, state: State, i: int, timestep: int) -> str:
-        """Return the time as texts name it."""
         return f"turn {state.clock[i, Clock.TURN] + 1}"
 
     def describe(self, state: State, i: int, seat: int) -> str:
-        """Return a seat's observation as text, with the numbered valid actions."""
         before, valid = self._listed(state, i, seat)
         return f"{before}\n\n{text.list_text(self.compiled, self._episode(state, i), valid)}"
 
     def _listed(self, state: State, i: int, seat: int) -> tuple[str, list[int]]:
-        """Return what a seat reads before the list of valid actions, and these in the order of the list."""
         before, valid = text.describe(self.compiled, self.scene(state, i), seat), self.valid_actions(state, i)
         return before, in_drawn_order(valid, before) if self.kwargs["order"] == "shuffled" else valid
 
     def names(self) -> list[str]:
-        """Return the names of all goods, dishes and kinds of areas."""
         recipes = dict.fromkeys(name for episode in self.scenario.episodes for name in episode.recipes)
         return [*self.compiled.names.goods, *recipes, *text.THINGS]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
-        """Return the rules as text, the same for all seats, with the number of turns of the episode."""
         return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))
 
     def event_numbers(self, out: Out) -> np.ndarray:
-        """Return the kind of each agent's action in the last step, (B, N); refused ones are none."""
         kinds: np.ndarray = out.events[..., EventColumn.CODE] * (out.events[..., EventColumn.REASON] == Reason.OK)
         return kinds
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
-        """Return the event of each agent in the last slot; see ``state.event_of``."""
         return [event_of(self.compiled.names, event) for event in out.events[i].tolist()]
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
-        """Return the picture of a scene."""
         from collab_overcooked.games.rush.text.picture import picture
 
         return picture(self.scenario, scene, self.display_names)

@@ -54,32 +54,21 @@ class Agent(Protocol):
 
 @dataclass
 class Shared:
-    """State shared by the language policies of a team.
+    """State shared by the language policies of a team."""
 
-    Attributes:
-        usage: Usage of the seats in the episode.
-        central: Central agents by spec.
-        teams: Deliberating teams by spec.
-        turn: Lock of the seat that computes; only waiting for replies is concurrent.
-    """
-
-    usage: UsageMeter
-    central: dict[str, CentralAgent] = field(default_factory=dict)
-    teams: dict[str, Team] = field(default_factory=dict)
+    usage: UsageMeter  # Usage of the seats in the episode
+    central: dict[str, CentralAgent] = field(default_factory=dict)  # Central agents by spec
+    teams: dict[str, Team] = field(default_factory=dict)  # Deliberating teams by spec
+    # Lock of the seat that computes; only waiting for replies is concurrent
     turn: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True)
 class YieldingClient:
-    """Client of a seat that lets teammates compute while it waits.
+    """Client of a seat that lets teammates compute while it waits."""
 
-    Attributes:
-        client: Wrapped client.
-        turn: Lock of the team, held by the calling seat.
-    """
-
-    client: Client
-    turn: threading.Lock
+    client: Client  # Wrapped client
+    turn: threading.Lock  # Lock of the team, held by the calling seat
 
     def complete(self, request: Request) -> Reply:
         """Ask."""
@@ -123,11 +112,7 @@ class LanguagePolicy:
                 return
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Begin an episode with an empty memory.
-
-        Raises:
-            ValueError: If the requested agent does not play the game, or does not have one of the switches.
-        """
+        """Begin an episode with an empty memory."""
         kind = agent_kind(self.settings, info.game)
         values = self.settings.for_agent(kind)
         prompts = Prompts(info.game.id, self.settings.prompts)
@@ -157,7 +142,6 @@ class LanguagePolicy:
         return not self._speaks and not self.shared.usage.budget.to_dict()
 
     def _look(self, seen: Seen) -> Seen:
-        """Show the seat's picture to the model, and return what it reads."""
         if self._sees == TEXT:
             return seen
         self._session.pictures = (Picture(seen.view.picture),)
@@ -178,7 +162,6 @@ class LanguagePolicy:
         return {"model": self.settings.model, "agent": self._kind, **self.shared.usage.to_dict(self._seat), **updates}
 
     def _make_agent(self, session: ModelSession, values: Mapping[str, Value]) -> Agent:
-        """Create the seat's agent; the first seat of a spec creates its central agent, the others join it."""
         if self._kind == COTS:
             return CotsAgent(session, values, self.shared.teams.setdefault(self.name, Team(plan_settings(values))))
         if self._kind in _MAKERS:
@@ -198,11 +181,7 @@ class LanguagePolicy:
 
 
 def agent_kind(settings: AgentSettings, game: Game) -> str:
-    """Return the kind of agent for a game.
-
-    Raises:
-        ValueError: If the requested kind does not play the game.
-    """
+    """Return the kind of agent for a game."""
     asked = settings.agent
     # Plans and commands require the game's default language and medium-level actions.
     is_plain = not isinstance(game, TranslatedGame) and game.kwargs.get("action_level") != "primitive"
@@ -220,7 +199,6 @@ def agent_kind(settings: AgentSettings, game: Game) -> str:
 
 
 def _made_for(kind: str) -> list[str]:
-    """Return the ids of the games of a kind of agent."""
     return [
         record.id for record in registry.games() if kind in record.language_agents or (kind == COTS and record.subplans)
     ]
@@ -238,16 +216,11 @@ def from_text(text: str, connection: Connection | None = None) -> LanguagePolicy
 
 @cache
 def _shared_connection() -> Connection:
-    """Return the shared connection of policies that are created without one."""
     return default_connection()
 
 
 def policy_maker(connection: Connection) -> Callable[[str], Policy]:
-    """Return a factory of policies whose language policies use a connection.
-
-    Raises:
-        ValueError: Raised by the factory for an unknown policy or an invalid parameter.
-    """
+    """Return a factory of policies whose language policies use a connection."""
 
     def make(spec: str) -> Policy:
         kind, _, text = spec.strip().partition(":")

@@ -65,7 +65,6 @@ def read_object(text: str, keys: Sequence[str] = ()) -> dict[str, Any] | None:
 
 
 def _decode(text: str, begin: int) -> tuple[dict[str, Any] | None, int]:
-    """Return the JSON object at a position and its end; None and 0 if it cannot be read."""
     try:
         value, end = json.JSONDecoder(parse_constant=lambda name: None, strict=False).raw_decode(text, begin)
         plain = harmless_values(value)
@@ -91,9 +90,6 @@ def read_choice(text: str, texts: Sequence[str]) -> int:
 
     Returns:
         Index of the action.
-
-    Raises:
-        Unreadable: If it names no action or several.
     """
     text, texts = _normal(visible(text)), [_normal(text) for text in texts]
     answer = named_value(text, ("action", "aktion"))
@@ -135,12 +131,10 @@ def named_value(text: str, names: Sequence[str]) -> Any:
 
 
 def _marked(text: str) -> list[str]:
-    """Return what is boxed, then what follows the word answer or one like it; the last ones first."""
     return [*reversed(_BOXED.findall(text)), *reversed(_MARKED.findall(text))]
 
 
 def _normal(text: str) -> str:
-    """Return a text with full-width and styled letters and digits as plain ones."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -177,9 +171,6 @@ def read_letter(text: str, choices: Sequence[str]) -> int:
 
     Returns:
         Index of the choice.
-
-    Raises:
-        Unreadable: If it names no choice or several.
     """
     text, choices = _normal(visible(text)), [_normal(choice) for choice in choices]
     answer = str(named_value(text, ("answer", "choice", "option", "letter", "action", "antwort", "aktion")) or "")
@@ -192,7 +183,6 @@ def read_letter(text: str, choices: Sequence[str]) -> int:
 
 
 def _letter_of(text: str, choices: Sequence[str]) -> int | None:
-    """Return the choice of a text: an exact text, a letter, a letter before more text, or a choice within it."""
     plain = _plain(text)
     same = [i for i, choice in enumerate(choices) if _plain(choice) == plain]
     if same:
@@ -208,7 +198,6 @@ def _letter_of(text: str, choices: Sequence[str]) -> int | None:
 
 
 def _names(text: str, choice: str) -> bool:
-    """Return whether a text contains a choice at word boundaries."""
     return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", text.casefold()) is not None
 
 
@@ -231,9 +220,6 @@ def read_fields(text: str, names: Sequence[str], needed: Sequence[str]) -> dict[
 
     Returns:
         Text by name, empty if missing.
-
-    Raises:
-        Unreadable: If a needed part is missing.
     """
     text = visible(text)
     answer = read_object(text, names)
@@ -250,7 +236,6 @@ def _from_object(answer: Mapping[str, Any], names: Sequence[str]) -> dict[str, s
 
 
 def _value_text(value: Any) -> str:
-    """Return a JSON value as text: a string, a number, or a list of these."""
     if isinstance(value, list):
         return "; ".join(filter(None, (_value_text(part) for part in value if not isinstance(part, list))))
     return str(value).strip() if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
@@ -328,11 +313,7 @@ def verdict_schema() -> dict[str, Any]:
 
 
 def read_verdict(text: str) -> tuple[bool, str]:
-    """Return whether an answer approves, and its reason.
-
-    Raises:
-        Unreadable: If it says neither okay nor not okay.
-    """
+    """Return whether an answer approves, and its reason."""
     text = visible(text)
     answer = read_object(text, ["okay"])
     if answer is not None and isinstance(answer.get("okay"), bool):

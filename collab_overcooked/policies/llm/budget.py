@@ -17,17 +17,11 @@ class Exhausted(UnusableReply):
 
 @dataclass(frozen=True)
 class Price:
-    """Prices of tokens in dollars per million.
+    """Prices of tokens in dollars per million."""
 
-    Attributes:
-        prompt: Price of prompt tokens.
-        completion: Price of completion tokens.
-        cached: Price of cached prompt tokens; None for the price of others.
-    """
-
-    prompt: float
-    completion: float
-    cached: float | None = None
+    prompt: float  # Price of prompt tokens
+    completion: float  # Price of completion tokens
+    cached: float | None = None  # Price of cached prompt tokens; None for the price of others
 
     def of(self, reply: Reply) -> float:
         """Return the price of one exchange in dollars."""
@@ -39,19 +33,12 @@ class Price:
 
 @dataclass(frozen=True)
 class Budget:
-    """Budget of one episode for all seats together; None for no limit.
+    """Budget of one episode for all seats together; None for no limit."""
 
-    Attributes:
-        calls: Maximum number of requests.
-        tokens: Maximum number of prompt and completion tokens.
-        seconds: Maximum time spent waiting for replies.
-        dollars: Maximum cost; requires prices.
-    """
-
-    calls: float | None = None
-    tokens: float | None = None
-    seconds: float | None = None
-    dollars: float | None = None
+    calls: float | None = None  # Maximum number of requests
+    tokens: float | None = None  # Maximum number of prompt and completion tokens
+    seconds: float | None = None  # Maximum time spent waiting for replies
+    dollars: float | None = None  # Maximum cost; requires prices
 
     def to_dict(self) -> dict[str, float]:
         """Return the limits that are set."""
@@ -59,11 +46,7 @@ class Budget:
 
 
 def parse_budget(text: str) -> Budget:
-    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``, in any order.
-
-    Raises:
-        ValueError: For an unknown limit or a number that is not above 0.
-    """
+    """Parse any of the limits in ``"calls=200,tokens=100000,seconds=600,dollars=0.5"``, in any order."""
     known = [entry.name for entry in fields(Budget)]
     limits: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -81,9 +64,6 @@ def parse_prices(text: str) -> dict[str, Price]:
 
     Returns:
         Price by model; the name ``""`` stands for every model without a specific price.
-
-    Raises:
-        ValueError: For invalid syntax.
     """
     prices: dict[str, Price] = {}
     for part in filter(None, map(str.strip, text.split(","))):
@@ -107,28 +87,18 @@ def _number(what: str, text: str, low: float | None = None) -> float:
 
 @dataclass
 class Usage:
-    """Usage of one seat in an episode.
+    """Usage of one seat in an episode."""
 
-    Attributes:
-        calls: Number of requests.
-        prompt_tokens: Number of prompt tokens.
-        completion_tokens: Number of completion tokens.
-        cached_tokens: Number of cached prompt tokens.
-        reasoning_tokens: Number of completion tokens that are reasoning.
-        latencies: Seconds of each request.
-        dollars: Cost; None without prices.
-        trouble: Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``.
-        unusable: Count and first sample of unusable replies by reason.
-    """
-
-    calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
-    latencies: list[float] = field(default_factory=list)
-    dollars: float | None = None
+    calls: int = 0  # Number of requests
+    prompt_tokens: int = 0  # Number of prompt tokens
+    completion_tokens: int = 0  # Number of completion tokens
+    cached_tokens: int = 0  # Number of cached prompt tokens
+    reasoning_tokens: int = 0  # Number of completion tokens that are reasoning
+    latencies: list[float] = field(default_factory=list)  # Seconds of each request
+    dollars: float | None = None  # Cost; None without prices
+    # Number of unusable replies by kind: ``"refused"``, ``"rejected"``, ``"length"``, ``"unreadable"``
     trouble: dict[str, int] = field(default_factory=dict)
+    # Count and first sample of unusable replies by reason
     unusable: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
@@ -177,9 +147,6 @@ class UsageMeter:
             seat: Index of the agent.
             model: Name of its model.
             price: Price of the seat's model; None for that in ``prices``.
-
-        Raises:
-            ValueError: If dollars are limited but the model has no price.
         """
         self._own[seat] = price
         if self.budget.dollars is not None and self._price(seat, model) is None:
@@ -193,11 +160,7 @@ class UsageMeter:
         self.seats[seat] = Usage()
 
     def check(self) -> None:
-        """Raise an error if a limit is reached.
-
-        Raises:
-            Exhausted: Naming the limit.
-        """
+        """Raise an error if a limit is reached."""
         for name, limit in self.budget.to_dict().items():
             spent = sum(getattr(usage, name) or 0 for usage in self.seats.values())
             if spent >= limit:

@@ -26,12 +26,9 @@ class CommandLanguage(ABC):
 
     Args:
         info: Information about the episode.
-
-    Attributes:
-        few: Number of steps in a shortened demonstration.
     """
 
-    few: ClassVar[int]
+    few: ClassVar[int]  # Number of steps in a shortened demonstration
 
     def __init__(self, info: EnvInfo) -> None:
         self.game: Any = info.game
@@ -65,11 +62,7 @@ class CommandLanguage(ABC):
 
     @classmethod
     def read(cls, text: str, seats: Sequence[int]) -> dict[int, str]:
-        """Return the first command of an answer for each of the seats.
-
-        Raises:
-            Unreadable: If there is no command.
-        """
+        """Return the first command of an answer for each of the seats."""
         commands: dict[int, str] = {}
         for seat, command in cls.find(visible(text)):
             if seat in seats:
@@ -168,7 +161,6 @@ class CentralAgent:
         ]
 
     def _state(self, seen: Seen) -> str:
-        """Return the prompt of a state: feedback on the last commands, the state, and earlier choices of this step."""
         feedback: str | None = None
         if self.on["feedback"] and seen.error is not None:
             feedback = self.language.feedback([seen.error[1], *self._ignored], {}, [])
@@ -182,7 +174,6 @@ class CentralAgent:
         return self.session.prompts.fill("state", state=seen.text, feedback=feedback, earlier=others)
 
     def _fixed(self) -> list[ChatMessage]:
-        """Return the prefix of every chat: rules, demonstration, and the commanded agents."""
         demo = self.language.demonstration(str(self.on["demo"]), int(self.on["demo_agents"]))
         fill = self.session.prompts.fill
         facts = self.language.facts(bool(demo)) | {

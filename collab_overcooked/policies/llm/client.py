@@ -25,22 +25,15 @@ class ChatMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class EndpointConfig:
-    """Endpoint of one model, if it differs from the default.
+    """Endpoint of one model, if it differs from the default."""
 
-    Attributes:
-        base_url: OpenAI-compatible endpoint; empty for the default.
-        key_variable: Environment variable with its key; empty for the default.
-        local: GGUF file that is served in this process instead.
-        headers: Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no
-            secret is written anywhere.
-        api: One of ``transports.APIS``; empty to choose by the model's name, see ``connection.Router``.
-    """
-
-    base_url: str = ""
-    key_variable: str = ""
-    local: str = ""
+    base_url: str = ""  # OpenAI-compatible endpoint; empty for the default
+    key_variable: str = ""  # Environment variable with its key; empty for the default
+    local: str = ""  # GGUF file that is served in this process instead
+    # Names and values of further HTTP headers; a value ``$NAME`` is read from the environment, so that no secret is
+    # written anywhere
     headers: tuple[tuple[str, str], ...] = ()
-    api: str = ""
+    api: str = ""  # One of ``transports.APIS``; empty to choose by the model's name, see ``connection.Router``
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields, without an empty ``api``."""
@@ -50,33 +43,21 @@ class EndpointConfig:
 
 @dataclass(frozen=True)
 class Request:
-    """Request to a model.
+    """Request to a model."""
 
-    Attributes:
-        model: Name of the model at the endpoint.
-        turns: Messages of the chat.
-        temperature: Sampling temperature; 0 for the most likely reply.
-        max_tokens: Maximum length of the reply; 0 for the endpoint's limit.
-        schema: JSON schema of the reply, enforced if the endpoint supports it; None for free text.
-        sample: Distinguishes equal requests with independent samples; its hash is sent as the sampling seed.
-        body: Further fields of the request's body, such as ``top_p``.
-        reach: Endpoint of the model; None for the default.
-        tools: Tools of which the reply must call some: ``name``, ``description`` and ``parameters``, a JSON schema.
-        pictures: Pictures, which belong to the first message of the user.
-        position: Episode, seat and count of the request; not part of the request itself.
-    """
-
-    model: str
-    turns: tuple[ChatMessage, ...]
-    temperature: float = 0.0
-    max_tokens: int = 0
+    model: str  # Name of the model at the endpoint
+    turns: tuple[ChatMessage, ...]  # Messages of the chat
+    temperature: float = 0.0  # Sampling temperature; 0 for the most likely reply
+    max_tokens: int = 0  # Maximum length of the reply; 0 for the endpoint's limit
+    # JSON schema of the reply, enforced if the endpoint supports it; None for free text
     schema: Mapping[str, Any] | None = None
-    sample: str = ""
-    body: Mapping[str, Any] = field(default_factory=dict)
-    reach: EndpointConfig | None = None
+    sample: str = ""  # Distinguishes equal requests with independent samples; its hash is sent as the sampling seed
+    body: Mapping[str, Any] = field(default_factory=dict)  # Further fields of the request's body, such as ``top_p``
+    reach: EndpointConfig | None = None  # Endpoint of the model; None for the default
+    # Tools of which the reply must call some: ``name``, ``description`` and ``parameters``, a JSON schema
     tools: tuple[Mapping[str, Any], ...] = ()
-    pictures: tuple[Picture, ...] = ()
-    position: str = ""
+    pictures: tuple[Picture, ...] = ()  # Pictures, which belong to the first message of the user
+    position: str = ""  # Episode, seat and count of the request; not part of the request itself
 
     @cached_property
     def key(self) -> str:
@@ -108,32 +89,20 @@ def make_link(key: str, position: str) -> str:
 
 @dataclass(frozen=True)
 class Reply:
-    """Reply of a model.
+    """Reply of a model."""
 
-    Attributes:
-        text: Text of the reply; may be empty. Calls of tools are written as JSON, see ``tools.calls_text``.
-        finish: ``"stop"``; ``"length"`` if truncated; ``"refused"`` if the model or a filter declined; ``"rejected"``
-            if the endpoint did not accept the request, for example because it is too long.
-        prompt_tokens: Number of prompt tokens, as counted by the endpoint.
-        completion_tokens: Number of completion tokens, as counted by the endpoint.
-        seconds: Duration of the successful attempt.
-        attempts: Number of attempts, including failed ones.
-        detail: Reason of a refusal or rejection.
-        reasoning: Reasoning text, if the endpoint sends it separately.
-        cached_tokens: Number of cached prompt tokens.
-        reasoning_tokens: Number of completion tokens that are reasoning, which may not be in ``reasoning``.
-    """
-
-    text: str
+    text: str  # Text of the reply; may be empty. Calls of tools are written as JSON, see ``tools.calls_text``.
+    # ``"stop"``; ``"length"`` if truncated; ``"refused"`` if the model or a filter declined; ``"rejected"`` if the
+    # endpoint did not accept the request, for example because it is too long
     finish: str = "stop"
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-    attempts: int = 1
-    detail: str = ""
-    reasoning: str = ""
-    cached_tokens: int = 0
-    reasoning_tokens: int = 0
+    prompt_tokens: int = 0  # Number of prompt tokens, as counted by the endpoint
+    completion_tokens: int = 0  # Number of completion tokens, as counted by the endpoint
+    seconds: float = 0.0  # Duration of the successful attempt
+    attempts: int = 1  # Number of attempts, including failed ones
+    detail: str = ""  # Reason of a refusal or rejection
+    reasoning: str = ""  # Reasoning text, if the endpoint sends it separately
+    cached_tokens: int = 0  # Number of cached prompt tokens
+    reasoning_tokens: int = 0  # Number of completion tokens that are reasoning, which may not be in ``reasoning``
 
     @property
     def tokens(self) -> int:

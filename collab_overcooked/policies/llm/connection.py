@@ -27,32 +27,21 @@ KIND = "llm"  # prefix of the specs of language policies
 
 @dataclass(frozen=True)
 class Connection:
-    """A client with budget and prices.
+    """A client with budget and prices."""
 
-    Attributes:
-        client: Client for requests.
-        budget: Budget of an episode.
-        prices: Prices by model, see ``budget.parse_prices``.
-        owned: Resources that are closed with the connection.
-        facts: Configuration that must be equal to resume an evaluation, as JSON values.
-        stopped: When set, the client sends no further requests.
-        router: Router of endpoints; None for a replay.
-        spending: Client that counts the cost of the run; None for a replay.
-        own_prices: Prices in settings of models, by model and endpoint.
-        replayed: Client of a replay; None without one.
-        fuse: Ends a run whose models give no usable answers; never for a replay.
-    """
-
-    client: Client
-    budget: Budget = field(default_factory=Budget)
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    owned: tuple[Any, ...] = ()
+    client: Client  # Client for requests
+    budget: Budget = field(default_factory=Budget)  # Budget of an episode
+    prices: Mapping[str, Price] = field(default_factory=dict)  # Prices by model, see ``budget.parse_prices``
+    owned: tuple[Any, ...] = ()  # Resources that are closed with the connection
+    # Configuration that must be equal to resume an evaluation, as JSON values
     facts: Mapping[str, Any] = field(default_factory=dict)
-    stopped: threading.Event = field(default_factory=threading.Event)
-    router: Router | None = None
-    spending: SpendingClient | None = None
+    stopped: threading.Event = field(default_factory=threading.Event)  # When set, the client sends no further requests
+    router: Router | None = None  # Router of endpoints; None for a replay
+    spending: SpendingClient | None = None  # Client that counts the cost of the run; None for a replay
+    # Prices in settings of models, by model and endpoint
     own_prices: dict[tuple[str, EndpointConfig | None], Price] = field(default_factory=dict)
-    replayed: ReplayClient | None = None
+    replayed: ReplayClient | None = None  # Client of a replay; None without one
+    # Ends a run whose models give no usable answers; never for a replay
     fuse: Fuse = field(default_factory=partial(Fuse, 0))
 
     def usage_meter(self) -> UsageMeter:
@@ -60,12 +49,7 @@ class Connection:
         return UsageMeter(self.budget, self.prices, self.fuse)
 
     def check(self, reach: EndpointConfig | None, model: str = "") -> None:
-        """Check that a model is reachable, without sending a request.
-
-        Raises:
-            ValueError: If its endpoint has no key, or its file cannot be served.
-            OSError: If its file cannot be read.
-        """
+        """Check that a model is reachable, without sending a request."""
         if self.router is not None:
             self.router.client_for(reach, model)
 
@@ -122,10 +106,6 @@ class Router:
         """Return the endpoint of a model, opened if necessary.
 
         A model without an address whose name has a provider's prefix (``anthropic/claude-...``) is the provider's.
-
-        Raises:
-            ValueError: If a key or an extra is missing.
-            OSError: If a file cannot be read.
         """
         with self._lock:
             reach_ = self.default if reach is None else self._filled(reach)
@@ -136,7 +116,6 @@ class Router:
             return self._endpoints[reach_]
 
     def _filled(self, reach: EndpointConfig) -> EndpointConfig:
-        """Return the endpoint of a model, with defaults for missing fields."""
         if reach.base_url or reach.local:
             return reach
         default = self.default
@@ -178,7 +157,6 @@ def is_provided(model: str, reach: EndpointConfig) -> bool:
 
 
 def _value_of(name: str, text: str) -> str:
-    """Return the value of a header, from the environment if it is written ``$NAME``."""
     if not text.startswith("$"):
         return text
     if text[1:] not in os.environ:
@@ -236,10 +214,6 @@ def connect(
         key_variable: Environment variable with the key; OPENAI_API_KEY if None.
         budget_total: Total budget for the run, in the same syntax as ``budget``.
         keep: File of all exchanges of the run by position, from which a stopped run resumes without repeating requests.
-
-    Raises:
-        ValueError: For options that exclude each other, a bad number, or a missing extra or key.
-        OSError: If a file cannot be read.
     """
     _check_numbers({"rate": rate, "timeout": timeout, "local-threads": local_threads})
     sources = {"base-url": base_url, "local": local, "replay": replay}
@@ -282,7 +256,6 @@ def _keeping(client: Client, store: str | Path | None, keep: str | Path | None) 
 
 
 def _where(router: Router) -> str:
-    """Return the default endpoint as text; rejects an invalid address or file."""
     default = router.default
     if not default.local:
         return check_address(default.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)

@@ -48,11 +48,7 @@ _NUMBER = r"[\s\"'*:=\-]*(?:is\s+|of\s+)?(-?\d+(?:\.\d+)?)"
 
 
 def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
-    """Return the deliberation settings from the switches of a language agent.
-
-    Raises:
-        ValueError: For a number out of range.
-    """
+    """Return the deliberation settings from the switches of a language agent."""
     fallback = "" if values["unsolved"] == "usual" else str(values["unsolved"])
     return PlanSettings(
         profile=str(values["profile"]),
@@ -71,11 +67,7 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
 
 
 def read_scores(text: str) -> tuple[int, int, str]:
-    """Return the scores of distances and of the division of work, and the message.
-
-    Raises:
-        Unreadable: If a score is missing.
-    """
+    """Return the scores of distances and of the division of work, and the message."""
     text = visible(text)
     answer = read_object(text, ["distance", "task", "message"]) or {}
     scores = [_score(text, answer, name) for name in ("distance", "task")]
@@ -86,11 +78,7 @@ def read_scores(text: str) -> tuple[int, int, str]:
 
 
 def read_rating(text: str) -> int:
-    """Return the rating of a plan.
-
-    Raises:
-        Unreadable: If there is no rating.
-    """
+    """Return the rating of a plan."""
     text = visible(text)
     score = _score(text, read_object(text, ["rating"]) or {}, "rating")
     alone = re.fullmatch(r"\D{0,40}([1-5])(?:\s*/\s*5)?\D{0,40}", text)
@@ -100,7 +88,6 @@ def read_rating(text: str) -> int:
 
 
 def _score(text: str, answer: Mapping[str, Any], name: str) -> int | None:
-    """Return the number from 1 to 5 that follows a name, as JSON or in a sentence; None if missing."""
     value = {str(key).casefold(): entry for key, entry in answer.items()}.get(name)
     if value is None:
         match = re.search(rf"\b{name}\w*{_NUMBER}", text, re.IGNORECASE)
@@ -110,11 +97,7 @@ def _score(text: str, answer: Mapping[str, Any], name: str) -> int | None:
 
 
 def read_subplan(text: str, choices: Sequence[SubPlan]) -> SubPlan:
-    """Return the sub-plan chosen by an answer.
-
-    Raises:
-        Unreadable: If the answer names no choice.
-    """
+    """Return the sub-plan chosen by an answer."""
     text = visible(text)
     answer = named_value(text, ["subplan"])
     last = re.findall(r"(?i)sub-?plan\W*[:=]\s*(.+)", text)
@@ -135,11 +118,7 @@ def findings_in(message: str, news: Findings) -> Findings:
 
 
 def read_plans(text: str, briefing: Briefing, n: int) -> list[Draft]:
-    """Return the plans of an answer, as JSON or as numbered lines.
-
-    Raises:
-        Unreadable: If no part of any plan is a listed sub-plan.
-    """
+    """Return the plans of an answer, as JSON or as numbered lines."""
     text = visible(text)
     answer = read_object(text, ["plans", "steps", "plan"]) or {}
     listed = answer.get("plans") if isinstance(answer.get("plans"), list) else [answer] if answer else [text]
@@ -181,7 +160,6 @@ def read_steps(value: Any, briefing: Briefing) -> tuple[Plan, tuple[str, ...]]:
 
 
 def _part_of(row: Any, name: str) -> str:
-    """Return the part of a step for one agent."""
     if isinstance(row, dict):
         return str({str(key).casefold(): value for key, value in row.items()}.get(name.casefold(), ""))
     part = re.search(rf"(?i)(?<!\w){re.escape(name)}\s*[:=]?\s+([^;|\n]*)", str(row))
@@ -211,7 +189,6 @@ class ModelVoices:
         return Voices(self.propose, self.criticise, self.rate, self.write, follow, self.session.spent)
 
     def _schema(self, properties: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the schema of an object, preceded by a field for reasoning if enabled."""
         return object_schema({**({"reasoning": {"type": "string"}} if self.values["reasoning"] else {}), **properties})
 
     def propose(self, briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
@@ -259,7 +236,6 @@ class ModelVoices:
     def _ask(
         self, template: str, briefing: Briefing, read: Callable[[str], T], schema: Mapping[str, Any], **values: Any
     ) -> T | None:
-        """Return the parsed answer, None if it is unreadable or missing."""
         fill, seen = self.session.prompts.fill, briefing.seen
         facts = {
             "me": seen.names[briefing.seat],
@@ -286,7 +262,6 @@ class ModelVoices:
 
 
 def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
-    """Return a seat's sub-plans for a prompt: text, steps, and what they need first, empty for nothing."""
     walk = Walk(briefing.view, seat)
     return [
         {"text": option.text, "cost": _cost(walk, option), "later": "" if walk.fits(option) else _need(option)}
@@ -295,12 +270,10 @@ def _offers(briefing: Briefing, seat: int) -> list[dict[str, Any]]:
 
 
 def _cost(walk: Walk, option: SubPlan) -> str:
-    """Return the price of a sub-plan for a prompt; that of a walk from an unknown place is unknown."""
     return str(round(option.cost)) if walk.place is not None or option.place is None else "unknown"
 
 
 def _need(option: SubPlan) -> str:
-    """Return what a seat has to do before a sub-plan that it cannot begin now."""
     return "once it holds something" if option.load < 0 else "once it has a free hand"
 
 

@@ -30,23 +30,15 @@ class MalformedAnswer(ValueError):
 
 @dataclass(frozen=True)
 class Dialect:
-    """Request features that an endpoint supports for one model, detected from its error messages.
+    """Request features that an endpoint supports for one model, detected from its error messages."""
 
-    Attributes:
-        structure: ``"schema"``, ``"object"`` (any JSON) or ``"text"``.
-        limit: Name of the parameter for the maximum reply length.
-        temperature: Whether a temperature is supported.
-        seed: Whether a seed is supported.
-        system: Whether the system role is supported; otherwise its content is prepended to the first user message.
-        required: Whether calls of tools can be required.
-    """
-
-    structure: str = "schema"
-    limit: str = "max_tokens"
-    temperature: bool = True
-    seed: bool = True
+    structure: str = "schema"  # ``"schema"``, ``"object"`` (any JSON) or ``"text"``
+    limit: str = "max_tokens"  # Name of the parameter for the maximum reply length
+    temperature: bool = True  # Whether a temperature is supported
+    seed: bool = True  # Whether a seed is supported
+    # Whether the system role is supported; otherwise its content is prepended to the first user message
     system: bool = True
-    required: bool = True
+    required: bool = True  # Whether calls of tools can be required
 
     def after(self, complaint: str, structured: bool) -> Dialect | None:
         """Return a simpler dialect in response to an error message; None if there is none."""
@@ -117,12 +109,7 @@ class Dialect:
 
 
 def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
-    """Return the reply in a chat completion.
-
-    Raises:
-        ValueError: For anything but a chat completion.
-        MalformedAnswer: If there is no choice with a message.
-    """
+    """Return the reply in a chat completion."""
     choice = _choice_of(answer)
     calls = _calls_of(choice.message) if request.tools else []
     text = sanitize(calls_text(calls) if calls else _text_of(choice.message), MAX_ANSWER)
@@ -143,12 +130,6 @@ def parse_completion(answer: Any, request: Request, seconds: float) -> Reply:
 
 
 def _choice_of(answer: Any) -> Any:
-    """Return the first choice of an answer.
-
-    Raises:
-        ValueError: For anything but a chat completion.
-        MalformedAnswer: If there is no choice with a message.
-    """
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no chat completion but a text: {' '.join(answer[:MAX_ANSWER].split())}")
@@ -168,11 +149,7 @@ def _choice_of(answer: Any) -> Any:
 
 
 def check_not_streamed(text: str) -> None:
-    """Raise an error if a body is a stream of events.
-
-    Raises:
-        StreamedAnswer: If it is.
-    """
+    """Raise an error if a body is a stream of events."""
     if _EVENTS.match(text):
         raise StreamedAnswer(" ".join(text[:MAX_ANSWER].split()))
 
@@ -195,11 +172,6 @@ def is_about_system_role(complaint: str) -> bool:
 
 
 def _text_of(message: Any) -> str:
-    """Return the text of a message, which some endpoints send as a list of parts, including reasoning.
-
-    Raises:
-        MalformedAnswer: If its content is something else.
-    """
     content = message.content
     if isinstance(content, list) and all(isinstance(part, dict) for part in content):
         content = [part.get("text") for part in content if part.get("type") == "text"]
@@ -210,13 +182,11 @@ def _text_of(message: Any) -> str:
 
 
 def _calls_of(message: Any) -> list[tuple[str, str]]:
-    """Return name and arguments of the calls of tools in a message."""
     functions = [getattr(call, "function", None) for call in getattr(message, "tool_calls", None) or ()]
     return [(str(function.name), str(function.arguments)) for function in functions if function is not None]
 
 
 def _thoughts_of(message: Any) -> str:
-    """Return the reasoning text of a response; the field name differs between providers."""
     texts = (getattr(message, name, None) for name in ("reasoning_content", "reasoning"))
     return next((text for text in texts if isinstance(text, str)), "")
 

@@ -75,7 +75,6 @@ class DiscussionAgent(TeamAgent):
         return Decision(action=options[step], **self.session.take_cost())
 
     def _next_step(self, seen: Seen, options: Mapping[str, int]) -> str | None:
-        """Return the first possible step of the agent's part; earlier ones are dropped."""
         part = self.plan.get(seen.names[seen.seat], [])
         while part:
             step = find_step(part[0], list(options))
@@ -85,7 +84,6 @@ class DiscussionAgent(TeamAgent):
         return None
 
     def _free_step(self, seen: Seen) -> str:
-        """Return the step that accompanies a message: the next one if messages are free, else none."""
         step = None if self.paying else self._next_step(seen, self.options(seen))
         if step is None:
             return ""
@@ -115,7 +113,6 @@ class DiscussionAgent(TeamAgent):
         return Message(seen.seat, say, step, last=closes, **self.session.take_cost())
 
     def _propose(self, seen: Seen, answering: bool = False, objected: bool = False) -> str:
-        """Request a joint plan and adopt it; returns the message that announces it, empty for consent."""
         names = [*(["analysis"] if self.on["analysis"] else []), "message", *seen.names]
         chat = self.question(
             "propose",
@@ -139,7 +136,6 @@ class DiscussionAgent(TeamAgent):
         return message
 
     def _object(self, seen: Seen) -> str:
-        """Request a judgement of the current plan; returns the objection, empty for consent."""
         values: dict[str, Any] = {"plan": joint_plan_text(self.plan), **self.situation(seen)}
         schema = verdict_schema() if self.json else None
         try:

@@ -58,19 +58,12 @@ MALFORMED_ATTEMPTS = 2  # malformed replies before giving up: waiting does not f
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Retry policy of requests.
+    """Retry policy of requests."""
 
-    Attributes:
-        attempts: Maximum number of attempts per request.
-        timeout: Seconds per attempt until the reply is complete, including its headers.
-        first_wait: Seconds before the second attempt; doubled each time.
-        longest_wait: Maximum seconds between two attempts.
-    """
-
-    attempts: int = 7
-    timeout: float = 120.0
-    first_wait: float = 1.0
-    longest_wait: float = 60.0
+    attempts: int = 7  # Maximum number of attempts per request
+    timeout: float = 120.0  # Seconds per attempt until the reply is complete, including its headers
+    first_wait: float = 1.0  # Seconds before the second attempt; doubled each time
+    longest_wait: float = 60.0  # Maximum seconds between two attempts
 
 
 class RateLimit:
@@ -121,9 +114,6 @@ class Endpoint:
         notify: Called with a message while a request waits.
         headers: Further headers of every request, which are never displayed.
         api: One of ``transports.APIS``.
-
-    Raises:
-        ValueError: If the extra ``llm`` or ``providers`` is not installed, or no key is set for OpenAI's endpoint.
     """
 
     def __init__(
@@ -172,11 +162,7 @@ class Endpoint:
         self._transport.close()
 
     def complete(self, request: Request) -> Reply:
-        """Send a request with retries.
-
-        Raises:
-            EndpointError: If there is no reply; the message names address and reason, never the key.
-        """
+        """Send a request with retries."""
         trouble, wait, attempt = "", self.patience.first_wait, 0
         while attempt < self.patience.attempts:
             attempt += 1
@@ -209,13 +195,11 @@ class Endpoint:
         raise self._give_up(request, f"{trouble}; gave up after {attempt} attempts")
 
     def _pause(self, request: Request, seconds: float, notice: str) -> None:
-        """Wait before another attempt; once stopped, errors of closed connections are no news."""
         if not self._stopped.is_set():
             self._notify(f"{self._name(request)}: {notice}")
             self._sleep(seconds)
 
     def _take_turn(self, request: Request) -> None:
-        """Wait until a request may be sent; raise an error for a lost model or once stopped."""
         if request.model in self._lost:
             raise EndpointError(self._lost[request.model])
         self._rate.wait()
@@ -223,7 +207,6 @@ class Endpoint:
             raise self._give_up(request, "stopped")
 
     def _ask(self, request: Request, dialect: Dialect) -> Reply:
-        """Send a request, and repeat it immediately after a malformed reply; another one counts as rejected."""
         for left in reversed(range(MALFORMED_ATTEMPTS)):
             try:
                 return replace(self._reply(request, dialect), attempts=MALFORMED_ATTEMPTS - left)
@@ -239,12 +222,6 @@ class Endpoint:
         return self._transport.parse(answer, request, round(time.perf_counter() - begin, 3))
 
     def _answer_in_time(self, request: Request, dialect: Dialect) -> Any:
-        """Return the endpoint's reply, with notices while waiting.
-
-        Raises:
-            TimeoutError: If the reply is incomplete at the deadline: the HTTP library's timeout restarts with every
-                byte. Its thread is abandoned and ends with the connection.
-        """
         reply: Future[Any] = Future()
 
         def ask() -> None:
@@ -268,7 +245,6 @@ class Endpoint:
 
     @contextmanager
     def _waiting_for(self, model: str) -> Iterator[None]:
-        """Count the requests that wait for a model; its silence ends when none is left."""
         with self._lock:
             self._waiting[model] += 1
         try:
@@ -280,7 +256,6 @@ class Endpoint:
                     self._silences.pop(model, None)
 
     def _notify_silence(self, request: Request, seconds: float) -> None:
-        """Notify that a model is silent, once for all requests that wait for it."""
         with self._lock:
             if self._silences.get(request.model, 0.0) >= seconds:
                 return
@@ -291,7 +266,6 @@ class Endpoint:
         return self._dialects.get(model, Dialect())
 
     def _simplified(self, request: Request, dialect: Dialect, complaint: str) -> bool:
-        """Return whether to retry: in a simpler dialect, or in one detected by another thread in the meantime."""
         with self._lock:
             if self._dialect(request.model) != dialect:
                 return True
@@ -336,7 +310,6 @@ def _open_transport(api: str, url: str, key: str, headers: Mapping[str, str], ti
 
 
 def _retry_after(error: Any) -> float:
-    """Return the seconds of a Retry-After header, which may be a date; 0 without one."""
     value = error.response.headers.get("retry-after", "")
     try:
         return max(0.0, float(value))
@@ -349,12 +322,7 @@ def _retry_after(error: Any) -> float:
 
 
 def check_address(url: str) -> str:
-    """Validate an address.
-
-    Raises:
-        ValueError: If it is not the address of a web server, or contains credentials: addresses are written to run
-            folders and to logs of the HTTP library.
-    """
+    """Validate an address."""
     parts = urlsplit(url)
     redacted = redact(url.rpartition("@")[2].partition("?")[0].partition("#")[0])
     try:

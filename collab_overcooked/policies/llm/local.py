@@ -20,10 +20,6 @@ class LocalServer:
         path: GGUF file.
         threads: CPU threads; all cores if None.
         context: Maximum tokens of a request and its reply; by default the training context in the file, at most 32,768.
-
-    Raises:
-        ValueError: If the file is not a GGUF file or the extra ``local`` is not installed.
-        OSError: If the file cannot be read or the model cannot be loaded.
     """
 
     def __init__(self, path: str | Path, threads: int | None = None, context: int | None = None) -> None:
@@ -64,7 +60,6 @@ _WHOLE = {4: "<I", 5: "<i", 10: "<Q", 11: "<q"}
 
 
 def _trained_context(file: BinaryIO) -> int:
-    """Return the training context of a model from the header of its file, positioned after the magic number."""
     try:
         _, _, count = struct.unpack("<IQQ", file.read(20))  # version, tensors, facts
         for _ in range(count):
@@ -87,7 +82,6 @@ def _read_text(file: BinaryIO) -> str:
 
 
 def _skip(file: BinaryIO, kind: int) -> None:
-    """Skip a value."""
     if kind == _TEXT:
         file.seek(_read_number(file, "<Q"), os.SEEK_CUR)
     elif kind == _LIST:

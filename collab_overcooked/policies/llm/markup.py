@@ -71,7 +71,6 @@ def visible(text: str) -> str:
 
 
 def _is_object(text: str) -> bool:
-    """Return whether a text is one JSON object, whose strings may contain anything."""
     try:
         return text.lstrip().startswith("{") and isinstance(json.loads(text, strict=False), dict)
     except (ValueError, RecursionError):
@@ -79,7 +78,6 @@ def _is_object(text: str) -> bool:
 
 
 def _kind_of(mark: re.Match[str]) -> tuple[Kind, str]:
-    """Return the kind of a mark, and the word of a thought, or any for an answer that ends thoughts."""
     if mark["turn"]:
         return "end" if mark["role"].casefold() in ("user", "human", "system", "tool") else "token", ""
     if mark["closed"]:

@@ -66,10 +66,6 @@ class Memory(Module):
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``memory``, pairs of the game's time and action, the oldest first.
-
-        Equal actions in succession are one entry. Actions have the names that the seat knows their objects by.
-        """
         events = seen.history[seen.seat] if seen.history and self.window else ()
         game = self.session.info.game
         say, names = (
@@ -100,7 +96,6 @@ class MessageLog(Module):
         self.window = window
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``messages``, pairs of name and text, the oldest first."""
         sent = [message for message in (*(entry for _, entry in seen.past_messages), *seen.inbox) if message.say]
         recent = sent[-self.window :] if self.window else []
         return {"messages": [(VOICE if m.agent is None else seen.names[m.agent], m.say) for m in recent]}
@@ -118,11 +113,9 @@ class Reflection(Module):
         self.lessons: dict[tuple[str, str], str] = {}
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return the last ``lessons``, the oldest first."""
         return {"lessons": list(self.lessons.values())[-self.limit :] if self.limit else []}
 
     def learn(self, seen: Seen, refusal: Refusal, proposal: str = "") -> None:
-        """Request and store a lesson; a repeated mistake moves its existing lesson to the end."""
         if not self.limit:
             return
         key = (refusal.code, refusal.action)
@@ -141,7 +134,6 @@ class Intention(Module):
     """Prediction of the partner's next action in a separate call; source: LLM-Co's auxiliary module."""
 
     def values(self, seen: Seen) -> dict[str, Any]:
-        """Return ``intention``, a sentence; empty without a usable answer."""
         try:
             return {"intention": self.session.ask(self.question("intention", seen=seen), _sentence)}
         except UnusableReply:
@@ -152,7 +144,6 @@ class SelfCheck(Module):
     """Judgement of decisions in a separate call before they are executed; source: LLM-Co's auxiliary module."""
 
     def objection(self, seen: Seen, proposal: str) -> str:
-        """Return the reason against a decision, empty for approval."""
         turns = self.question("check", seen=seen, proposal=proposal)
         schema = verdict_schema() if self.session.settings.json else None
         try:

@@ -92,7 +92,6 @@ class PartnerAgent:
         return Message(seen.seat, say, plan, last=last, **self.session.take_cost())
 
     def _plan(self, seen: Seen, replying: bool) -> tuple[str, str, bool]:
-        """Return plan, message, and whether it closes the conversation."""
         values: dict[str, Any] = {"intention": "", "seen": seen, "replying": replying, "chat": self._chat(seen.inbox)}
         values |= {"running": self.instructions.running(seen), "past": [], "decided": []}
         if window := int(self.on["messages"]):
@@ -124,7 +123,6 @@ class PartnerAgent:
         return plan, say, last
 
     def _tools(self, seen: Seen) -> list[dict[str, Any]]:
-        """Return the tools: actions that are legal now, or later if the seat is busy; messages and requests."""
         later = bool(self.instructions.running(seen))
         act = "Take an action; call it several times for a plan, which is carried out in this order."
         texts = seen.view.vocabulary if later else list(seen.legal_actions)

@@ -26,9 +26,6 @@ class Prompts:
     Args:
         game_id: Game whose folder is searched before ``common``.
         custom: Folder of custom templates with the same layout, searched first; empty for the built-in ones only.
-
-    Raises:
-        ValueError: If the extra ``llm`` is not installed, or the custom folder does not exist.
     """
 
     def __init__(self, game_id: str, custom: str = "") -> None:
@@ -43,9 +40,6 @@ class Prompts:
         Args:
             name: Name of the file without extension.
             values: Variables of the template.
-
-        Raises:
-            ValueError: For an unknown template, or an undefined variable; the message names the file.
         """
         import jinja2
 

@@ -28,9 +28,6 @@ class ProvidersTransport:
         key: Key; empty for the one in the provider's own environment variable, such as ANTHROPIC_API_KEY.
         headers: Further headers of every request.
         timeout: Seconds per request.
-
-    Raises:
-        ValueError: If the extra ``providers`` is not installed.
     """
 
     def __init__(self, url: str, key: str, headers: Mapping[str, str], timeout: float) -> None:

@@ -40,12 +40,7 @@ def response_arguments(request: Request, dialect: Dialect) -> dict[str, Any]:
 
 
 def parse_response(answer: Any, request: Request, seconds: float) -> Reply:
-    """Return the reply in a response.
-
-    Raises:
-        ValueError: For anything but a response.
-        MalformedAnswer: If it has no list of output items.
-    """
+    """Return the reply in a response."""
     if isinstance(answer, str):  # a page from a proxy
         check_not_streamed(answer)
         raise ValueError(f"no response but a text: {' '.join(answer[:MAX_ANSWER].split())}")

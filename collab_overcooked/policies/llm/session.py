@@ -79,10 +79,6 @@ class ModelSession:
 
         Returns:
             Result of ``read``.
-
-        Raises:
-            UnusableReply: If no answer is readable, or the episode's budget is used up.
-            EndpointError: If the endpoint does not reply, or only unusable answers have come for long.
         """
         chat = _joined(turns)
         for _ in range(self.settings.repairs + 1):

@@ -30,26 +30,15 @@ Value = bool | int | float | str
 
 @dataclass(frozen=True)
 class Switch:
-    """A switch of language agents.
+    """A switch of language agents."""
 
-    Attributes:
-        defaults: Default by kind of agent; other kinds do not have the switch.
-        kind: ``"switch"`` (on or off), ``"count"`` (an integer; off is 0), ``"number"`` or ``"word"``.
-        choices: Allowed values of a word.
-        summary: One line for the documentation.
-    """
-
-    defaults: Mapping[str, Value]
-    kind: str
-    summary: str
-    choices: tuple[str, ...] = ()
+    defaults: Mapping[str, Value]  # Default by kind of agent; other kinds do not have the switch
+    kind: str  # ``"switch"`` (on or off), ``"count"`` (an integer; off is 0), ``"number"`` or ``"word"``
+    summary: str  # One line for the documentation
+    choices: tuple[str, ...] = ()  # Allowed values of a word
 
     def read(self, name: str, value: Any) -> Value:
-        """Parse a value of a spec or YAML file.
-
-        Raises:
-            OptionError: Naming the switch and the allowed values.
-        """
+        """Parse a value of a spec or YAML file."""
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
             value = int(value)
         if isinstance(value, str):
@@ -197,37 +186,21 @@ _NUMBERS: Mapping[str, tuple[type, float, float]] = {
 
 @dataclass(frozen=True)
 class AgentSettings:
-    """Settings of a language agent, validated as far as possible without the game.
+    """Settings of a language agent, validated as far as possible without the game."""
 
-    Attributes:
-        model: Name of the model at the endpoint.
-        preset: Name of the preset that other switches override; empty for none.
-        agent: Kind of agent.
-        answer: Form of answers.
-        temperature: Sampling temperature.
-        tokens: Maximum length of an answer in tokens, including reasoning; 0 for the endpoint's limit.
-        repairs: Maximum number of repeated requests after an unreadable answer.
-        prompts: Folder of custom templates.
-        seed: Sampling seed; None for one derived from the episode.
-        body: Further fields of requests.
-        reach: Endpoint of the model; None for the default.
-        price: Prices of its tokens; None for those of the connection.
-        switches: Values of the switches in the spec.
-    """
-
-    model: str
-    preset: str = ""
-    agent: str = AUTO
-    answer: str = "auto"
-    temperature: float = 0.0
-    tokens: int = 0
-    repairs: int = 1
-    prompts: str = ""
-    seed: int | None = None
-    body: Mapping[str, Any] = field(default_factory=dict)
-    reach: EndpointConfig | None = None
-    price: Price | None = None
-    switches: Mapping[str, Value] = field(default_factory=dict)
+    model: str  # Name of the model at the endpoint
+    preset: str = ""  # Name of the preset that other switches override; empty for none
+    agent: str = AUTO  # Kind of agent
+    answer: str = "auto"  # Form of answers
+    temperature: float = 0.0  # Sampling temperature
+    tokens: int = 0  # Maximum length of an answer in tokens, including reasoning; 0 for the endpoint's limit
+    repairs: int = 1  # Maximum number of repeated requests after an unreadable answer
+    prompts: str = ""  # Folder of custom templates
+    seed: int | None = None  # Sampling seed; None for one derived from the episode
+    body: Mapping[str, Any] = field(default_factory=dict)  # Further fields of requests
+    reach: EndpointConfig | None = None  # Endpoint of the model; None for the default
+    price: Price | None = None  # Prices of its tokens; None for those of the connection
+    switches: Mapping[str, Value] = field(default_factory=dict)  # Values of the switches in the spec
 
     @property
     def json(self) -> bool:
@@ -243,11 +216,7 @@ class AgentSettings:
         return {name: value for name, value in settings.items() if value not in (None, "", {})}
 
     def for_agent(self, kind: str) -> dict[str, Value]:
-        """Return the values of all switches that a kind of agent has.
-
-        Raises:
-            ValueError: For a switch that it does not have.
-        """
+        """Return the values of all switches that a kind of agent has."""
         defaults = {name: switch.defaults[kind] for name, switch in SWITCHES.items() if kind in switch.defaults}
         for name in self.switches:
             if name not in defaults:
@@ -281,9 +250,6 @@ def parse_settings(text: str) -> AgentSettings:
     Args:
         text: For example ``"gpt-4o?memory=5,reflection=off"``, or the path of a YAML file with ``model`` and other
             settings at the top level; settings after a path's ``?`` override those of the file.
-
-    Raises:
-        ValueError: For a missing model, an unknown setting or an invalid value.
     """
     model, _, rest = text.partition("?")
     model = model.strip()
@@ -330,7 +296,6 @@ def _settings(model: str, values: Mapping[str, Any]) -> AgentSettings:
 
 
 def _with_preset(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings completed by those of their preset."""
     name = values.get("preset", "")
     if not name:
         return dict(values)

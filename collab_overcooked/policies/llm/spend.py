@@ -24,12 +24,7 @@ class SpendingClient:
         self._lock = threading.Lock()
 
     def complete(self, request: Request) -> Reply:
-        """Return the reply to a request.
-
-        Raises:
-            Spent: If the budget of the run is used up.
-            EndpointError: If the client raises it.
-        """
+        """Return the reply to a request."""
         price = self._price_of(request)
         if self.budget.dollars is not None and price is None:
             raise Spent(f"budget-total: dollars needs a price of {request.model!r}")

@@ -45,10 +45,6 @@ class Store:
     """A JSONL file of exchanges, one line each: ``key`` (hash of the request), ``request``, ``reply``.
 
     Several runs may write to one file at the same time: each locks the file and first reads the lines of others.
-
-    Raises:
-        ValueError: If a line other than an unfinished last one cannot be read.
-        OSError: If the file cannot be read.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -60,7 +56,6 @@ class Store:
         self._read()
 
     def _read(self) -> None:
-        """Read new lines, from this run or others."""
         size = self.path.stat().st_size if self.path.exists() else 0
         if size < self._end:  # the file was replaced
             self._end, self._lines = 0, 0
@@ -121,7 +116,6 @@ class Store:
 
 
 def _keep_picture(folder: Path, picture: Picture) -> None:
-    """Write a picture that is not there yet, complete or not at all."""
     path = folder / f"{picture.digest}.png"
     if not path.exists():
         folder.mkdir(exist_ok=True)
@@ -131,7 +125,6 @@ def _keep_picture(folder: Path, picture: Picture) -> None:
 
 
 def _without_keys(request: Request) -> dict[str, Any]:
-    """Return a request for storage, with access keys redacted; names of environment variables stay."""
     asked = request.to_dict()
     if request.body:
         asked["body"] = redact_values(request.body)
@@ -142,16 +135,6 @@ def _without_keys(request: Request) -> dict[str, Any]:
 
 
 def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[str, Any], Reply, int]]:
-    """Yield the exchanges of a file, their replies, and the offset of their end.
-
-    Args:
-        path: JSONL file.
-        end: Offset to start from.
-        lines: Number of lines before the offset.
-
-    Raises:
-        ValueError: If a line other than an unfinished last one cannot be read.
-    """
     with path.open("rb") as file:
         file.seek(end)
         for number, line in enumerate(file, start=lines + 1):
@@ -168,11 +151,7 @@ def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[
 
 
 def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[str, Any], Reply]]:
-    """Return requests and replies by the links in steps of records; empty if the file is missing.
-
-    Raises:
-        ValueError: If it is not a file of exchanges.
-    """
+    """Return requests and replies by the links in steps of records; empty if the file is missing."""
     if not path.exists():
         return {}
     asked: dict[str, list[str]] = {}  # links by the prefix of their key, as exchanges in a store have no position
@@ -188,11 +167,7 @@ def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[s
 
 
 def read_all_exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply]]:
-    """Yield requests and replies of a file in its order.
-
-    Raises:
-        ValueError: If a line cannot be read.
-    """
+    """Yield requests and replies of a file in its order."""
     for entry, reply, _ in _exchanges(path):
         yield entry["request"], reply
 
@@ -247,11 +222,7 @@ class ReplayClient:
         return f"Replay: {self.by_position:,} replies found by their position in the episode{rest}"
 
     def complete(self, request: Request) -> Reply:
-        """Return the reply stored at this position, or else the last one to this request.
-
-        Raises:
-            EndpointError: If the request is not in the store, because the run differs from the one that filled it.
-        """
+        """Return the reply stored at this position, or else the last one to this request."""
         at_position = self.store.at(request)
         kept = self.store.get(request) if at_position is None else at_position
         if kept is None:

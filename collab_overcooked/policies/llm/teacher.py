@@ -82,10 +82,6 @@ def _lesson(text: str) -> str:
 
 
 def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
-    """Return the run's episodes in order: ``history``, ``results``, and the feedback by name as ``told``.
-
-    Feedback that is equal for all agents is listed once, under an empty name.
-    """
     names, episodes = seat_names(lesson.game), []
     for record, feedback in (*lesson.earlier, (lesson.record, ())):
         by_name = {"": feedback[0]} if len(set(feedback)) == 1 else dict(zip(names, feedback, strict=False))
@@ -95,7 +91,6 @@ def _episodes(lesson: Lesson) -> list[dict[str, Any]]:
 
 
 def _history(game: Any, record: Mapping[str, Any]) -> list[str]:
-    """Return the game's recap of an episode, or by default the actions and refusals of each step."""
     entry = registry.find(game.id).recap
     if entry:
         say = translator_of(game)
@@ -115,7 +110,6 @@ def _results(game: Any, record: Mapping[str, Any]) -> list[str]:
 
 
 def _rounded(value: Any) -> Any:
-    """Return a rounded result; lists are by agent."""
     if isinstance(value, list):
         return ", ".join(str(_rounded(item)) for item in value)
     return round(value, DIGITS) if isinstance(value, float) else value
@@ -127,9 +121,6 @@ def from_text(text: str, make: Callable[[str], Policy]) -> LanguageTeacher:
     Args:
         text: Spec of the model without prefix, as in the spec of a language policy.
         make: Factory of language policies, whose connection the teacher uses.
-
-    Raises:
-        ValueError: For an invalid spec, or if ``make`` creates other policies.
     """
     model = make(f"{KIND}:{text}")
     if not isinstance(model, LanguagePolicy):

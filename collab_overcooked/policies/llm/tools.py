@@ -53,11 +53,6 @@ def calls_text(calls: Sequence[tuple[str, str]]) -> str:
 
 
 def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield name and argument of each call in the text of a reply.
-
-    Raises:
-        Unreadable: If there is no call, or one of an unknown tool or without its argument.
-    """
     fields = {tool["name"]: next(iter(tool["parameters"]["properties"])) for tool in tools}
     calls = (read_object(visible(text), [CALLS]) or {}).get(CALLS)
     if not isinstance(calls, list) or not calls:
@@ -74,11 +69,7 @@ def _read_calls(text: str, tools: Sequence[Mapping[str, Any]]) -> Iterator[tuple
 
 
 def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> int:
-    """Return the index of the action in the first call of ``act``.
-
-    Raises:
-        Unreadable: If there is none, or it is none of ``texts``.
-    """
+    """Return the index of the action in the first call of ``act``."""
     for name, action in _read_calls(text, tools):
         if name == ACT and action in texts:
             return texts.index(action)
@@ -86,11 +77,7 @@ def read_act(text: str, tools: Sequence[Mapping[str, Any]], texts: Sequence[str]
 
 
 def read_parts(text: str, tools: Sequence[Mapping[str, Any]], needs_plan: bool) -> dict[str, str]:
-    """Return the ``plan`` and ``say`` of calls, in the order in which they were made.
-
-    Raises:
-        Unreadable: If calls cannot be read, or there is no action although one is needed.
-    """
+    """Return the ``plan`` and ``say`` of calls, in the order in which they were made."""
     calls = list(_read_calls(text, tools))
     plan = [action if name == ACT else f"{REQUEST}('{action}')" for name, action in calls if name != SAY]
     if needs_plan and not plan:

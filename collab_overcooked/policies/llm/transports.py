@@ -16,13 +16,9 @@ MAX_BODY = 10_000_000  # bytes of a reply; a hundredth of it if compressed
 
 
 class Transport(Protocol):
-    """Sends one request, without retries.
+    """Sends one request, without retries."""
 
-    Attributes:
-        address: Where the model is, for messages.
-    """
-
-    address: str
+    address: str  # Where the model is, for messages
 
     def send(self, request: Request, dialect: Dialect) -> Any:
         """Send a request and return the answer in the form of the API.
@@ -76,16 +72,13 @@ class ResponsesTransport(ChatTransport):
     """OpenAI's Responses API."""
 
     def send(self, request: Request, dialect: Dialect) -> Any:
-        """Send a request; the provider does not store it."""
         return self._client.responses.create(**response_arguments(request, dialect))
 
     def parse(self, answer: Any, request: Request, seconds: float) -> Reply:
-        """Return the reply in a response."""
         return parse_response(answer, request, seconds)
 
 
 def _hasten(seconds: float, response: Any) -> None:
-    """Reject streams, and limit time and size of a complete body: the client's own timeout restarts with every byte."""
     if "text/event-stream" in response.headers.get("content-type", ""):
         raise StreamedAnswer("an answer of the type text/event-stream")
     stream, end = response.stream, time.monotonic() + seconds

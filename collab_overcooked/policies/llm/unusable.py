@@ -77,9 +77,6 @@ class Fuse:
 
     Args:
         limit: Number that ends the run; 0 for no limit.
-
-    Raises:
-        ValueError: If the limit is negative.
     """
 
     def __init__(self, limit: int = MAX_UNUSABLE) -> None:
@@ -95,11 +92,7 @@ class Fuse:
             self._reasons.pop(model, None)
 
     def note_unusable(self, model: str, reason: str, sample: str) -> None:
-        """Count an unusable answer.
-
-        Raises:
-            EndpointError: If there are too many in a row.
-        """
+        """Count an unusable answer."""
         with self._lock:
             reasons = self._reasons.setdefault(model, {})
             count_reason(reasons, reason, sample)

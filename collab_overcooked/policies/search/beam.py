@@ -42,16 +42,11 @@ class BeamProblem(Protocol):
 
 
 class Found(NamedTuple):
-    """Result of a search.
+    """Result of a search."""
 
-    Attributes:
-        nodes: Nodes of the last layer.
-        goal: The node that ended the search early, if any.
-        trail: By step, the parent (n,) of each node in the previous layer, and its actions (n, N).
-    """
-
-    nodes: Fork
-    goal: int | None
+    nodes: Fork  # Nodes of the last layer
+    goal: int | None  # The node that ended the search early, if any
+    # By step, the parent (n,) of each node in the previous layer, and its actions (n, N)
     trail: list[tuple[Array, Array]]
 
     def actions_to(self, node: int) -> Array:
@@ -98,11 +93,6 @@ class Beam:
     def _next_layer(
         self, problem: BeamProblem, nodes: Fork, notes: Notes
     ) -> tuple[Fork, Notes, tuple[Array, Array], int | None]:
-        """Step all children in chunks; selected ones are stepped again if there is more than one chunk.
-
-        Returns:
-            Nodes, notes, parents and actions of the next layer, and the goal if reached.
-        """
         parents, wishes = problem.expand(nodes, notes)
         room, parts = len(self._children), []
         for start in range(0, max(len(parents), 1), room):

@@ -35,11 +35,7 @@ from collab_overcooked.policies.specs import read_options
 
 
 def provider_of(game: FullGame) -> SubplanProvider:
-    """Return the sub-plan provider of a game.
-
-    Raises:
-        ValueError: If the game has no sub-plans, or not with these options.
-    """
+    """Return the sub-plan provider of a game."""
     entry = registry.find(game.id).subplans
     if not entry:
         known = ", ".join(record.id for record in registry.games() if record.subplans)
@@ -126,7 +122,6 @@ class Team:
         return seen.idle_action if view.idle is None else view.idle
 
     def _go_on(self, member: Member, view: PlanningView) -> None:
-        """Remove a seat's running sub-plan if it has ended or become impossible."""
         if member.running is not None:
             option = view.option(member.seat, member.running.text)
             if option is None or option.action is None:
@@ -143,7 +138,6 @@ class Team:
         return "free" if member.running is None and not (member.waiting and others_work) else ""
 
     def _follow(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
-        """Ask the seat's voice for the sub-plan that executes its part of the plan, if the seat is idle."""
         if member.voices.follow is None or member.running is not None:
             return None
         choices = [option for option in view.options[member.seat] if option.action is not None]
@@ -155,10 +149,6 @@ class Team:
         return chosen
 
     def _next(self, member: Member, seen: Seen, view: PlanningView) -> SubPlan | None:
-        """Return the seat's first sub-plan of the plan that can begin, or that discovers its object.
-
-        A sub-plan for which the seat has no free capacity stays in the queue: the seat empties its hands first.
-        """
         while member.queue:
             option = view.way_to(member.seat, member.queue[0], member.known)
             if option is not None and option.action is not None:
@@ -174,7 +164,6 @@ class Team:
             self.left_out = (*self.left_out, f"{names[member.seat]}: {entry.text} (no longer possible)")
 
     def _alone(self, member: Member, view: PlanningView) -> SubPlan | None:
-        """Return the seat's best sub-plan outside the plan, None without any."""
         others = [m for m in self.members.values() if m is not member]
         taken = frozenset().union(*(e.uses for m in others for e in (*m.queue, *([m.running] if m.running else []))))
         walk = Walk(view, member.seat)
@@ -218,7 +207,6 @@ class Team:
             self._remember(seats, path, seen.names)
 
     def _spent(self) -> tuple[Any, ...]:
-        """Return the characters and seconds of all members' models so far; empty without models."""
         spent = [member.voices.spent() for member in self.members.values() if member.voices.spent is not None]
         return tuple(map(sum, zip(*spent, strict=True)))
 
@@ -226,7 +214,6 @@ class Team:
         return {seat: m.running for seat, m in self.members.items() if m.running is not None}
 
     def _brief(self, member: Member, seen: Seen, view: PlanningView, seats: tuple[int, ...]) -> Briefing:
-        """Return a member's briefing."""
         return Briefing(
             seat=member.seat,
             members=seats,
@@ -244,15 +231,12 @@ class Team:
         )
 
     def _voices(self, planner: int) -> Voices:
-        """Return the planner's voices, with the criticism of each critic's own voices."""
-
         def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
             return self.members[briefing.seat].voices.criticise(briefing, draft, before)
 
         return replace(self.members[planner].voices, criticise=criticise)
 
     def _look(self, member: Member, seen: Seen, view: PlanningView) -> tuple[Seen, PlanningView]:
-        """Return a member's own knowledge in the state in which another seat was asked."""
         if member.seat == seen.seat:
             return seen, view
         own_seen = member.see(seen.timestep)
@@ -268,7 +252,6 @@ class Team:
         return {"updates": [update.to_dict() for update in self.updates]} if seat == min(self.members) else {}
 
     def _remember(self, seats: Sequence[int], path: Sequence[Node], names: Sequence[str]) -> None:
-        """Keep the last messages on the path to the winning plan."""
         talk: list[tuple[int, str]] = []
         for node in path:
             talk += [(seats[0], node.draft.message)] if node.draft.message else []
@@ -300,11 +283,7 @@ class CotsPolicy:
         self.team = first.team
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Begin an episode without a plan.
-
-        Raises:
-            ValueError: If the game has no sub-plans, or the seat has primitive actions.
-        """
+        """Begin an episode without a plan."""
         self.seat = seat
         self.team.enter(Member(seat, simulator_of(info, self.name), provider_of(info.game), voices()))
 
@@ -325,9 +304,5 @@ class CotsPolicy:
 
 
 def from_text(text: str) -> CotsPolicy:
-    """Create the policy of a spec such as ``"cots:mode=dfs,n=2"`` from the text after the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or an invalid value.
-    """
+    """Create the policy of a spec such as ``"cots:mode=dfs,n=2"`` from the text after the colon."""
     return CotsPolicy(read_options("cots", text, PlanSettings))

@@ -40,38 +40,21 @@ FALLBACKS = ("best_leaf", "root")
 
 @dataclass(frozen=True)
 class PlanSettings:
-    """Settings of deliberation.
+    """Settings of deliberation."""
 
-    Attributes:
-        profile: ``"paper"``, or ``"released"`` for the behaviour of CoTS' public code: nodes are selected from the
-            entire tree, a search without success returns the first draft, and plans rated 3 are kept (as in one of its
-            two games).
-        mode: ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``.
-        n: Number of plans per expansion.
-        w: Weight of exploration.
-        depth: Maximum number of expansions of ``cots``, rounds of ``talk`` or levels of ``dfs``.
-        stop: Reward that ends the search.
-        fallback: Result if no plan is solved: ``"best_leaf"`` or ``"root"``; by default that of the profile.
-        keep: Ratings above it keep the plan; 0 for the profile's value.
-        charge: 1 to send the discussion as messages, at the game's price; 0 for free discussion.
-        reward: 0 to treat all plans as equally good.
-        update: 0 to skip rating: a new plan is searched whenever a seat is free or has a new finding.
-
-    Raises:
-        ValueError: For a number out of range or an unknown choice.
-    """
-
+    # ``"paper"``, or ``"released"`` for the behaviour of CoTS' public code: nodes are selected from the entire tree, a
+    # search without success returns the first draft, and plans rated 3 are kept (as in one of its two games)
     profile: str = "paper"
-    mode: str = "cots"
-    n: int = 3
-    w: float = 1.0
-    depth: int = 2
-    stop: float = 0.7
-    fallback: str = ""
-    keep: int = 0
-    charge: int = 0
-    reward: int = 1
-    update: int = 1
+    mode: str = "cots"  # ``"cots"``, ``"dfs"``, ``"talk"`` or ``"cot"``
+    n: int = 3  # Number of plans per expansion
+    w: float = 1.0  # Weight of exploration
+    depth: int = 2  # Maximum number of expansions of ``cots``, rounds of ``talk`` or levels of ``dfs``
+    stop: float = 0.7  # Reward that ends the search
+    fallback: str = ""  # Result if no plan is solved: ``"best_leaf"`` or ``"root"``; by default that of the profile
+    keep: int = 0  # Ratings above it keep the plan; 0 for the profile's value
+    charge: int = 0  # 1 to send the discussion as messages, at the game's price; 0 for free discussion
+    reward: int = 1  # 0 to treat all plans as equally good
+    update: int = 1  # 0 to skip rating: a new plan is searched whenever a seat is free or has a new finding
 
     def __post_init__(self) -> None:
         for name, known in (("profile", tuple(PROFILES)), ("mode", MODES), ("fallback", ("", *FALLBACKS))):
@@ -91,36 +74,24 @@ class PlanSettings:
 
 @dataclass(frozen=True)
 class Briefing:
-    """Input of one seat to a deliberation: its own knowledge, and the team's plan.
+    """Input of one seat to a deliberation: its own knowledge, and the team's plan."""
 
-    Attributes:
-        seat: Index of the agent.
-        members: All seats that deliberate, the planner first.
-        seen: Knowledge of the seat.
-        view: Sub-plans as known to the seat.
-        running: Running sub-plan by seat.
-        left: Remaining sub-plans of the current plan by seat.
-        had_plan: Whether there is a plan.
-        known: Names of the objects that the seat could take, or knew, when that plan was made.
-        dialogue: The last messages, each with its speaker.
-        history: The last sub-plans that each seat began, oldest first.
-        left_out: Parts that are not, or no longer, in the current plan, each with its agent and the reason.
-        shared: Findings shared by all members; the view contains them.
-        look: Function from further findings to a view that contains them; None if the game has no findings.
-    """
-
-    seat: int
-    members: tuple[int, ...]
-    seen: Seen = field(repr=False)
-    view: PlanningView = field(repr=False)
-    running: Mapping[int, SubPlan]
-    left: Mapping[int, tuple[SubPlan, ...]]
-    had_plan: bool
+    seat: int  # Index of the agent
+    members: tuple[int, ...]  # All seats that deliberate, the planner first
+    seen: Seen = field(repr=False)  # Knowledge of the seat
+    view: PlanningView = field(repr=False)  # Sub-plans as known to the seat
+    running: Mapping[int, SubPlan]  # Running sub-plan by seat
+    left: Mapping[int, tuple[SubPlan, ...]]  # Remaining sub-plans of the current plan by seat
+    had_plan: bool  # Whether there is a plan
+    # Names of the objects that the seat could take, or knew, when that plan was made
     known: frozenset[str] = frozenset()
-    dialogue: tuple[str, ...] = ()
+    dialogue: tuple[str, ...] = ()  # The last messages, each with its speaker
+    # The last sub-plans that each seat began, oldest first
     history: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    # Parts that are not, or no longer, in the current plan, each with its agent and the reason
     left_out: tuple[str, ...] = ()
-    shared: Findings = field(default_factory=dict, repr=False)
+    shared: Findings = field(default_factory=dict, repr=False)  # Findings shared by all members; the view contains them
+    # Function from further findings to a view that contains them; None if the game has no findings
     look: Callable[[Findings], PlanningView] | None = field(default=None, repr=False)
 
     @property
@@ -146,21 +117,13 @@ class Briefing:
 
 @dataclass(frozen=True)
 class Draft:
-    """A proposed plan.
+    """A proposed plan."""
 
-    Attributes:
-        plan: Plan, as far as it could be parsed.
-        text: Text of the plan as written by the proposer.
-        message: Message to the critics.
-        findings: Findings reported by the message.
-        left_out: Parts that are not in the plan, each with its agent and the reason.
-    """
-
-    plan: Plan
-    text: str = ""
-    message: str = ""
-    findings: Findings = field(default_factory=dict, compare=False)
-    left_out: tuple[str, ...] = ()
+    plan: Plan  # Plan, as far as it could be parsed
+    text: str = ""  # Text of the plan as written by the proposer
+    message: str = ""  # Message to the critics
+    findings: Findings = field(default_factory=dict, compare=False)  # Findings reported by the message
+    left_out: tuple[str, ...] = ()  # Parts that are not in the plan, each with its agent and the reason
 
 
 def left_out_text(parts: Sequence[str]) -> str:
@@ -170,21 +133,14 @@ def left_out_text(parts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Critique:
-    """A critic's assessment of a plan.
+    """A critic's assessment of a plan."""
 
-    Attributes:
-        distance: Score of the distances, 1 to 5; None if unreadable.
-        task: Score of the division of work, 1 to 5; None if unreadable.
-        message: Message to the planner.
-        hints: Suggested changes for programmed proposers: code, seat and sub-plan.
-        findings: Findings reported by the message.
-    """
-
-    distance: float | None
-    task: float | None
-    message: str = ""
+    distance: float | None  # Score of the distances, 1 to 5; None if unreadable
+    task: float | None  # Score of the division of work, 1 to 5; None if unreadable
+    message: str = ""  # Message to the planner
+    # Suggested changes for programmed proposers: code, seat and sub-plan
     hints: tuple[tuple[str, int, SubPlan | None], ...] = ()
-    findings: Findings = field(default_factory=dict, compare=False)
+    findings: Findings = field(default_factory=dict, compare=False)  # Findings reported by the message
 
     @property
     def reward(self) -> float:
@@ -197,7 +153,6 @@ class Critique:
 def _missing(
     wanted_plan: Plan, kept_plan: Plan, names: Sequence[str], reason: str = "another part uses the same"
 ) -> tuple[str, ...]:
-    """Return the parts of a plan that are not in another one, each with its agent and the reason."""
     kept = {(seat, entry.text) for step in kept_plan for seat, entry in step.items()}
     parts = ((seat, entry.text) for step in wanted_plan for seat, entry in sorted(step.items()))
     return tuple(f"{names[seat]}: {text} ({reason})" for seat, text in dict.fromkeys(parts) if (seat, text) not in kept)
@@ -209,58 +164,41 @@ def _clip(score: float) -> float:
 
 @dataclass(frozen=True)
 class Voices:
-    """Callables of a deliberation.
+    """Callables of a deliberation."""
 
-    Attributes:
-        propose: Called with the planner's briefing, the path from the first plan to the one to improve (empty for the
-            first plan), all nodes so far, and the maximum number of plans to return.
-        criticise: Called with a critic's briefing, a draft, and the nodes before it.
-        rate: Called with the briefings of all members; rates the current plan 1 to 5, None if undecided.
-        write: Called with the planner's briefing and the winning draft; returns the plan to execute.
-        follow: Called with a seat's briefing and the sub-plans that it can begin; returns the one that executes its
-            part of the plan, None if undecided. If missing, a program follows the plan.
-        spent: Returns the characters that a model has written so far and the seconds that it took; None for programs.
-    """
-
+    # Called with the planner's briefing, the path from the first plan to the one to improve (empty for the first plan),
+    # all nodes so far, and the maximum number of plans to return
     propose: Callable[[Briefing, Sequence[Node], Sequence[Node], int], list[Draft]]
+    # Called with a critic's briefing, a draft, and the nodes before it
     criticise: Callable[[Briefing, Draft, Sequence[Node]], Critique]
+    # Called with the briefings of all members; rates the current plan 1 to 5, None if undecided
     rate: Callable[[Sequence[Briefing]], int | None]
+    # Called with the planner's briefing and the winning draft; returns the plan to execute
     write: Callable[[Briefing, Draft], Plan]
+    # Called with a seat's briefing and the sub-plans that it can begin; returns the one that executes its part of the
+    # plan, None if undecided. If missing, a program follows the plan.
     follow: Callable[[Briefing, Sequence[SubPlan]], SubPlan | None] | None = None
+    # Returns the characters that a model has written so far and the seconds that it took; None for programs
     spent: Callable[[], tuple[int, float]] | None = None
 
 
 @dataclass
 class Update:
-    """Plan update for the record.
+    """Plan update for the record."""
 
-    Attributes:
-        timestep: Timestep of the update.
-        seat: Seat that requested it.
-        trigger: Reason: ``"start"``, ``"free"`` (a seat has nothing to do) or ``"news"``.
-        rating: Rating of the previous plan, None without one.
-        searched: Whether a new plan was searched.
-        calls: Number of calls of voices.
-        characters: Number of characters that the voices wrote, including a model's reasoning in its answers.
-        seconds: Seconds that models took, None for programs.
-        nodes: Nodes of the tree.
-        chosen: Index of the winning plan.
-        plan: Text of the plan from now on.
-        left_out: Parts of the chosen plan that are not in it, each with its agent and the reason.
-    """
-
-    timestep: int
-    seat: int
-    trigger: str
-    rating: int | None = None
-    searched: bool = False
-    calls: int = 0
-    characters: int = 0
-    seconds: float | None = None
-    nodes: list[dict[str, Any]] = field(default_factory=list)
-    chosen: int = -1
+    timestep: int  # Timestep of the update
+    seat: int  # Seat that requested it
+    trigger: str  # Reason: ``"start"``, ``"free"`` (a seat has nothing to do) or ``"news"``
+    rating: int | None = None  # Rating of the previous plan, None without one
+    searched: bool = False  # Whether a new plan was searched
+    calls: int = 0  # Number of calls of voices
+    characters: int = 0  # Number of characters that the voices wrote, including a model's reasoning in its answers
+    seconds: float | None = None  # Seconds that models took, None for programs
+    nodes: list[dict[str, Any]] = field(default_factory=list)  # Nodes of the tree
+    chosen: int = -1  # Index of the winning plan
     depth: int = 0
-    plan: str = ""
+    plan: str = ""  # Text of the plan from now on
+    # Parts of the chosen plan that are not in it, each with its agent and the reason
     left_out: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
@@ -316,12 +254,10 @@ class Deliberation:
     # ---------------------------------------------------------------------------------------- modes of search
 
     def _one(self) -> int:
-        """Take the first proposal without critique."""
         draft = self._propose(-1, 1)[0]
         return self.tree.add(self._node(-1, draft, ()))
 
     def _talk(self) -> int:
-        """Improve one plan round by round; the last version wins."""
         at = self._root()
         for _ in range(self.settings.depth):
             if self.tree.nodes[at].solved:
@@ -333,13 +269,11 @@ class Deliberation:
         return at
 
     def _dfs(self) -> int:
-        """Search depth-first without backup; the first solved plan wins."""
         self._deepen(self._root())
         good = [k for k, node in enumerate(self.tree.nodes) if node.reward >= self.settings.stop - 1e-9]
         return good[0] if good else self.tree.answer(self.settings.fallback)
 
     def _deepen(self, at: int) -> bool:
-        """Search the descendants of a plan; returns whether one is solved."""
         node = self.tree.nodes[at]
         if node.reward >= self.settings.stop - 1e-9:
             return True
@@ -348,7 +282,6 @@ class Deliberation:
         return any(self._deepen(self._judge(at, draft, False)) for draft in self._propose(at, self.settings.n))
 
     def _cots(self) -> int:
-        """Expand the plan of the largest UCT until one is solved, at least once and at most ``depth`` times."""
         self._root()
         for _ in range(self.settings.depth):
             at = self.tree.select()
@@ -367,7 +300,6 @@ class Deliberation:
         return self._briefings[0].shared
 
     def _share(self, findings: Findings) -> None:
-        """Share findings of a message with all members."""
         if findings:
             self._briefings = [briefing.receive(findings) for briefing in self._briefings]
 
@@ -375,7 +307,6 @@ class Deliberation:
         return self._judge(-1, self._propose(-1, 1)[0])
 
     def _propose(self, at: int, n: int) -> list[Draft]:
-        """Request plans that improve the one at an index, or the first plan."""
         drafts = self.voices.propose(self._briefings[0], self.tree.path(at), self.tree.nodes, n)
         self._count("".join(draft.text + draft.message for draft in drafts))
         if len(self._briefings) > 1 and self.settings.mode != "cot":
@@ -384,7 +315,6 @@ class Deliberation:
         return drafts
 
     def _judge(self, parent: int, draft: Draft, back_up: bool = True) -> int:
-        """Request critiques of a plan, and add it to the tree with their mean reward."""
         before = self.tree.path(parent)
         critics = self._briefings[1:] or self._briefings
         critiques = tuple(self.voices.criticise(critic, draft, before) for critic in critics)
@@ -408,7 +338,6 @@ class Deliberation:
         )
 
     def _count(self, answer: Any, characters: int = 0) -> Any:
-        """Count a call and its characters."""
         self._update.calls += 1
         self._update.characters += len(answer) if isinstance(answer, str) else characters
         return answer

@@ -23,30 +23,19 @@ CHOICES = {"teammates": ("search", "random", "idle"), "payoff": ("team", "own")}
 
 @dataclass(frozen=True)
 class MctsSettings:
-    """Settings of the search.
+    """Settings of the search."""
 
-    Attributes:
-        simulations: Simulated episodes for each decision.
-        depth: Steps of each, in the tree and after it, where all seats act uniformly at random within their masks.
-        batch: Simulations side by side; later ones of a batch do not know the results of earlier ones.
-        exploration: Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best).
-        discount: Factor by which rewards count less with each step.
-        teammates: ``"search"`` (they choose like the seat), ``"random"`` (uniform within their masks) or ``"idle"``.
-        payoff: ``"team"`` (mean of all seats' rewards) or ``"own"``; shaped rewards count where a game has them.
-        cheat: 1 to simulate from the true state in games that hide a part of it.
-
-    Raises:
-        ValueError: For a number out of range or an unknown choice.
-    """
-
-    simulations: int = 200
+    simulations: int = 200  # Simulated episodes for each decision
+    # Steps of each, in the tree and after it, where all seats act uniformly at random within their masks
     depth: int = 40
-    batch: int = 20
-    exploration: float = 0.7
-    discount: float = 0.99
+    batch: int = 20  # Simulations side by side; later ones of a batch do not know the results of earlier ones
+    exploration: float = 0.7  # Weight of the upper confidence bound; results count from 0 (worst so far) to 1 (best)
+    discount: float = 0.99  # Factor by which rewards count less with each step
+    # ``"search"`` (they choose like the seat), ``"random"`` (uniform within their masks) or ``"idle"``
     teammates: str = "search"
+    # ``"team"`` (mean of all seats' rewards) or ``"own"``; shaped rewards count where a game has them
     payoff: str = "team"
-    cheat: int = 0
+    cheat: int = 0  # 1 to simulate from the true state in games that hide a part of it
 
     def __post_init__(self) -> None:
         for name, low in (("simulations", 1), ("depth", 1), ("batch", 1), ("exploration", 0), ("discount", 0)):
@@ -105,7 +94,6 @@ class TreeSearch:
         return int(np.lexsort((means, root.started))[-1])
 
     def _simulate(self, fork: Fork) -> None:
-        """Play a batch of simulations and note their returns in the trees."""
         nodes: list[dict[int, Node]] = [dict(self.roots) for _ in range(len(fork))]
         visits: list[tuple[int, int, int, Node, int]] = []  # step, simulation, seat, node, action
         rewards = []
@@ -129,7 +117,6 @@ class TreeSearch:
         self._back_up(visits, np.array(rewards))
 
     def _default_actions(self, masks: Array) -> Array:
-        """Draw an action from every mask; teammates who are taken for idle do nothing where they can. (n, N) int32."""
         actions = np.argmax(self.rng.random(masks.shape) * masks, axis=2).astype(np.int32)
         if self.settings.teammates == "idle":
             for seat in range(masks.shape[1]):
@@ -139,7 +126,6 @@ class TreeSearch:
         return actions
 
     def _select(self, node: Node, mask: Array) -> int:
-        """Return the legal action with the highest upper confidence bound, and count it; untried ones come first."""
         legal = np.flatnonzero(mask)
         started = node.started[legal]
         untried = np.flatnonzero(started == 0)
@@ -155,7 +141,6 @@ class TreeSearch:
         return action
 
     def _payoff(self, fork: Fork) -> Array:
-        """Return what each seat aims at in the last step, (n, N)."""
         rewards = fork.rewards.astype(np.float64)
         if hasattr(fork.out, "shaped"):
             rewards += fork.out.shaped
@@ -164,12 +149,6 @@ class TreeSearch:
         return rewards
 
     def _back_up(self, visits: list[tuple[int, int, int, Node, int]], rewards: Array) -> None:
-        """Add the return from each visit on to its node.
-
-        Args:
-            visits: Step, simulation, seat, node and action.
-            rewards: (T, n, N), changed to returns.
-        """
         for t in range(len(rewards) - 2, -1, -1):
             rewards[t] += self.settings.discount * rewards[t + 1]
         self.worst, self.best = min(self.worst, rewards.min()), max(self.best, rewards.max())
@@ -200,9 +179,5 @@ class MctsPolicy(Silent):
 
 
 def from_text(text: str) -> MctsPolicy:
-    """Make the policy of a spec such as ``"mcts:simulations=400,depth=30"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown parameter or a value that it cannot have.
-    """
+    """Make the policy of a spec such as ``"mcts:simulations=400,depth=30"``; the text is what follows the colon."""
     return MctsPolicy(read_options("mcts", text, MctsSettings))

@@ -13,17 +13,12 @@ Array = np.ndarray
 
 
 class Plan(NamedTuple):
-    """Joint actions, and the states in which they are taken.
+    """Joint actions, and the states in which they are taken."""
 
-    Attributes:
-        actions: int32 (steps, N).
-        state_names: Name of the state before each step, by which a seat detects whether the team is still on the plan.
-        score: Score of the plan in the search.
-    """
-
-    actions: Array
+    actions: Array  # int32 (steps, N)
+    # Name of the state before each step, by which a seat detects whether the team is still on the plan
     state_names: tuple[bytes, ...]
-    score: int
+    score: int  # Score of the plan in the search
 
     def is_followed(self, at: int, state_name: bytes) -> bool:
         """Return whether the game is in the plan's state before a step."""

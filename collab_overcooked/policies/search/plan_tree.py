@@ -12,33 +12,19 @@ from typing import Any
 
 @dataclass
 class Node:
-    """A candidate plan with its messages and reward.
+    """A candidate plan with its messages and reward."""
 
-    Attributes:
-        parent: Index of the plan that it changes, -1 for the root.
-        depth: Depth in the tree, 0 for the root.
-        plan: Text of the plan.
-        messages: Messages of the planner and the critics about it.
-        reward: Reward from 0 to 1.
-        draft: The proposer's draft, for the callables.
-        critiques: The critics' critiques, for the callables.
-        visits: N.
-        value: V, the mean of the backed-up rewards.
-        solved: Whether its reward, or that of a descendant, reaches the threshold.
-        children: Indices of the children.
-    """
-
-    parent: int
-    depth: int
-    plan: str
-    messages: tuple[str, ...] = ()
-    reward: float = 0.0
-    draft: Any = None
-    critiques: tuple[Any, ...] = ()
-    visits: int = 0
-    value: float = 0.0
-    solved: bool = False
-    children: list[int] = field(default_factory=list)
+    parent: int  # Index of the plan that it changes, -1 for the root
+    depth: int  # Depth in the tree, 0 for the root
+    plan: str  # Text of the plan
+    messages: tuple[str, ...] = ()  # Messages of the planner and the critics about it
+    reward: float = 0.0  # Reward from 0 to 1
+    draft: Any = None  # The proposer's draft, for the callables
+    critiques: tuple[Any, ...] = ()  # The critics' critiques, for the callables
+    visits: int = 0  # N
+    value: float = 0.0  # V, the mean of the backed-up rewards
+    solved: bool = False  # Whether its reward, or that of a descendant, reaches the threshold
+    children: list[int] = field(default_factory=list)  # Indices of the children
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields for the record."""

@@ -124,7 +124,6 @@ def best_loads(view: PlanningView, plan: Plan, members: Sequence[int]) -> float:
 
 
 def _is_open(view: PlanningView, plan: Plan, other: Plan) -> bool:
-    """Return whether the seats could take over the entries that another plan gives them."""
     return all(
         entry == row.get(seat) or entry.load < 0 or view.option(seat, entry.text) is not None
         for row, changed in zip(plan, other, strict=True)
@@ -230,7 +229,6 @@ def changes(briefing: Briefing, node: Node) -> Iterator[Plan]:
 
 
 def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
-    """Put a sub-plan first in a seat's entries, and remove others' entries that use its resources."""
     entries = [option, *(row[seat] for row in plan if seat in row and row[seat] != option)]
     entries = entries[: min(STEPS, briefing.view.steps)]
     others = [{s: e for s, e in row.items() if s != seat and not e.uses & option.uses} for row in plan]
@@ -242,7 +240,6 @@ def _with(briefing: Briefing, plan: Plan, seat: int, option: SubPlan) -> Plan:
 
 
 def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield shorter plans in which two seats have swapped entries, in one step or in all."""
     members = [seat for seat in briefing.members if seat not in briefing.running]
     steps = duration(loads(briefing.view, plan, members))
     for a, b in ((a, b) for k, a in enumerate(members) for b in members[k + 1 :]):
@@ -257,12 +254,10 @@ def _shorter(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
 
 
 def _free(view: PlanningView, seat: int, taken: frozenset[str], walk: Walk) -> list[SubPlan]:
-    """Return the useful sub-plans of a seat that are unassigned and within its capacity."""
     return [o for o in view.options[seat] if o.value > 0 and not o.uses & taken and walk.fits(o)]
 
 
 def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with one entry replaced or preceded by an unassigned sub-plan."""
     view, most = briefing.view, min(STEPS, briefing.view.steps)
     taken = frozenset().union(*(entry.uses for row in plan for entry in row.values()))
     used = {entry.text for row in plan for entry in row.values()}
@@ -281,7 +276,6 @@ def _replaced(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
 
 
 def _reordered(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
-    """Yield plans with two entries of a seat swapped, or with one entry removed."""
     for seat in briefing.members:
         entries = [row[seat] for row in plan if seat in row]
         for k in range(int(seat in briefing.running), len(entries)):
@@ -293,7 +287,6 @@ def _reordered(briefing: Briefing, plan: Plan) -> Iterator[Plan]:
 
 
 def _with_entries(plan: Plan, seat: int, entries: Sequence[SubPlan]) -> Plan:
-    """Return a plan with one seat's entries replaced."""
     length = max(len(plan), len(entries))
     rows = [{s: e for s, e in plan[k].items() if s != seat} if k < len(plan) else {} for k in range(length)]
     for k, entry in enumerate(entries):
@@ -323,18 +316,15 @@ def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Criti
 
 
 def _score(share: float) -> float:
-    """Return the score of a share of the optimum: 5 for all, 3 for three quarters, 1 for half or less."""
     return max(HIGHEST - LOSS * (1.0 - share), LOWEST)
 
 
 def _clashes(plan: Plan) -> int:
-    """Count entries that use a resource of an earlier one."""
     kept = sum(len(row) for row in without_clashes(plan))
     return sum(len(row) for row in plan) - kept
 
 
 def _impossible(briefing: Briefing, plan: Plan) -> int:
-    """Count entries beyond a seat's capacity, or impossible for the critic itself."""
     view, count = briefing.view, 0
     for seat in briefing.members:
         walk = Walk(view, seat)
@@ -347,7 +337,6 @@ def _impossible(briefing: Briefing, plan: Plan) -> int:
 
 
 def _hints(briefing: Briefing, plan: Plan, shorter: bool) -> Iterator[tuple[str, int, SubPlan | None]]:
-    """Yield a critic's changes: better sub-plans, entries beyond the capacity, idle seats, long walks."""
     for seat in (briefing.seat, *(member for member in briefing.members if member != briefing.seat)):
         if seat not in briefing.running:
             yield from _hints_for(briefing, plan, seat)
@@ -372,7 +361,6 @@ def _hints_for(briefing: Briefing, plan: Plan, seat: int) -> Iterator[tuple[str,
 
 
 def _message(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]]) -> str:
-    """Return hints as text."""
     templates = {
         KNOWN: "{} could do better: {}.",
         IDLE: "{} would have nothing to do, but could {}.",
@@ -409,7 +397,6 @@ def rate(briefings: Sequence[Briefing]) -> int:
 
 
 def _is_late(briefing: Briefing) -> bool:
-    """Return whether a seat must deliver its load now but the plan does not include it."""
     entries = briefing.left.get(briefing.seat, ())
     return briefing.seat in briefing.view.urgent and not any(entry.load < 0 for entry in entries)
 
@@ -425,5 +412,4 @@ def _is_stuck(briefing: Briefing, briefings: Sequence[Briefing]) -> bool:
 
 
 def _taken(left: Mapping[int, Sequence[SubPlan]], but: int | None = None) -> frozenset[str]:
-    """Return the resources of the remaining entries of all seats except one."""
     return frozenset().union(*(entry.uses for seat, entries in left.items() if seat != but for entry in entries))

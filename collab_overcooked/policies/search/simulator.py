@@ -182,7 +182,6 @@ class Simulator:
         return fork
 
     def _forget(self, state: Any, seed: int, cheat: bool) -> None:
-        """Resample everything that a seat does not know of a batch."""
         sequence = np.random.SeedSequence(seed)
         seeds = sequence.generate_state(2 * len(state.rng), np.uint32).view(np.int32)
         state.rng[:, [Rng.LOW, Rng.HIGH]] = seeds.reshape(-1, 2)

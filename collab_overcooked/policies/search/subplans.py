@@ -14,35 +14,24 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SubPlan:
-    """A unit of work that one seat can carry out by itself.
+    """A unit of work that one seat can carry out by itself."""
 
-    Attributes:
-        text: Name; equal texts of different seats or states are the same sub-plan.
-        action: Id of the action that begins or continues it in the current state; None if impossible.
-        cost: Steps from the seat's current place until it is done.
-        value: Value on the game's scale.
-        uses: Names of the resources that are exclusive to the seat meanwhile.
-        place: Place where it ends, for ``PlanningView.travel``.
-        start: Place where it begins, if different from ``place``.
-        work: Steps except those of travel.
-        load: Change of the number of carried objects; below 0 the seat puts down everything.
-        hands: Free capacity needed to begin, if different from ``load``.
-        widens: Increase of the seat's capacity afterwards.
-        via: Text of the sub-plan by which a seat that does not know this one discovers it; empty for none.
-    """
-
-    text: str
+    text: str  # Name; equal texts of different seats or states are the same sub-plan
+    # Id of the action that begins or continues it in the current state; None if impossible
     action: int | None = field(default=None, compare=False)
-    cost: float = field(default=1.0, compare=False)
-    value: float = field(default=1.0, compare=False)
+    cost: float = field(default=1.0, compare=False)  # Steps from the seat's current place until it is done
+    value: float = field(default=1.0, compare=False)  # Value on the game's scale
+    # Names of the resources that are exclusive to the seat meanwhile
     uses: frozenset[str] = field(default=frozenset(), compare=False)
-    place: Hashable = field(default=None, compare=False)
-    work: float = field(default=0.0, compare=False)
+    place: Hashable = field(default=None, compare=False)  # Place where it ends, for ``PlanningView.travel``
+    work: float = field(default=0.0, compare=False)  # Steps except those of travel
+    # Change of the number of carried objects; below 0 the seat puts down everything
     load: int = field(default=0, compare=False)
+    # Text of the sub-plan by which a seat that does not know this one discovers it; empty for none
     via: str = field(default="", compare=False)
-    start: Hashable = field(default=None, compare=False)
-    hands: int = field(default=0, compare=False)
-    widens: int = field(default=0, compare=False)
+    start: Hashable = field(default=None, compare=False)  # Place where it begins, if different from ``place``
+    hands: int = field(default=0, compare=False)  # Free capacity needed to begin, if different from ``load``
+    widens: int = field(default=0, compare=False)  # Increase of the seat's capacity afterwards
 
 
 def no_way(here: Hashable, there: Hashable) -> float:
@@ -52,16 +41,11 @@ def no_way(here: Hashable, there: Hashable) -> float:
 
 @dataclass(frozen=True)
 class Finding:
-    """A fact that a seat knows and can report to its teammates.
+    """A fact that a seat knows and can report to its teammates."""
 
-    Attributes:
-        text: Sentence that states it.
-        data: The same fact for the teammates' ``SubplanProvider``; equal data is not new.
-        since: Timestep or tick of the observation; of two findings with the same name the later one holds.
-    """
-
-    text: str
-    data: Any
+    text: str  # Sentence that states it
+    data: Any  # The same fact for the teammates' ``SubplanProvider``; equal data is not new
+    # Timestep or tick of the observation; of two findings with the same name the later one holds
     since: int = field(default=0, compare=False)
 
 
@@ -81,41 +65,23 @@ def join_findings(*sources: Findings) -> dict[str, Finding]:
 
 @dataclass(frozen=True)
 class PlanningView:
-    """View of a seat on the sub-plans of all seats in one state.
+    """View of a seat on the sub-plans of all seats in one state."""
 
-    Attributes:
-        options: Sub-plans by seat; those of other seats as far as the seat knows them.
-        places: Place by seat; None if unknown.
-        held: Number of carried objects by seat.
-        room: Default capacity of a seat.
-        rooms: Capacity by seat, if different from ``room``.
-        travel: Function that returns the steps between two places.
-        facts: Observed facts; any new one triggers re-planning.
-        urgent: Seats that must deliver their load now.
-        steps: Maximum useful length of a plan.
-        scale: Steps after which a gain is discounted by a factor e, for the comparison of plans.
-        findings: Findings that the seat has observed itself and can report.
-        unit: Unit of the steps in the texts of the game.
-        notes: Meaning of the texts of sub-plans, for language models; empty if the manual explains them.
-        describe: Function that returns the state as text.
-        idle: Action of a seat without work; None for the game's idle action.
-    """
-
-    options: Mapping[int, list[SubPlan]]
-    places: Mapping[int, Hashable]
-    held: Mapping[int, int] = field(default_factory=dict)
-    room: int = 1
-    rooms: Mapping[int, int] = field(default_factory=dict)
-    travel: Callable[[Any, Any], float] = no_way
-    facts: frozenset[str] = frozenset()
-    urgent: frozenset[int] = frozenset()
-    steps: int = 1
-    scale: float = 20.0
-    findings: Findings = field(default_factory=dict)
-    unit: str = "steps"
-    notes: str = ""
-    describe: Callable[[], str] = str
-    idle: int | None = None
+    options: Mapping[int, list[SubPlan]]  # Sub-plans by seat; those of other seats as far as the seat knows them
+    places: Mapping[int, Hashable]  # Place by seat; None if unknown
+    held: Mapping[int, int] = field(default_factory=dict)  # Number of carried objects by seat
+    room: int = 1  # Default capacity of a seat
+    rooms: Mapping[int, int] = field(default_factory=dict)  # Capacity by seat, if different from ``room``
+    travel: Callable[[Any, Any], float] = no_way  # Function that returns the steps between two places
+    facts: frozenset[str] = frozenset()  # Observed facts; any new one triggers re-planning
+    urgent: frozenset[int] = frozenset()  # Seats that must deliver their load now
+    steps: int = 1  # Maximum useful length of a plan
+    scale: float = 20.0  # Steps after which a gain is discounted by a factor e, for the comparison of plans
+    findings: Findings = field(default_factory=dict)  # Findings that the seat has observed itself and can report
+    unit: str = "steps"  # Unit of the steps in the texts of the game
+    notes: str = ""  # Meaning of the texts of sub-plans, for language models; empty if the manual explains them
+    describe: Callable[[], str] = str  # Function that returns the state as text
+    idle: int | None = None  # Action of a seat without work; None for the game's idle action
 
     @cached_property
     def _by_text(self) -> dict[int, dict[str, SubPlan]]:
@@ -160,23 +126,15 @@ Plan = tuple[Step, ...]
 
 @dataclass(frozen=True)
 class Study:
-    """Setup for the comparison of a game's teams.
+    """Setup for the comparison of a game's teams."""
 
-    Attributes:
-        scenes: Names and options of the environment; seeds are distributed evenly over the scenes.
-        metric: Metric of the comparison.
-        better: ``"higher"`` or ``"lower"``.
-        scale: Factor of the metric for display.
-        heading: Column heading of the metric.
-        bound: Further options of ``planner`` as the bound.
-    """
-
+    # Names and options of the environment; seeds are distributed evenly over the scenes
     scenes: tuple[tuple[str, Mapping[str, Any]], ...]
-    metric: str
-    better: str
-    heading: str
-    scale: float = 1.0
-    bound: Mapping[str, Any] = field(default_factory=dict)
+    metric: str  # Metric of the comparison
+    better: str  # ``"higher"`` or ``"lower"``
+    heading: str  # Column heading of the metric
+    scale: float = 1.0  # Factor of the metric for display
+    bound: Mapping[str, Any] = field(default_factory=dict)  # Further options of ``planner`` as the bound
 
 
 def plan_text(plan: Plan, names: Mapping[int, str] | tuple[str, ...]) -> str:

@@ -57,55 +57,31 @@ ALSO_LISTED = ("apple", "carrot", "onion", "potato", "tofu")
 
 @dataclass(frozen=True)
 class Names:
-    """Names for the indices in the tables.
+    """Names for the indices in the tables."""
 
-    Attributes:
-        items: Item names; item 0 is the dish.
-        places: Name of every group: counter, dispensers, serving, then utensils such as ``pot0``.
-        operations: Verb of every utensil, in the order of the utensil groups.
-        tiles: Station index of every grid cell (x, y) that is not floor.
-        floor: Grid cell (x, y) of every floor cell index.
-        catalogue: Text of every catalogue row.
-    """
-
-    items: tuple[str, ...]
-    places: tuple[str, ...]
-    operations: tuple[str, ...]
-    tiles: Mapping[tuple[int, int], int]
-    floor: tuple[tuple[int, int], ...]
-    catalogue: tuple[str, ...]
+    items: tuple[str, ...]  # Item names; item 0 is the dish
+    places: tuple[str, ...]  # Name of every group: counter, dispensers, serving, then utensils such as ``pot0``
+    operations: tuple[str, ...]  # Verb of every utensil, in the order of the utensil groups
+    tiles: Mapping[tuple[int, int], int]  # Station index of every grid cell (x, y) that is not floor
+    floor: tuple[tuple[int, int], ...]  # Grid cell (x, y) of every floor cell index
+    catalogue: tuple[str, ...]  # Text of every catalogue row
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kitchen ready to play.
+    """A kitchen ready to play."""
 
-    Attributes:
-        kitchen: What it was made from.
-        names: Words for its numbers.
-        tables: Its arrays.
-        levels: Action level of each seat.
-        n_actions: Size of the action space: that of the level that has most.
-        n_possible: Catalogue rows below this number can be accepted; the rest can only be named.
-        space: Of one agent's observation.
-    """
-
-    kitchen: Kitchen
-    names: Names
-    tables: Tables
-    levels: tuple[str, ...]
-    n_actions: int
-    n_possible: int
-    space: gymnasium.spaces.Box[Any]
+    kitchen: Kitchen  # What it was made from
+    names: Names  # Words for its numbers
+    tables: Tables  # Its arrays
+    levels: tuple[str, ...]  # Action level of each seat
+    n_actions: int  # Size of the action space: that of the level that has most
+    n_possible: int  # Catalogue rows below this number can be accepted; the rest can only be named
+    space: gymnasium.spaces.Box[Any]  # Of one agent's observation
 
 
 def compile_kitchen(kitchen: Kitchen, config: CollabOvercookedConfig, pool: OrderPool) -> Compiled:
-    """Compile a kitchen.
-
-    Raises:
-        LayoutError: If a station is out of reach of all agents, or no agent can make a product.
-        ValueError: For a bad ``shaping``.
-    """
+    """Compile a kitchen."""
     items = ("dish", *kitchen.ingredients, *(recipe.product for recipe in kitchen.recipes))
     item_id = {name: i for i, name in enumerate(items)}
     floor, tiles = _cells(kitchen)
@@ -192,7 +168,6 @@ def _starts(kitchen: Kitchen, floor: list[tuple[int, int]]) -> np.ndarray:
 def _stations(
     kitchen: Kitchen, floor: list[tuple[int, int]], tiles: Mapping[tuple[int, int], int], preset: str
 ) -> tuple[np.ndarray, np.ndarray, list[str], list[str]]:
-    """Number the stations, give utensils their names, and gather stations into places."""
     index = {cell: i for i, cell in enumerate(floor)}
     kinds = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
     stations = np.full((len(tiles), len(Station) + 3), NOTHING, np.int32)
@@ -237,7 +212,6 @@ def _log_of(utensil: str, preset: str) -> Log:
 def _access(
     kitchen: Kitchen, stations: np.ndarray, ways: np.ndarray, starts: np.ndarray, tiles: Mapping[tuple[int, int], int]
 ) -> np.ndarray:
-    """Find the stations that each agent can use: reachable from its start, and not reserved for others."""
     reach = np.zeros((len(starts), len(stations)), np.int32)
     for i, (cell, facing) in enumerate(starts):
         for s in range(len(stations)):
@@ -354,7 +328,6 @@ def _catalogue(
     stations: np.ndarray,
     groups: np.ndarray,
 ) -> tuple[np.ndarray, list[str], _Marks]:
-    """List all actions: rows, texts, and where each kind begins."""
     book = _Catalogue(items, places)
     utensils = range(Group.UTENSIL, len(places))
     book.add("continue", Verb.CONTINUE, NOTHING, NOTHING)
@@ -386,7 +359,6 @@ def _catalogue(
 
 
 def _products(kitchen: Kitchen, items: tuple[str, ...], kind: int) -> list[int]:
-    """Return the items that a kind of utensil makes."""
     names = [station.name for station in kitchen.stations.values() if station.kind == "utensil"]
     return [items.index(recipe.product) for recipe in kitchen.recipes if recipe.utensil == names[kind]]
 
@@ -491,7 +463,6 @@ def _depth(kitchen: Kitchen, n_items: int) -> int:
 
 
 def _template(kitchen: Kitchen, stations: np.ndarray, cells: np.ndarray, n_items: int) -> np.ndarray:
-    """Floor, counters, dispensers, serving and utensil kinds, one channel each."""
     template = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
     template[cells[:, 9], cells[:, 8], 0] = 1
     for row in stations:

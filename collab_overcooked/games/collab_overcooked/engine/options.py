@@ -13,27 +13,16 @@ ORDERS_HORIZON = 400  # steps of a game of many orders, the field's usual horizo
 
 
 class OrderPool(NamedTuple):
-    """The tasks from which orders are drawn.
+    """The tasks from which orders are drawn."""
 
-    Attributes:
-        tasks: Their names.
-        weights: How likely each is to be drawn, 1 where none is given.
-        refill: Whether delivered orders are replaced.
-        time_limits: Steps of an episode, by task.
-    """
-
-    tasks: tuple[str, ...]
-    weights: Mapping[str, float]
-    refill: bool
-    time_limits: Mapping[str, int]
+    tasks: tuple[str, ...]  # Their names
+    weights: Mapping[str, float]  # How likely each is to be drawn, 1 where none is given
+    refill: bool  # Whether delivered orders are replaced
+    time_limits: Mapping[str, int]  # Steps of an episode, by task
 
 
 def choose_orders(kitchen: Kitchen, config: CollabOvercookedConfig) -> OrderPool:
-    """Return the tasks that the options choose.
-
-    Raises:
-        ValueError: For names that the kitchen does not have, or options that exclude each other.
-    """
+    """Return the tasks that the options choose."""
     if config.orders is not None and not isinstance(config.orders, (bool, Mapping)):
         raise ValueError(f"orders must be True or map tasks to weights, not {quote_value(config.orders)}")
     many = _many(config.orders)
@@ -48,11 +37,7 @@ def steps_allowed(reference_time: int, gamma: float, rule: str) -> int:
 
 
 def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
-    """Return the steps allowed for a task.
-
-    Raises:
-        ValueError: If that leaves none.
-    """
+    """Return the steps allowed for a task."""
     limit = steps_allowed(kitchen.tasks[task].reference_time, gamma, rule)
     if limit < 1:
         reference_time = kitchen.tasks[task].reference_time
@@ -63,7 +48,6 @@ def time_limit_of(kitchen: Kitchen, task: str, gamma: float, rule: str) -> int:
 def _choose_tasks(
     kitchen: Kitchen, task: str | None, level: Any, orders: Any
 ) -> tuple[tuple[str, ...], dict[str, float]]:
-    """Return the tasks to draw orders from, with weights."""
     if (task is not None) + (level is not None) + _many(orders) > 1:
         raise ValueError("give only one of task, level and orders")
     if _many(orders):
@@ -85,5 +69,4 @@ def _choose_tasks(
 
 
 def _many(orders: Any) -> bool:
-    """Return whether options ask for a game of many orders."""
     return orders is not None and orders is not False

@@ -12,11 +12,7 @@ from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 
 
 def refuse_impossible(kitchen: Kitchen, stations: np.ndarray, access: np.ndarray) -> None:
-    """Refuse recipes and orders that no team can ever finish.
-
-    Raises:
-        LayoutError: Naming the recipe or order, and what would help.
-    """
+    """Refuse recipes and orders that no team can ever finish."""
     team = _Team(kitchen, stations, access)
     cooks = team.cook_everything()
     team.serve_everything(cooks)

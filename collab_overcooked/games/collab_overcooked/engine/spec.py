@@ -65,23 +65,14 @@ class AgentSpec:
 
 @dataclass(frozen=True)
 class StationSpec:
-    """A kind of station: what a grid symbol stands for.
+    """A kind of station: what a grid symbol stands for."""
 
-    Attributes:
-        symbol: Character in the grid.
-        kind: ``"utensil"``, ``"ingredients"``, ``"dishes"`` or ``"serving"``.
-        name: Utensil kind, for example ``"pot"``; empty for other stations.
-        operation: Verb that starts the utensil.
-        capacity: Items it takes.
-        users: Seats that may use it; None for all.
-    """
-
-    symbol: str
-    kind: str
-    name: str = ""
-    operation: str = ""
-    capacity: int = 0
-    users: tuple[int, ...] | None = None
+    symbol: str  # Character in the grid
+    kind: str  # ``"utensil"``, ``"ingredients"``, ``"dishes"`` or ``"serving"``
+    name: str = ""  # Utensil kind, for example ``"pot"``; empty for other stations
+    operation: str = ""  # Verb that starts the utensil
+    capacity: int = 0  # Items it takes
+    users: tuple[int, ...] | None = None  # Seats that may use it; None for all
 
 
 @dataclass(frozen=True)
@@ -146,9 +137,6 @@ def load_kitchen(source: str | Path = "paper") -> Kitchen:
 
     Args:
         source: A built-in name or the path of a YAML file.
-
-    Raises:
-        LayoutError: If the file cannot work; the message names file, line or cell, and remedy.
     """
     doc = load_layout(source, "collab_overcooked", "kitchen")
     doc.mapping(only=KEYS)
@@ -288,7 +276,6 @@ def _agents(doc: Document, starts: Mapping[int, tuple[int, int]]) -> tuple[Agent
 def _start(
     doc: Document, seat: int, entry: Mapping[str, Any], starts: Mapping[int, tuple[int, int]], width: int
 ) -> tuple[int, int]:
-    """Return an agent's start cell: a digit in the grid, or `start: [x, y]` on floor."""
     if "start" not in entry:
         if seat not in starts:
             raise doc.error(f"agent {seat} has no start: put the digit {seat} on a floor cell of the grid", "grid")
@@ -413,7 +400,6 @@ def _tasks(doc: Document, serving: Mapping[str, bool], n_agents: int) -> dict[st
 
 
 def _references(doc: Document, task: tuple[Any, ...], n_agents: int) -> tuple[tuple[tuple[str, ...], ...], ...]:
-    """Read a task's reference plans; what they say is checked when a policy carries them out."""
     path = (*task, "references")
     listed = doc.listed("references with one plan for each agent", *path, default=[])
     seats = [f"agent_{i}" for i in range(n_agents)]
@@ -441,9 +427,6 @@ def check_weights(weights: Mapping[str, Any], tasks: Mapping[str, TaskSpec], err
         weights: Task name to weight; weights need not add up to one.
         tasks: Known tasks.
         error: Makes the exception from message and task name; ValueError by default.
-
-    Raises:
-        ValueError: For an unknown task or a weight that is not above zero.
     """
     make = error or (lambda message, name: ValueError(message))
     if not isinstance(weights, Mapping):

@@ -36,11 +36,7 @@ class RecipeFacts:
 
 
 class Cookbook:
-    """A kitchen's recipes, places and action ids, and what they cost to reach.
-
-    Raises:
-        ValueError: If the game is no Collab-Overcooked with medium-level actions.
-    """
+    """A kitchen's recipes, places and action ids, and what they cost to reach."""
 
     def __init__(self, game: FullGame) -> None:
         tables = compiled_of(game, "CollabOvercooked-v0").tables
@@ -89,7 +85,6 @@ class Cookbook:
         }
 
     def _name_actions(self) -> None:
-        """Give the catalogue's actions names by what they do."""
         self.wait = self.place = self.serve = NOTHING
         self.longest_wait = max(action for action, row in enumerate(self.rows) if row[Row.VERB] == Verb.WAIT)
         self.put: dict[int, int] = {}
@@ -131,11 +126,6 @@ class Cookbook:
         return [s for s in self.utensils if self.kind[s] == kind]
 
     def _hops(self) -> dict[tuple[str, int], list[int]]:
-        """Count, for every seat, the hand-overs to an agent that can serve, or use a kind of utensil.
-
-        Returns:
-            ``("serve", 0)`` or ``("kind", utensil kind)`` -> hand-overs by seat.
-        """
         near = [
             [j for j in range(self.n_agents) if self.can_any(j, (s for s in self.counters if self.can(i, s)))]
             for i in range(self.n_agents)
@@ -159,10 +149,6 @@ cookbook: Callable[[Any], Cookbook] = lru_cache(maxsize=64)(Cookbook)  # by game
 
 
 def refuse_primitive_seats(game: Any, seats: Iterable[int]) -> None:
-    """Reject a game in which one of the seats has primitive actions.
-
-    Raises:
-        ValueError: If one has.
-    """
+    """Reject a game in which one of the seats has primitive actions."""
     if any(game.levels[seat] != MEDIUM for seat in seats):
         raise ValueError(NEEDS_MEDIUM)

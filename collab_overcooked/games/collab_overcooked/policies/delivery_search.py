@@ -28,19 +28,12 @@ CROWDING = 3.0  # steps that a node loses for each better one with the same obje
 
 
 class JointPlan(NamedTuple):
-    """A way to the next delivery.
+    """A way to the next delivery."""
 
-    Attributes:
-        steps: Env steps until the order is delivered, the delivering step included; 0 if none was found.
-        actions: int32 (steps, N) action ids.
-        proved: Whether no plan without superfluous objects delivers earlier.
-        nodes: Different states that were looked at.
-    """
-
-    steps: int
-    actions: Array
-    proved: bool
-    nodes: int
+    steps: int  # Env steps until the order is delivered, the delivering step included; 0 if none was found
+    actions: Array  # int32 (steps, N) action ids
+    proved: bool  # Whether no plan without superfluous objects delivers earlier
+    nodes: int  # Different states that were looked at
 
 
 class Search:
@@ -66,7 +59,6 @@ class Search:
         return JointPlan(len(result.trail), result.actions_to(result.goal), self._proves(), self.nodes)
 
     def _proves(self) -> bool:
-        """Return whether the search was complete; if agents can meet, outcomes are random and nothing is proved."""
         return not self.pruned and not self.book.can_meet
 
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
@@ -136,9 +128,6 @@ def best_plan(root: Fork, width: int = WIDTH) -> JointPlan:
 
     Returns:
         The plan; its ``steps`` are 0 if no delivery was found before the time limit.
-
-    Raises:
-        ValueError: If the game is another one, or width is below 1.
     """
     parse_integer("width", width, 1)
     clock = root.state.clock[0]

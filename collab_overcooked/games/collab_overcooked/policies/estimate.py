@@ -26,7 +26,6 @@ class Estimate:
         self.hand = {item: self._by_hops(item) for item in [*order.items, DISH]}
 
     def _reach(self) -> Array:
-        """Tabulate (actions, poses) the steps left of a running action; those at counters take their nearest one."""
         book = self.book
         reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
         for action, (verb, _, group) in enumerate(book.rows):
@@ -37,7 +36,6 @@ class Estimate:
         return np.minimum(reach, 30)
 
     def _by_hops(self, item: int) -> Array:
-        """Return by seat the steps from holding an item to having it where it is used."""
         hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
         return 3.0 + 6.0 * np.minimum(hops, 5)
 
@@ -51,7 +49,6 @@ class Estimate:
         return path + WORK_WEIGHT * work - self._credit(state)
 
     def _credit(self, state: Any) -> Array:
-        """Count running actions as partly done."""
         running = state.macro_state[:, :, Macro.ACTION]
         poses = 4 * state.agents[:, :, Agent.CELL].astype(np.int64) + state.agents[:, :, Agent.FACING]
         left = self.reach[np.maximum(running, 0), poses]
@@ -59,7 +56,6 @@ class Estimate:
         return np.asarray(np.where(running > 0, credit, 0.0).sum(1))
 
     def _ready(self, state: Any, short: Array) -> tuple[Array, Array]:
-        """Return (n, items) steps until each is where it is used, and (n,) all work left."""
         order = self.order
         n = len(state.agents)
         ready = np.zeros((n, len(order.items)), np.float32)
@@ -87,7 +83,6 @@ class Estimate:
         return float(self.hand[item][seats].min()) if seats else float(self.hand[item].min())
 
     def _there(self, item: int, state: Any) -> Array:
-        """Return (n, places) the steps left for every object of a kind, 0 where there is none."""
         book, cost = self.book, self.hand[item]
         parts = [np.where(state.agents[:, :, Agent.ITEM] == item, cost, 0.0)]
         near = np.array(

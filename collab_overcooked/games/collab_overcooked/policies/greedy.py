@@ -96,7 +96,6 @@ class Chooser:
         return Option(rank, self.book.place, 0, 0)
 
     def _with_dish(self) -> Iterator[Option]:
-        """Fill the dish if the food is cooking or ready; else leave it where others, or free hands, need it."""
         final = self.needs.final
         if final is not None and self.book.can(self.seat, final):
             yield self._option(0, self.book.fill[final], 0, [final])
@@ -109,7 +108,6 @@ class Chooser:
         yield self._placing(1)
 
     def _rid_of(self) -> Iterator[Option]:
-        """Put down an unneeded thing: on a counter while there is room, else where it is destroyed."""
         room = self.scene.free_counters(self.seat, shared=True) > COUNTER_RESERVE
         yield self._placing(0 if room else 3)
         yield self._option(1, self.book.serve, 0, self.book.members[Group.SERVING])
@@ -121,7 +119,6 @@ class Chooser:
     # -------------------------------------------------------------------------------- with empty hands
 
     def _working(self) -> Iterator[Option]:
-        """Start utensils that are complete, and clear those that hold unneeded things."""
         for making in self.needs.makings:
             if making.station is not None and not making.missing:
                 yield self._option(0, self.book.operate[making.station], making.urgency, [making.station])
@@ -134,7 +131,6 @@ class Chooser:
                 yield self._option(1, action, HANDLING, [station])
 
     def _taking(self) -> Iterator[Option]:
-        """Take products out of utensils, and useful things from counters."""
         for (where, station), purpose in self.needs.purposes.items():
             if where == "utensil":
                 action = self.book.take.get((station, self.scene.utensils[station].product))
@@ -159,7 +155,6 @@ class Chooser:
         return bool(self.needs.receivers(self.seat, item, purpose.making))
 
     def _clearing(self) -> Iterator[Option]:
-        """Take unneeded things off the shared counters when they are full."""
         for station, (item, _) in self.scene.counters.items():
             junk = ("counter", station) not in self.needs.purposes
             if junk and self.book.access[self.seat][station] == Access.SHARED:
@@ -176,11 +171,9 @@ class Chooser:
                     yield self._option(rank, action, purpose.urgency, stations)
 
     def _due(self) -> bool:
-        """Return whether a product that this seat can take is about to be ready."""
         return any(where == "utensil" and self.book.can(self.seat, station) for where, station in self.needs.purposes)
 
     def _worth_fetching(self, item: int, purpose: Purpose) -> bool:
-        """Fetch what one can use at once, or hand over while a counter stays free for more urgent things."""
         hops = self.needs.hops(purpose)[self.seat]
         if hops == 0 and purpose.making is not None and item != DISH:
             return bool(self.needs.receivers(self.seat, item, purpose.making))
@@ -203,11 +196,7 @@ class GreedyPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Learn the kitchen.
-
-        Raises:
-            ValueError: If the game is no Collab-Overcooked with medium-level actions.
-        """
+        """Learn the kitchen."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, [seat])
         self._simulator = simulator_of(info, self.name)
@@ -230,7 +219,6 @@ class GreedyPolicy(Silent):
         return self._unblocked(scene, seen, useful, expected)
 
     def _expected(self, seen: Seen) -> tuple[Scene, dict[int, int]]:
-        """Return the scene as idle teammates in earlier seats are expected to leave it, and what they choose."""
         scene = Scene(self._book, self._state)
         expected: dict[int, int] = {}
         for other in range(seen.seat):
@@ -248,7 +236,6 @@ class GreedyPolicy(Silent):
     # -------------------------------------------------------------------------------- on a shared floor
 
     def _unblocked(self, scene: Scene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
-        """Return the best useful action that teammates will let this seat finish; make way if there is none."""
         useful = list(dict.fromkeys(useful))
         if useful:
             finished, _ = foresee(self._simulator, seen.seat, useful, expected, FORESIGHT)
@@ -260,7 +247,6 @@ class GreedyPolicy(Silent):
         return self._book.wait
 
     def _in_the_way(self, scene: Scene, seat: int) -> bool:
-        """Return whether a teammate on the same floor has been kept from moving."""
         return any(
             scene.still[other] > 0 and scene.running[other] > self._book.longest_wait
             for other in self._book.mates[seat]

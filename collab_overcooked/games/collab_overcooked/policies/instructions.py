@@ -30,7 +30,6 @@ class Instructions:
         return {"me": cooks[self._seat], "mates": mates, "cooks": cooks}
 
     def _signatures(self, seat: int) -> list[str]:
-        """Return the actions of a seat; those of one kind that differ in the item only are one line."""
         compiled = self._game.compiled
         texts = vocabulary(compiled, seat)
         picks = [text.removesuffix(")").split(",")[1] for text in texts if text.startswith("pickup(")]

@@ -26,11 +26,7 @@ LESS = 0.05  # factor of worth for each rank below the first
 
 
 class KitchenLook:
-    """Sub-plans of cooks: possible and useful actions.
-
-    Raises:
-        ValueError: If a seat has primitive actions.
-    """
+    """Sub-plans of cooks: possible and useful actions."""
 
     study: ClassVar[Mapping[str, Study]] = {
         "CollabOvercooked-v0": Study(
@@ -65,7 +61,6 @@ class KitchenLook:
         )
 
     def _possible(self, scene: Scene, seen: Seen, texts: list[str]) -> list[SubPlan]:
-        """Return the possible actions of the cook itself, useful or not."""
         plans = []
         for action in np.flatnonzero(seen.mask).tolist():
             verb, _, group = self.book.rows[action]
@@ -76,8 +71,6 @@ class KitchenLook:
         return plans
 
     def _useful(self, scene: Scene, state: Any, seat: int, seen: Seen, texts: list[str]) -> list[SubPlan]:
-        """Return a cook's useful actions for the order; the sooner an action is needed, the higher its value."""
-
         def accepted(action: int) -> bool:
             if seat == seen.seat:
                 return bool(seen.mask[action])
@@ -92,5 +85,4 @@ class KitchenLook:
         return list(plans.values())
 
     def _uses(self, action: int, text: str) -> frozenset[str]:
-        """Return resources that no other cook can use meanwhile: the fetched thing, or the utensil in use."""
         return frozenset() if action == self.book.place else frozenset({text})

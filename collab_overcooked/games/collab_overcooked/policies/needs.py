@@ -15,21 +15,13 @@ HANDLING = 6  # steps that carrying an item to its next station takes about, for
 
 @dataclass
 class Making:
-    """Product that is still to be made.
+    """Product that is still to be made."""
 
-    Attributes:
-        recipe: Recipe of the product.
-        urgency: Estimated steps from the recipe's start to the delivery.
-        station: Utensil that already holds some of its inputs.
-        missing: Inputs not yet in the utensil.
-        below: Utensil kinds that are still needed to make its inputs.
-    """
-
-    recipe: RecipeFacts
-    urgency: int
-    station: int | None = None
-    missing: list[int] = field(default_factory=list)
-    below: set[int] = field(default_factory=set)
+    recipe: RecipeFacts  # Recipe of the product
+    urgency: int  # Estimated steps from the recipe's start to the delivery
+    station: int | None = None  # Utensil that already holds some of its inputs
+    missing: list[int] = field(default_factory=list)  # Inputs not yet in the utensil
+    below: set[int] = field(default_factory=set)  # Utensil kinds that are still needed to make its inputs
 
 
 @dataclass
@@ -65,7 +57,6 @@ class Needs:
             self._need_order(scene.order)
 
     def _objects(self) -> Iterator[tuple[Place, tuple[int, bool]]]:
-        """Yield all objects, the ones in hands first: they are to be used up before others are fetched."""
         for seat, held in enumerate(self.scene.hands):
             if held[0] != NOTHING:
                 yield ("hand", seat), held
@@ -84,10 +75,6 @@ class Needs:
         return None
 
     def _serves(self, place: Place, purpose: Purpose) -> bool:
-        """Return whether an object can still be brought from its place to where it is for.
-
-        Placing goes to the nearest counter that most can reach, so from such a one an object never moves on.
-        """
         where, index = place
         hops = self.hops(purpose)
         if where == "hand":
@@ -144,7 +131,6 @@ class Needs:
             self.fetches.append((DISH, purpose))
 
     def _need_making(self, product: int, urgency: int) -> set[int]:
-        """Write down what making a product takes; return the utensil kinds that it still occupies."""
         recipe = self.book.recipes[product]
         making = Making(recipe, urgency + recipe.time)
         making.missing = list(recipe.inputs)
@@ -158,7 +144,6 @@ class Needs:
         return making.below | {recipe.kind}
 
     def _begun(self, recipe: RecipeFacts) -> int | None:
-        """Return a utensil that holds some inputs of a recipe and nothing else."""
         taken = [making.station for making in self.makings]
         for station in self.book.utensils_of(recipe.kind):
             contents = self.scene.utensils[station].contents

@@ -18,14 +18,10 @@ Array = np.ndarray
 
 @dataclass(frozen=True)
 class Columns:
-    """A seat's actions that can matter for an order, as columns of a table.
+    """A seat's actions that can matter for an order, as columns of a table."""
 
-    Attributes:
-        actions: Action ids.
-        checks: What each needs to be useful, and the item or utensil that this is about; see ``Order.useful``.
-    """
-
-    actions: Array
+    actions: Array  # Action ids
+    # What each needs to be useful, and the item or utensil that this is about; see ``Order.useful``
     checks: tuple[tuple[str, int], ...]
 
 
@@ -46,7 +42,6 @@ class Order:
         self.columns = [self._columns(seat) for seat in range(book.n_agents)]
 
     def _items(self) -> list[int]:
-        """List the order and all foods below it, products before their inputs."""
         foods: list[int] = []
 
         def visit(item: int) -> None:
@@ -69,10 +64,6 @@ class Order:
         return [("kind", recipe.kind) for recipe in self.recipes.values() if item in recipe.inputs]
 
     def _live_counters(self, item: int) -> list[int]:
-        """List the counters from which an item can still get to where it is used.
-
-        Placing goes to the nearest counter that most can reach, so from such a one an item never moves on.
-        """
         live = []
         for s in self.counters:
             seats = [i for i in range(self.book.n_agents) if self.book.can(i, s)]
@@ -184,16 +175,13 @@ class Order:
         return useful
 
     def _in_the_way(self, seat: int, state: Any) -> Array:
-        """Return (n,) whether a teammate on the same floor is on its way: stepping aside may be worth a fetch."""
         return np.asarray((state.macro_state[:, self.book.mates[seat], Macro.ACTION] > self.book.longest_wait).any(1))
 
     def _out_of_reach(self, seat: int, item: int, state: Any) -> Array:
-        """Return (n,) whether an item lies where a seat can take it and more teammates could elsewhere."""
         counters = [s for s in self.counters if self.book.access[seat][s] in (Access.PRIVATE, Access.SOME)]
         return (state.tiles[:, counters, Tile.ITEM] == item).any(1)
 
     def _utensils(self, state: Any, short: Array) -> tuple[dict[int, Array], dict[int, Array]]:
-        """Return by utensil (n, items of the kitchen) what may be put in, and (n,) whether it should be started."""
         puts, starts = {}, {}
         n, n_items = len(state.tiles), len(self.book.needs_dish)
         for s in self.book.utensils:

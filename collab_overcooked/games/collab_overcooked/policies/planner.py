@@ -53,9 +53,6 @@ class PlannerPolicy(Silent):
     Args:
         width: Nodes kept per time step when an order is new.
         replan: Nodes kept when a plan was left.
-
-    Raises:
-        ValueError: If a width is below 1.
     """
 
     name = "planner"
@@ -67,11 +64,7 @@ class PlannerPolicy(Silent):
         self._greedy = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last plan.
-
-        Raises:
-            ValueError: If the game is no Collab-Overcooked with medium-level actions.
-        """
+        """Forget the last plan."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._simulator = simulator_of(info, self.name)

@@ -50,11 +50,7 @@ class Trajectory:
 
 
 def trajectories(game: FullGame, task: str, number: int) -> tuple[tuple[int, ...], ...]:
-    """Return the action ids of a reference by seat.
-
-    Raises:
-        ValueError: If the game or kitchen has no such reference.
-    """
+    """Return the action ids of a reference by seat."""
     cookbook(game)
     kitchen = getattr(game, "kitchen")  # noqa: B009  (not part of the Game protocol)
     references = kitchen.tasks[task].references if task in kitchen.tasks else ()
@@ -82,11 +78,7 @@ class ReferencePolicy:
         self.number = number
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start at the trajectory's beginning.
-
-        Raises:
-            ValueError: If the kitchen has no such reference for the task.
-        """
+        """Start at the trajectory's beginning."""
         self._book = cookbook(info.game)
         refuse_primitive_seats(info.game, range(info.game.n_agents))
         self._game: Any = info.game
@@ -133,7 +125,6 @@ class ReferencePolicy:
         return Message(seen.seat, "I begin.", first)
 
     def _catch_up(self, seen: Seen) -> None:
-        """Start again with a new order, and advance when the running action is done."""
         self._state = self._simulator.fork(1, 0, cheat=True).state
         delivered = int(self._state.clock[0, Clock.DELIVERED])
         if delivered != self._delivered:
@@ -160,7 +151,6 @@ class ReferencePolicy:
         return self._parts[self._seat]
 
     def _find_place(self, seen: Seen) -> None:
-        """Find out which action of a queued plan was refused: it left the queue for this decision."""
         hand = int(self._state.agents[0, seen.seat, Agent.ITEM])
         if seen.error is None:
             return
@@ -171,7 +161,6 @@ class ReferencePolicy:
                 return
 
     def _done(self, seen: Seen, action: int) -> bool:
-        """Return whether an action's result can be seen."""
         verb, item, group = self._book.rows[action]
         held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         if verb == Verb.PICKUP:
@@ -195,14 +184,12 @@ class ReferencePolicy:
     # ------------------------------------------------------------------------------------ talking
 
     def _requests(self, seen: Seen) -> list[str]:
-        """Return what the teammates are asked to do."""
         texts = self._game.action_texts(self._state)
         return [
             f"request('{texts[action]}')" for part in self._parts if part.seat != seen.seat for action in part.actions
         ]
 
     def _announced(self, seen: Seen) -> list[str]:
-        """Return the rest of the own plan."""
         texts = self._game.action_texts(self._state)
         return [texts[action] for action in self._own.actions[self._at :]] if self._parts else []
 
@@ -226,7 +213,6 @@ class NoisyReferencePolicy(ReferencePolicy):
         self._guide = GreedyPolicy()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start at the trajectory's beginning, without a mistake so far."""
         super().reset(seat, info, seed)
         self._guide.reset(seat, info, seed)
         self._erred = False
@@ -246,7 +232,6 @@ class NoisyReferencePolicy(ReferencePolicy):
         return action
 
     def _recovered(self, seen: Seen) -> int:
-        """Return the trajectory's action if it makes sense here, else what helps."""
         if not self._erred and self._waits < PATIENCE:
             return super()._next(seen)
         if self._parts and self._at < len(self._own.actions):
@@ -259,7 +244,6 @@ class NoisyReferencePolicy(ReferencePolicy):
         return self._guide.act(seen)
 
     def _makes_sense(self, seen: Seen, action: int) -> bool:
-        """Return whether hand and utensil match the trajectory before its next action."""
         trajectory, at = self._own, self._at
         held, plated = self._state.agents[0, seen.seat, [Agent.ITEM, Agent.PLATED]]
         expected = trajectory.hands[at]
@@ -284,7 +268,6 @@ class NoisyReferencePolicy(ReferencePolicy):
         return [self._mistaken(text, seen.seat) for text in super()._announced(seen)]
 
     def _mistaken(self, text: str, seat: int) -> str:
-        """Return an action's text, or with probability ``p`` another text of the seat."""
         return str(self._rng.choice(self._texts[seat])) if self._rng.random() < self.p else text
 
 
@@ -293,9 +276,6 @@ def reference_steps(game: FullGame, number: int = 1) -> int | None:
 
     Returns:
         Env steps, the delivering one included; None if nothing is delivered within ``REFERENCE_LIMIT`` steps.
-
-    Raises:
-        ValueError: If there is no such reference.
     """
     events = reference_events(game, number)
     return events[-1][0] if events else None
@@ -307,9 +287,6 @@ def reference_events(game: FullGame, number: int = 1) -> list[tuple[int, int, st
     Returns:
         Env step (from 1 on), seat and label of every event; nothing if nothing is delivered within
         ``REFERENCE_LIMIT`` steps.
-
-    Raises:
-        ValueError: If there is no such reference.
     """
     return [
         (t, seat, event["label"])
@@ -355,11 +332,7 @@ def reference_from_text(text: str) -> ReferencePolicy:
 
 
 def noisy_from_text(text: str) -> NoisyReferencePolicy:
-    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is the part after the colon.
-
-    Raises:
-        ValueError: If the probability is missing or outside 0 to 1.
-    """
+    """Make the policy of a spec such as ``"noisy:0.2"`` or ``"noisy:0.2,3"``; the text is the part after the colon."""
     probability, comma, number = text.partition(",")
     p = read_probability("noisy", probability)
     return NoisyReferencePolicy(p, read_number("noisy", "number", number.strip(), 1) if comma else 1)

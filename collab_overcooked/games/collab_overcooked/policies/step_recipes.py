@@ -66,7 +66,6 @@ def split_recipe(game: Game, order: str) -> str:
 
 
 def _first_step(steps: tuple[Step, ...]) -> list[str]:
-    """Return the actions up to the first start of a utensil, then those of its agent until its hand is empty again."""
     start = next(index for index, (_, action) in enumerate(steps) if _verb(action) not in _CARRYING)
     cook, actions = steps[start][0], [action for _, action in steps[: start + 1]]
     for who, action in steps[start + 1 :]:
@@ -93,7 +92,6 @@ def _verb(action: str) -> str:
 
 
 def _sentence(action: str) -> str:
-    """Return an action of a trajectory as a sentence of a recipe."""
     verb, _, rest = action.partition("(")
     parts = rest.removesuffix(")").split(",")
     return _CARRYING.get(verb, f"{verb.capitalize()} it: start {{0}} and wait until it is done.").format(*parts)

@@ -16,11 +16,7 @@ Rates = Mapping[float, Estimate]
 
 
 def success_by_gamma(records: Sequence[Record], gammas: Sequence[float]) -> dict[str, Rates]:
-    """Return the success rates of each team and variant, unweighted means over tasks, by gamma.
-
-    Raises:
-        ValueError: If records were played with a smaller gamma.
-    """
+    """Return the success rates of each team and variant, unweighted means over tasks, by gamma."""
     rates_by_team: dict[str, dict[float, Estimate]] = {}
     for gamma in gammas:
         for group in group_records(records, gamma):

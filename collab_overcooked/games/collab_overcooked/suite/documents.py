@@ -10,11 +10,7 @@ from collab_overcooked.io.options import NoOptions
 
 
 def check_kitchens(sources: Sequence[str], options: NoOptions) -> Finding:
-    """Prove that every station can be reached, every recipe be made and every task be served.
-
-    Raises:
-        LayoutError: If a kitchen cannot work; the message names file, line or cell, and remedy.
-    """
+    """Prove that every station can be reached, every recipe be made and every task be served."""
     from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 
     lines, values = [], []

@@ -30,21 +30,13 @@ Record = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """Outcome of a question to a chef.
+    """Outcome of a question to a chef."""
 
-    Attributes:
-        due: Action that was due.
-        number: Number of the due action among the assistant's actions, from 1 on.
-        task: Name of the task.
-        kind: A kind of ``Initiation``, or silence.
-        followed: Whether the response would have helped; None if no responder was asked.
-    """
-
-    due: str
-    number: int
-    task: str
-    kind: str
-    followed: bool | None
+    due: str  # Action that was due
+    number: int  # Number of the due action among the assistant's actions, from 1 on
+    task: str  # Name of the task
+    kind: str  # A kind of ``Initiation``, or silence
+    followed: bool | None  # Whether the response would have helped; None if no responder was asked
 
 
 def answer_of(record: Record, options: CollaborationOptions | None = None) -> Answer:
@@ -94,7 +86,6 @@ NOTE = (
 
 
 def _matrix(answers: Sequence[Answer]) -> ResultTable:
-    """Return counts of right and wrong initiations by right and wrong responses; silent chefs get none."""
     counts = Counter(answer.kind for answer in answers)
     wrong = [kind for kind in Initiation if kind not in (Initiation.RIGHT, Initiation.IN_WORDS)]
     strict: dict[str, int] = {"right": counts["right"]}  # as the paper counts

@@ -37,15 +37,10 @@ PAPER_VERBS = ("pickup", "put_obj_in_utensil", "operate", "pickup", "place_obj_o
 
 @dataclass(frozen=True)
 class Stage:
-    """A state in which an action of a teammate is due.
+    """A state in which an action of a teammate is due."""
 
-    Attributes:
-        action: The action, as metrics spell it.
-        before: Actions of all seats in each step that leads to the state.
-    """
-
-    action: str
-    before: tuple[tuple[int, ...], ...]
+    action: str  # The action, as metrics spell it
+    before: tuple[tuple[int, ...], ...]  # Actions of all seats in each step that leads to the state
 
 
 def stages(game: Any) -> tuple[Stage, ...]:
@@ -53,9 +48,6 @@ def stages(game: Any) -> tuple[Stage, ...]:
 
     States in which the chef is busy are moved to its next free step; where there is none before the action is done,
     the action is left out.
-
-    Raises:
-        ValueError: If the task has no references.
     """
     played = reference_play(game)
     joint = [actions for actions, _ in played]
@@ -75,9 +67,6 @@ def paper_stages(game: Any) -> tuple[Stage, ...]:
     """Return the states before the assistant's first five actions, which are those of the paper's experiments.
 
     Source: the appendix of the paper: pickup, put, cut or stir, pickup and place, on level 3.
-
-    Raises:
-        ValueError: If the task's reference begins with others, as those of other levels do.
     """
     chosen = cast("tuple[Stage, ...]", stages_of(game))[: len(PAPER_VERBS)]
     verbs = tuple(verb_of(stage.action) for stage in chosen)
@@ -143,17 +132,12 @@ def chosen_stages(game: Any, actions: str) -> tuple[Stage, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Sample(EpisodeJob):
-    """Question to the chef.
-
-    Attributes:
-        stage: Number of the state among those of its task.
-    """
+    """Question to the chef."""
 
     longest = 1  # step in which the chef is asked
-    stage: int
+    stage: int  # Number of the state among those of its task
 
     def record(self, env: ParallelEnv, team: Team, ends_after: int | None = None) -> dict[str, Any]:
-        """Ask the chef, who sees the time limit of the task; the episode ends with the step in which it is asked."""
         stage = stages_of(env.game)[self.stage]
         staged = tuple(
             Staged(policy, stage.before, seat == CHEF, seat != CHEF and team.specs[seat] != REFERENCE)
@@ -195,7 +179,6 @@ class InitiationSuite(CollabOvercookedSuite):
     listed: ClassVar = {}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the jobs of all states of the tasks; seats that the team does not name follow the reference."""
         named = [word.partition("=")[0] for word in team]
         if f"agent_{CHEF}" not in named and ALL not in named:
             raise ValueError(
@@ -211,5 +194,4 @@ class InitiationSuite(CollabOvercookedSuite):
                 yield replace(group, first=stage * suite_options.episodes, fields={"stage": stage})
 
     def described(self, kitchen: str) -> list[str]:
-        """Return no names: the suite has no layouts."""
         return []

@@ -64,13 +64,9 @@ class LogOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollabScoring(CollaborationOptions):
-    """Options of how conversations and success are counted.
+    """Options of how conversations and success are counted."""
 
-    Attributes:
-        gamma: Time limits as multiples of the reference time; by default that of each
-            record, and 1.5 for logs of the original.
-    """
-
+    # Time limits as multiples of the reference time; by default that of each record, and 1.5 for logs of the original
     gamma: tuple[float, ...] | float | None = option(
         None, "Time limits as multiples of the reference time, comma-separated; several judge the same run, 1,1.25,1.5."
     )
@@ -186,11 +182,7 @@ def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOp
 
 
 def judged_run(record: Mapping[str, Any], known: TaskReferences, gamma: float | None) -> tuple[Run, int]:
-    """Return a record's run and its time limit, optionally as if played with another gamma.
-
-    Raises:
-        ValueError: If the episode ended before that limit.
-    """
+    """Return a record's run and its time limit, optionally as if played with another gamma."""
     run, played = run_from_record(without_lexicon(record)), record["max_cycles"]
     if gamma is None:
         return run, played
@@ -247,7 +239,6 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _initiations(group: Group, options: CollaborationOptions | None) -> dict[str, int]:
-    """Count the kinds of initiations over all tasks with references."""
     counts: Counter[str] = Counter()
     for played in group.played.values():
         if played.task.references is not None:
@@ -308,11 +299,7 @@ def score_logs(
     log_options: LogOptions | None = None,
     note: Callable[[str], None] = print,
 ) -> TeamScore:
-    """Score logs of the original together.
-
-    Raises:
-        ValueError: For a damaged file, or one whose task is not known; the message names it.
-    """
+    """Score logs of the original together."""
     log_options = log_options or LogOptions()
     gammas = (options.gammas if isinstance(options, CollabScoring) else ()) or (GAMMA,)
     if len(gammas) > 1:

@@ -88,7 +88,6 @@ class CollabOvercookedSuite(EpisodeSuite):
     }
 
     def env_options(self, suite_options: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options of the environment that all tasks share."""
         return {
             "kitchen": suite_options.kitchen,
             "gamma": suite_options.gamma,
@@ -96,7 +95,6 @@ class CollabOvercookedSuite(EpisodeSuite):
         }
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the jobs of a kitchen's tasks in the order of the table."""
         known = task_references(options)
         tasks = choose_tasks(known, suite_options.levels, suite_options.tasks)
         load_checked(ENV_ID, **options, task=tasks[0])  # rejects bad option values
@@ -112,7 +110,6 @@ class CollabOvercookedSuite(EpisodeSuite):
         return cards + ([gamma_card(records, gammas)] if len(gammas) > 1 else [])
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        """Return success rates by time limit."""
         return by_gamma.sheet(played)
 
     def find_logs(self, path: Path) -> list[Path]:
@@ -126,11 +123,9 @@ class CollabOvercookedSuite(EpisodeSuite):
         return scorecard(score_logs(logs, scoring, log_options, note))
 
     def outcome(self, record: Record) -> str:
-        """Describe whether all orders were delivered."""
         return "delivered" if record["success"] else "not delivered"
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the task of the options, its level, and its time limit by gamma."""
         options = record["env_kwargs"]
         task, known = (
             (record.get("options") or options).get("task", options.get("task")),
@@ -144,11 +139,9 @@ class CollabOvercookedSuite(EpisodeSuite):
         return {"task": task, "level": known[task].level, **limits}
 
     def episode_name(self, record: Record) -> str:
-        """Return level and task."""
         return f"Level {record['level']}, {record['task']}"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return levels 1 to 3 twice, or all six ten times."""
         levels, episodes = ("123", 2) if budget == "small" else ("123456", 10)
         settings = (
             Setting(f"level {level}", {"levels": level, "episodes": episodes}, {"level": int(level), "task": None})
@@ -168,11 +161,9 @@ class CollabOvercookedSuite(EpisodeSuite):
         return Summary(row.success_rate, {**shares, Column("timesteps", "estimate", 1): row.timesteps})
 
     def described(self, kitchen: str) -> list[str]:
-        """Return kitchens and the tasks of one."""
         return [*builtin_names("collab_overcooked"), *task_references({"kitchen": kitchen}).tasks]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a kitchen or a task."""
         if name in builtin_names("collab_overcooked") or name.endswith((".yaml", ".yml")):
             return describe_kitchen(name)
         if name in task_references({"kitchen": kitchen}).tasks:
@@ -181,7 +172,6 @@ class CollabOvercookedSuite(EpisodeSuite):
 
 
 def _by_level(kitchen: str) -> list[TaskInfo]:
-    """Return the tasks of a kitchen by level, those of a level in the order of the file."""
     return sorted(task_references({"kitchen": kitchen}).tasks.values(), key=lambda task: task.level)
 
 

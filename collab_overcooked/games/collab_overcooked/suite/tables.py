@@ -17,28 +17,18 @@ _DETAILS = "Efficiency, redundancy and ROUGE-L"
 
 @dataclass(frozen=True)
 class TeamScore:
-    """Scores of one team on one variant of the game.
+    """Scores of one team on one variant of the game."""
 
-    Attributes:
-        game: Name of the suite.
-        title: Game and variant.
-        team: Policy of each seat; empty if unknown.
-        levels: One row per level, and the total.
-        tasks: One row per task.
-        notes: Notes below the tables.
-        initiations: Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty.
-        limits: Steps allowed, means by level.
-        reference_times: Published times of reference plays, means by level.
-    """
-
-    game: str
-    title: str
-    team: Mapping[str, str]
-    levels: tuple[LevelScore, ...]
-    tasks: tuple[LevelScore, ...]
-    notes: tuple[str, ...] = ()
+    game: str  # Name of the suite
+    title: str  # Game and variant
+    team: Mapping[str, str]  # Policy of each seat; empty if unknown
+    levels: tuple[LevelScore, ...]  # One row per level, and the total
+    tasks: tuple[LevelScore, ...]  # One row per task
+    notes: tuple[str, ...] = ()  # Notes below the tables
+    # Scored conversations by kind of initiation, see ``metrics.Initiation``; may be empty
     initiations: Mapping[str, int] = field(default_factory=dict)
-    limits: Mapping[str, float] = field(default_factory=dict)
+    limits: Mapping[str, float] = field(default_factory=dict)  # Steps allowed, means by level
+    # Published times of reference plays, means by level
     reference_times: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -117,7 +107,6 @@ def _marks(rows: Sequence[LevelScore]) -> dict[int, str]:
 
 
 def _data_rows(score: TeamScore) -> Iterator[dict[str, Cell]]:
-    """Yield a row for each level, task and total; shares as fractions."""
     team = " ".join(f"{seat}={spec}" for seat, spec in score.team.items())
     for group, rows in (("level", score.levels), ("task", score.tasks)):
         for row in rows:
@@ -138,7 +127,6 @@ def _tiles(score: TeamScore) -> ResultTable:
 
 
 def _charts(score: TeamScore) -> Iterator[Chart]:
-    """Yield SR, PC and TES per level, the last two where there are references, and the steps of successful runs."""
     rows = [row for row in score.levels if row.name != "total"]
     levels = tuple(row.name for row in rows)
 

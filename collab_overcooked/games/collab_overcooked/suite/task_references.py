@@ -19,36 +19,22 @@ References = tuple[tuple[tuple[str, ...], ...], ...]
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """Task of a suite.
+    """Task of a suite."""
 
-    Attributes:
-        name: Name in records.
-        title: Title in texts.
-        level: Level it belongs to.
-        reference_time: Published time of a reference play, in steps.
-        references: Agent -> reference -> actions; None if there is none.
-    """
-
-    name: str
-    title: str
-    level: int
-    reference_time: int
-    references: References | None
+    name: str  # Name in records
+    title: str  # Title in texts
+    level: int  # Level it belongs to
+    reference_time: int  # Published time of a reference play, in steps
+    references: References | None  # Agent -> reference -> actions; None if there is none
 
 
 @dataclass(frozen=True)
 class TaskReferences:
-    """Tasks, references and vocabularies by which records of a game variant are scored.
+    """Tasks, references and vocabularies by which records of a game variant are scored."""
 
-    Attributes:
-        tasks: Tasks by name.
-        vocabularies: Seat -> actions that metrics know; None for all.
-        display_names: Names of the seats in texts.
-    """
-
-    tasks: Mapping[str, TaskInfo]
-    vocabularies: Mapping[int, frozenset[str]] | None
-    display_names: tuple[str, ...]
+    tasks: Mapping[str, TaskInfo]  # Tasks by name
+    vocabularies: Mapping[int, frozenset[str]] | None  # Seat -> actions that metrics know; None for all
+    display_names: tuple[str, ...]  # Names of the seats in texts
 
 
 def variant_title(record: Mapping[str, Any]) -> str:
@@ -66,11 +52,7 @@ def task_references(env_kwargs: Mapping[str, Any]) -> TaskReferences:
 
 
 def task_of(known: TaskReferences, name: str) -> TaskInfo:
-    """Return a task by its name.
-
-    Raises:
-        ValueError: If it is unknown there.
-    """
+    """Return a task by its name."""
     if name not in known.tasks:
         raise ValueError(near_matches("task", name, known.tasks))
     return known.tasks[name]
@@ -109,11 +91,7 @@ def _task_references(kitchen: str, changed: int) -> TaskReferences:
 
 
 def parse_levels(text: str, known: Iterable[int]) -> list[int]:
-    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``.
-
-    Raises:
-        ValueError: If the text cannot be read or names an unknown level.
-    """
+    """Read levels such as ``"1-6"``, ``"1,3"`` or ``"1-2,5"``."""
     known = sorted(known)
     known_text = ", ".join(map(str, known))
     levels: list[int] = []
@@ -139,9 +117,6 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
         known: The variant's tasks.
         levels: See ``parse_levels``; all if neither levels nor tasks are given.
         tasks: Names.
-
-    Raises:
-        ValueError: For both, an unknown level or an unknown task.
     """
     if levels is not None and tasks:
         raise ValueError("give either levels or tasks, not both")

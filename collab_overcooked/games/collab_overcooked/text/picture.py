@@ -152,7 +152,6 @@ def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
 
 @lru_cache(maxsize=256)
 def _plain_cell(symbol: str, kind: str, shade: int) -> Cell:
-    """Return floor, an empty counter, or a station that never changes."""
     if symbol == " ":
         return Cell(FLOORS[shade], ".", walkable=True)
     if kind in CAPTIONS:
@@ -161,7 +160,6 @@ def _plain_cell(symbol: str, kind: str, shade: int) -> Cell:
 
 
 def _utensil_cell(kitchen: Kitchen, name: str, utensil: Mapping[str, Any], symbol: str) -> Cell:
-    """Return a utensil: contents, then a bar with the timesteps left, then a ready mark."""
     sprite, status = kitchen.stations[symbol].name, utensil["status"]
     ingredients = tuple(kitchen.ingredients)
     if status == "empty":
@@ -208,7 +206,6 @@ def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:
 
 
 def _order_cards(kitchen: Kitchen, orders: list[str], recipes: bool) -> list[Card]:
-    """Return the first orders with names, later ones as icons; only recipes say which are served on a dish."""
     if not orders:
         return [Card((Line((Text("No order is left.", GREY),)),))]
     named = orders if len(orders) <= NAMED_ORDERS else orders[: NAMED_ORDERS - 1]
@@ -228,7 +225,6 @@ def _order_cards(kitchen: Kitchen, orders: list[str], recipes: bool) -> list[Car
 
 
 def _utensil_note(name: str, utensil: Mapping[str, Any]) -> Line:
-    """Return progress and contents of a utensil."""
     status = utensil["status"]
     state = f" ({utensil['time'] - utensil['timer']} left)" if status == "cooking" else ""
     state = " (ready)" if status == "ready" else state

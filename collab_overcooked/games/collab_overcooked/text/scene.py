@@ -74,7 +74,6 @@ def _position_form(compiled: Compiled) -> Form:
 
 
 def _thing_codec(compiled: Compiled) -> Codec:
-    """Code what lies in a hand or on a counter as item and plated."""
     items = compiled.names.items
     return Codec(
         record({"item": one_of(items, "item"), "plated": boolean}, ["item"]),
@@ -152,7 +151,6 @@ def _counters(compiled: Compiled) -> Part:
 
 
 def _placed(compiled: Compiled) -> Part:
-    """Declare the numbers of what lies on counters, ignored if something has been added or taken away."""
     tables, step = compiled.tables, codec.COUNT.form
 
     def read(rows: Rows) -> dict[str, Any]:
@@ -177,7 +175,6 @@ def _position(compiled: Compiled, s: int) -> list[int]:
 
 
 def _utensil(compiled: Compiled, name: str, s: int) -> Part:
-    """Declare a utensil; contents that are left out, or empty, are those of the product's recipe; so is its time."""
     items, tables = compiled.names.items, compiled.tables
 
     def read(rows: Rows) -> dict[str, Any]:
@@ -235,17 +232,12 @@ def _utensil_form(compiled: Compiled) -> Form:
 
 
 def _running_actions(compiled: Compiled) -> list[str]:
-    """Return the texts of the actions that can be running when a step begins."""
     texts = compiled.names.catalogue[: compiled.n_possible]
     return [text for text, row in zip(texts, compiled.tables.catalogue, strict=False) if row[Row.VERB] != Verb.CONTINUE]
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Refuse a scene that no play can lead to."""
     places = [agent["position"] for agent in scene["agents"]]
     for seat, place in enumerate(places):
         if place in places[:seat]:
@@ -265,7 +257,6 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def _check_position(compiled: Compiled, seat: int, position: list[int]) -> None:
-    """Agents stay on the floor on which they start."""
     tables, cell = compiled.tables, compiled.names.floor.index((position[0], position[1]))
     start = 4 * tables.starts[seat, 0] + tables.starts[seat, 1]
     if (tables.ways[0, start, 4 * cell : 4 * cell + 4] == UNREACHABLE).all():
@@ -273,7 +264,6 @@ def _check_position(compiled: Compiled, seat: int, position: list[int]) -> None:
 
 
 def _check_plated(compiled: Compiled, place: str, thing: Mapping[str, Any]) -> None:
-    """Only products of utensils can be on a dish."""
     is_product = compiled.tables.foods[compiled.names.items.index(thing["item"]), Food.UTENSIL] != NOTHING
     if thing["plated"] and not is_product:
         why = "a dish cannot lie on a dish" if thing["item"] == compiled.names.items[DISH] else "no utensil makes it"
@@ -283,7 +273,6 @@ def _check_plated(compiled: Compiled, place: str, thing: Mapping[str, Any]) -> N
 def _check_action(
     compiled: Compiled, seat: int, agent: Mapping[str, Any], memory: Mapping[str, Any], timestep: int
 ) -> None:
-    """Waits count down to 0; other actions count on below it, as long as their agent is not stuck."""
     action, timer, still = agent["action"], agent["timer"], memory["still"]
     least, most, longest = -timestep, compiled.kitchen.max_wait, timestep
     if action is not None:
@@ -299,7 +288,6 @@ def _check_action(
 
 
 def _check_utensil(compiled: Compiled, name: str, utensil: Mapping[str, Any]) -> None:
-    """Contents, product and time of a started utensil match its recipe."""
     product, timer = utensil["product"], utensil["timer"]
     if product is None:
         return  # the form leaves nothing else to say: without a product, timer and time are 0

@@ -71,7 +71,6 @@ class CookView(SeatView):
 
     @property
     def rules(self) -> str:
-        """Rules for people, with those of plans; the recipe is in the text of seats that know it."""
         return f"{self.manual}\n{self._say(PLANS)}"
 
     @cached_property
@@ -83,7 +82,6 @@ class CookView(SeatView):
 
     @cached_property
     def vocabulary(self) -> Sequence[str]:
-        """Actions that the cook's reach and rights could ever allow, waits and `continue` left out."""
         if self._game.levels[self._seat] == PRIMITIVE:
             return self.action_texts
         return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]

@@ -139,9 +139,6 @@ def parse_action(compiled: Compiled, text: str) -> int:
 
     Returns:
         Catalogue row; rows from ``compiled.n_possible`` on are well formed but never possible.
-
-    Raises:
-        ActionError: With a reason code of the format stage.
     """
     names = compiled.names
     if text.strip().lower() == "continue":
@@ -172,7 +169,6 @@ def _format_error(compiled: Compiled, code: str, **values: Any) -> ActionError:
 
 
 def _format_fault(compiled: Compiled, name: str, args: list[str]) -> tuple[str, dict[str, Any]]:
-    """Return the reason code of a malformed call, or an empty code."""
     utensils = compiled.names.places[Group.UTENSIL :]
     place = args[-1] if args else ""
     values: dict[str, Any] = {"place": place}
@@ -365,7 +361,6 @@ def utensil_text(utensil: Mapping[str, Any]) -> str:
 
 
 def _counters_text(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
-    """List what lies on the counters of a seat's scene, and the free ones of those that it can use, shared or not."""
     tables, seen = compiled.tables, scene["counters"]
     counts = Counter(f"{c['item']} on a dish" if c["plated"] else c["item"] for c in seen)
     taken = {tuple(c["position"]) for c in seen}

@@ -25,19 +25,12 @@ KILL, MINE, FURNACE, CHEST = 1, 2, 4, 8  # bit flags of a spot: what can be done
 
 @dataclass(frozen=True)
 class Bound:
-    """Upper bounds for any team.
+    """Upper bounds for any team."""
 
-    Attributes:
-        first: First step, counted from 0, after which a dish can be in the chest.
-        delivered: Dishes that can be in the chest after each step.
-        served: Orders that these dishes can serve.
-        ratio: Completed orders / (completed + failed orders).
-    """
-
-    first: int
-    delivered: tuple[int, ...]
-    served: int
-    ratio: float
+    first: int  # First step, counted from 0, after which a dish can be in the chest
+    delivered: tuple[int, ...]  # Dishes that can be in the chest after each step
+    served: int  # Orders that these dishes can serve
+    ratio: float  # Completed orders / (completed + failed orders)
 
 
 def bound(compiled: Compiled) -> Bound:
@@ -67,7 +60,6 @@ def bound(compiled: Compiled) -> Bound:
 
 
 def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
-    """Return the bit flags of each point."""
     places, reach, names = compiled.tables.places.astype(np.int64), compiled.tables.reach, compiled.names
     raw_items = {names.items.index(raw) for raw in compiled.level.dishes.values()}
     fuel = {names.items.index(item) for item in compiled.level.fuel}
@@ -83,7 +75,6 @@ def _abilities(compiled: Compiled, points: np.ndarray) -> list[int]:
 
 
 def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int]) -> int:
-    """Return the maximum number of dishes in the chest after a step."""
     if step < first:
         return 0
     furnaces = sum(place.role == "furnace" for place in compiled.level.places)
@@ -93,12 +84,10 @@ def _delivered(compiled: Compiled, step: int, first: int, walks: dict[int, int])
 
 
 def _work(compiled: Compiled, dishes: int) -> int:
-    """Return the number of agents' steps that a number of dishes takes, without walks."""
     return 3 * dishes + 2 * ceil(dishes / compiled.config.items_per_fuel) + ceil(dishes / STACK)
 
 
 def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
-    """Return how many orders can be served, oldest first, and how many are due before the end of the episode."""
     waiting: deque[int] = deque()
     served = 0
     for step, stock in enumerate(delivered):

@@ -18,59 +18,33 @@ MAX_OPEN = 200  # open orders at a time
 
 @dataclass(frozen=True)
 class Names:
-    """Names for the indices in the tables.
+    """Names for the indices in the tables."""
 
-    Attributes:
-        items: Names of the items.
-        orders: Dishes in the order of random draws.
-        places: Names of the places.
-        kinds: Kinds of places.
-        actions: Verb and argument of every command; the argument is empty if there is none.
-    """
-
-    items: tuple[str, ...]
-    orders: tuple[str, ...]
-    places: tuple[str, ...]
-    kinds: tuple[str, ...]
-    actions: tuple[tuple[Verb, str], ...]
+    items: tuple[str, ...]  # Names of the items
+    orders: tuple[str, ...]  # Dishes in the order of random draws
+    places: tuple[str, ...]  # Names of the places
+    kinds: tuple[str, ...]  # Kinds of places
+    actions: tuple[tuple[Verb, str], ...]  # Verb and argument of every command; the argument is empty if there is none
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A level ready to play.
+    """A level ready to play."""
 
-    Attributes:
-        level: Source of the tables.
-        config: Options.
-        n_agents: N, number of agents.
-        interval: Steps between orders.
-        lifetime: Steps until an order expires.
-        slots: Maximum number of open orders.
-        max_steps: Length of an episode.
-        names: Names for indices in the tables.
-        tables: Read-only arrays.
-        length: Size of one agent's observation.
-    """
-
-    level: Level
-    config: CraftConfig
-    n_agents: int
-    interval: int
-    lifetime: int
-    slots: int
-    max_steps: int
-    names: Names
-    tables: Tables
-    length: int
+    level: Level  # Source of the tables
+    config: CraftConfig  # Options
+    n_agents: int  # N, number of agents
+    interval: int  # Steps between orders
+    lifetime: int  # Steps until an order expires
+    slots: int  # Maximum number of open orders
+    max_steps: int  # Length of an episode
+    names: Names  # Names for indices in the tables
+    tables: Tables  # Read-only arrays
+    length: int  # Size of one agent's observation
 
 
 def compile_level(config: CraftConfig) -> Compiled:
-    """Compile a level with its options.
-
-    Raises:
-        LayoutError: For an invalid level.
-        ValueError: For incompatible options.
-    """
+    """Compile a level with its options."""
     level = load_level(config.level)
     n_agents = config.agents or level.agents
     if n_agents > len(level.starts):
@@ -109,7 +83,6 @@ def _numbers(values: object) -> np.ndarray:
 
 
 def _reach(reach: str) -> np.ndarray:
-    """Return the squared distance from which places can be used, by role; -1 for any distance."""
     squares = [REACH**2] * len(Role)
     if reach == "code":
         squares[Role.CHEST], squares[Role.MOB] = CHEST_REACH_IN_CODE**2, REACH**2 - 1  # below 6: integers
@@ -140,7 +113,6 @@ def _items(level: Level) -> np.ndarray:
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[tuple[Verb, str]]]:
-    """Return the rows of all commands, and the verb and argument of each."""
     roles = {place.kind: place.role for place in level.places}
     kinds, items = level.kinds, level.items
     commands: list[tuple[Verb, str, int, int]] = [(Verb.WAIT, "", NOTHING, NOTHING)]

@@ -27,48 +27,28 @@ Point = tuple[int, int]
 
 @dataclass(frozen=True)
 class Place:
-    """A place that agents can go to.
+    """A place that agents can go to."""
 
-    Attributes:
-        name: Its kind, with a number from 1 if there are several of the kind.
-        kind: ``"chest"``, ``"furnace"``, or a block or mob of the level.
-        role: ``"chest"``, ``"furnace"``, ``"block"`` or ``"mob"``.
-        at: Coordinates x and z.
-        gives: Item that mining or killing yields; empty for chest and furnace.
-    """
-
-    name: str
-    kind: str
-    role: str
-    at: Point
-    gives: str = ""
+    name: str  # Its kind, with a number from 1 if there are several of the kind
+    kind: str  # ``"chest"``, ``"furnace"``, or a block or mob of the level
+    role: str  # ``"chest"``, ``"furnace"``, ``"block"`` or ``"mob"``
+    at: Point  # Coordinates x and z
+    gives: str = ""  # Item that mining or killing yields; empty for chest and furnace
 
 
 @dataclass(frozen=True)
 class Level:
-    """Contents of a level file.
+    """Contents of a level file."""
 
-    Attributes:
-        document: Source document.
-        name: For example ``"field"``.
-        description: One-sentence description.
-        agents: Default number of agents.
-        max_steps: Default length of an episode.
-        places: Chests, furnaces, blocks and mobs, in this order.
-        fuel: Items that burn.
-        dishes: Raw item of each dish, in the order in which random draws index them.
-        starts: Start of each agent, by seat.
-    """
-
-    document: Document
-    name: str
-    description: str
-    agents: int
-    max_steps: int
-    places: tuple[Place, ...]
-    fuel: tuple[str, ...]
-    dishes: Mapping[str, str]
-    starts: tuple[Point, ...]
+    document: Document  # Source document
+    name: str  # For example ``"field"``
+    description: str  # One-sentence description
+    agents: int  # Default number of agents
+    max_steps: int  # Default length of an episode
+    places: tuple[Place, ...]  # Chests, furnaces, blocks and mobs, in this order
+    fuel: tuple[str, ...]  # Items that burn
+    dishes: Mapping[str, str]  # Raw item of each dish, in the order in which random draws index them
+    starts: tuple[Point, ...]  # Start of each agent, by seat
 
     @property
     def corners(self) -> tuple[Point, Point]:
@@ -97,9 +77,6 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
-
-    Raises:
-        LayoutError: If the level is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)
@@ -150,7 +127,6 @@ def _points(doc: Document, *path: Any) -> tuple[Point, ...]:
 
 
 def _sources(doc: Document, key: str) -> dict[str, tuple[tuple[Point, ...], str]]:
-    """Read blocks or mobs: points and the item that each gives, by kind."""
     sources = {}
     for kind in doc.mapping(key):
         _check_name(doc, kind, key, kind)
@@ -164,7 +140,6 @@ def _sources(doc: Document, key: str) -> dict[str, tuple[tuple[Point, ...], str]
 
 
 def _named(kind: str, role: str, points: Sequence[Point], gives: str = "") -> list[Place]:
-    """Return the places of one kind, numbered if there are several."""
     names = [kind] if len(points) == 1 else [f"{kind}{k}" for k in range(1, len(points) + 1)]
     return [Place(name, kind, role, at, gives) for name, at in zip(names, points, strict=True)]
 

@@ -232,11 +232,7 @@ def assign_batch(tables, state, knobs, scratch, actions):
 
 
 class Assigner:
-    """A game's assignment with its scratch memory.
-
-    Raises:
-        ValueError: If the game is not CraftKitchen.
-    """
+    """A game's assignment with its scratch memory."""
 
     def __init__(self, game: Any) -> None:
         compiled = compiled_of(game, GAME)
@@ -265,7 +261,6 @@ class Assigner:
 
 
 def _spots(tables: Any) -> Array:
-    """Return chests, furnaces, and of each useful kind of block or mob the one nearest to a furnace."""
     places = tables.places.astype(np.int64)
     chosen = [p for p, place in enumerate(places) if place[Place.ROLE] in (Role.CHEST, Role.FURNACE)]
     hearths = places[places[:, Place.ROLE] == Role.FURNACE][:, [Place.X, Place.Z]]

@@ -35,34 +35,28 @@ class Commands(CommandLanguage):
 
     @classmethod
     def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        """Yield the seat and text of each command."""
         for verb, number, word in _COMMAND.findall(text):
             yield int(number) - 1, f"{verb}(bot{int(number)}{f', {word!r}' if word else ''})"
 
     @classmethod
     def name(cls, seat: int) -> str:
-        """Return the name of a seat in commands."""
         return f"bot{seat + 1}"
 
     @classmethod
     def idle(cls, seat: int) -> str:
-        """Return the command to do nothing."""
         return f"wait({cls.name(seat)})"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
-        """Return the outcome of the last commands; empty if there were none."""
         lines = [for_bot(line, (BOT.match(line) or ["bot1"])[0]) for line in refusals]
         news = [f"served since then, well done: {', '.join(served)}"] if served else []
         outcome = ["Outcome of your last commands:", *(lines or ["all were carried out"]), *news]
         return "\n".join(outcome) if lines or last or news else ""
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return a demonstration game on another level, with the rules of this game."""
         rules = {name: value for name, value in self.game.kwargs.items() if name not in ("level", "agents")}
         return demonstration(min(agents, len(agent_names(4))), self.game.level.name, **rules)
 
     def facts(self, demo: bool) -> dict[str, Any]:
-        """Return the variables of the rules template."""
         manual = for_bot(self.game.manual(), "bot1")
         return {"names": agent_names(self.game.n_agents), "manual": manual, "demo": demo}
 

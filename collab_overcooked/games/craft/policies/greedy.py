@@ -17,12 +17,9 @@ from collab_overcooked.policies.specs import read_options
 
 @dataclass(frozen=True)
 class GreedyOptions:
-    """Options of the greedy policy.
+    """Options of the greedy policy."""
 
-    Attributes:
-        ahead: Dishes of each kind to prepare beyond the orders; 0 to start none before its order.
-    """
-
+    # Dishes of each kind to prepare beyond the orders; 0 to start none before its order
     ahead: int = DEFAULT_WEIGHTS[Knob.AHEAD]
 
     def __post_init__(self) -> None:
@@ -44,11 +41,7 @@ class GreedyPolicy(Silent):
         self._options = options or GreedyOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is not CraftKitchen.
-        """
+        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._knobs = np.array([DEFAULT_WEIGHTS], np.int32)
@@ -64,9 +57,5 @@ class GreedyPolicy(Silent):
 
 
 def from_text(text: str) -> GreedyPolicy:
-    """Create the policy from the text after the colon of a spec such as ``"greedy:ahead=0"``.
-
-    Raises:
-        ValueError: For an unknown parameter or value.
-    """
+    """Create the policy from the text after the colon of a spec such as ``"greedy:ahead=0"``."""
     return GreedyPolicy(read_options("greedy", text, GreedyOptions))

@@ -43,16 +43,11 @@ DRAWS = (  # values of new weights, by knob
 
 @dataclass(frozen=True)
 class PlannerOptions:
-    """Options of the planner.
+    """Options of the planner."""
 
-    Attributes:
-        rollouts: Number of rollouts per decision.
-        horizon: Length of a rollout in steps.
-        ahead: Maximum number of dishes of each kind to prepare beyond the orders; 0 to start none before its order.
-    """
-
-    rollouts: int = 128
-    horizon: int = 24
+    rollouts: int = 128  # Number of rollouts per decision
+    horizon: int = 24  # Length of a rollout in steps
+    # Maximum number of dishes of each kind to prepare beyond the orders; 0 to start none before its order
     ahead: int = 8
 
     def __post_init__(self) -> None:
@@ -105,7 +100,6 @@ class Lookahead:
         return first[ranking[0] * len(futures)].copy(), tried[ranking[:ELITES]]
 
     def _fresh(self, rng: np.random.Generator, count: int, good: Array) -> Array:
-        """Draw new weights, every other row as a mutation of a good one."""
         drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1).astype(np.int32)
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
         return np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32)
@@ -128,11 +122,7 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is not CraftKitchen.
-        """
+        """Forget the last episode."""
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
         self._elites = np.zeros((0, len(DEFAULT_WEIGHTS)), np.int32)
@@ -146,9 +136,5 @@ class PlannerPolicy(Silent):
 
 
 def from_text(text: str) -> PlannerPolicy:
-    """Create the policy from the text after the colon of a spec such as ``"planner:rollouts=64,ahead=0"``.
-
-    Raises:
-        ValueError: For an unknown parameter or value.
-    """
+    """Create the policy from the text after the colon of a spec such as ``"planner:rollouts=64,ahead=0"``."""
     return PlannerPolicy(read_options("planner", text, PlannerOptions))

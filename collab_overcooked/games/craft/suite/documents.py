@@ -27,11 +27,7 @@ class LevelOptions:
 
 
 def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
-    """Compute limits that no team can exceed: first delivery, dishes in an episode, and CoS at each pace.
-
-    Raises:
-        LayoutError: If a level cannot be read.
-    """
+    """Compute limits that no team can exceed: first delivery, dishes in an episode, and CoS at each pace."""
     from collab_overcooked.games.craft.engine.bound import bound
     from collab_overcooked.games.craft.engine.compile import compile_level
     from collab_overcooked.games.craft.engine.config import PACES, CraftConfig
@@ -82,11 +78,7 @@ class LevelGenerator:
     size: int = option(20, "Width of the level in cells, 10 to 100.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it.
-
-        Raises:
-            ValueError: If an option is out of range, or the level is too small for its places.
-        """
+        """Write the YAML file ``out``, headed by the command that makes it."""
         if out.suffix not in (".yaml", ".yml"):
             raise ValueError(f"out: {out} should end in .yaml")
         for name, least, most in (("dishes", 1, 4), ("furnaces", 1, 4), ("mobs", 1, 8), ("size", 10, 100)):
@@ -99,12 +91,10 @@ class LevelGenerator:
         return check_levels([str(out)], LevelOptions())
 
     def _draw(self, rng: np.random.Generator, name: str) -> dict[str, Any]:
-        """Return the values of a level in which no two places share a spot."""
         half = self.size // 2
         taken: set[tuple[int, int]] = set()
 
         def spots(count: int, least: int, most: int) -> list[list[int]]:
-            """Draw spots whose distance from the centre, along the longer axis, is in a range."""
             drawn: list[list[int]] = []
             for _ in range(TRIES):
                 x, z = (int(value) for value in rng.integers(-most, most + 1, 2))

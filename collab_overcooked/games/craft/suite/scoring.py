@@ -90,23 +90,15 @@ def arithmetic() -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class CraftResult:
-    """Scores of one team on one variant of the game.
+    """Scores of one team on one variant of the game."""
 
-    Attributes:
-        title: Game and variant.
-        is_default: Whether the game was played with its default options, as in the paper.
-        team: Policies, in a notation that does not depend on the size of the team.
-        runs: (level, agents, pace) -> completed over resolved orders of each run.
-        options: Of the game, without level, agents and pace.
-        sources: Level -> its built-in name, its path, or the values of a file.
-    """
-
-    title: str
-    is_default: bool
-    team: str
+    title: str  # Game and variant
+    is_default: bool  # Whether the game was played with its default options, as in the paper
+    team: str  # Policies, in a notation that does not depend on the size of the team
+    # (level, agents, pace) -> completed over resolved orders of each run
     runs: Mapping[tuple[str, int, int], tuple[Cell, ...]]
-    options: Mapping[str, Any]
-    sources: Mapping[str, Any]
+    options: Mapping[str, Any]  # Of the game, without level, agents and pace
+    sources: Mapping[str, Any]  # Level -> its built-in name, its path, or the values of a file
 
     @property
     def settings(self) -> list[tuple[str, int]]:

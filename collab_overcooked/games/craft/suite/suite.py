@@ -65,22 +65,18 @@ class CraftSuite(OrderSuite):
     listed: ClassVar = {"craft-levels": lambda _: [(name, load_level(name).description) for name in levels()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the task name of a level at a pace."""
         options = record["env_kwargs"]
         if not {"level", "pace"} <= options.keys() or record["task"].count(", ") < 2:
             return {}
         return {"task": self.task_name(self.level_name(options["level"]), len(record["team"]), options["pace"])}
 
     def level_name(self, level: str) -> str:
-        """Return the name in a level's file."""
         return load_level(level).name
 
     def task_name(self, level: str, agents: int, pace: int) -> str:
-        """Return the task of a level's records, for example ``"house, 2 agents, pace 1"``."""
         return f"{level}, {size_text(agents)}, pace {pace}"
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return the jobs of all levels, numbers of agents and paces."""
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         paces = tuple(dict.fromkeys(parse_integer("paces", pace, 1, most=len(PACES)) for pace in suite_options.paces))
         if not agents or not paces or not suite_options.levels:
@@ -92,11 +88,9 @@ class CraftSuite(OrderSuite):
         return self.order_groups(team, suite_options.levels, agents, paces, options)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return a table for every team and variant, with the published row and the proven limits."""
         return [_card(result) for result in score_records(records)]
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return one or two levels for two agents, at all paces."""
         chosen, runs = (("field",), 1) if budget == "small" else (("field", "house"), 5)
         every = {"agents": [2], "paces": list(PACES), "runs": runs, "episodes": EPISODES}
         settings = tuple(Setting(name, {"levels": [name], **every}, {"level": name, "agents": 2}) for name in chosen)
@@ -108,7 +102,6 @@ class CraftSuite(OrderSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the collaboration score, and orders by outcome."""
         result = only(score_records(records))
         score = result.cos(*result.settings[0]) if len(result.settings) == 1 else None
         process: dict[Column, Estimate | None] = {Column("CoS", "estimate"): score}
@@ -118,7 +111,6 @@ class CraftSuite(OrderSuite):
         return Summary(score, process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the published score, and the bound, of every level."""
         score = Estimate(published()["cos"])
         limits = {
             setting.name: Estimate(sum(upper_bounds(setting.name, 2, {})) / len(PACES))
@@ -130,11 +122,9 @@ class CraftSuite(OrderSuite):
         ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain the limits of a comparison with the published score."""
         return [REMARK]
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a level."""
         return check_levels([name], LevelOptions()).text if name in levels() else None
 
 
@@ -162,7 +152,6 @@ def _card(result: CraftResult) -> Scorecard:
 
 
 def _counts(setting: tuple[CraftResult, str, int, int]) -> Any:
-    """Return the orders of a setting that was played."""
     return setting[0].cell(*setting[1:])
 
 

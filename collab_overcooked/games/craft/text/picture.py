@@ -56,7 +56,6 @@ def icon_of(item: str) -> Icon:
 
 
 def _animal_icon(kind: str, gives: str) -> Icon:
-    """Return the icon of an animal; one without a sprite is drawn as its meat."""
     return Icon(kind, text=gives) if kind in sprite_names() else icon_of(gives)
 
 
@@ -64,7 +63,6 @@ COLOURS = {"mutton": "lamb", "porkchop": "pork"}  # foods with the colours of me
 
 
 def _cell(compiled: Compiled, scene: Scene, p: int) -> Cell:
-    """Return the cell of a place; a mob that is gone leaves an empty spot."""
     place = compiled.level.places[p]
     items: tuple[Icon, ...] = ()
     if place.role == "chest":
@@ -105,7 +103,6 @@ def nearer(spots: tuple[tuple[float, float], ...]) -> tuple[Point, ...]:
 
 
 def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
-    """Return the board with places and the agents at them; several agents at a place stand side by side."""
     spots = tuple((float(place.at[0]), float(place.at[1])) for place in compiled.level.places)
     drawn = nearer(spots)
     cells = [(drawn[p], _cell(compiled, scene, p)) for p in range(len(drawn))]
@@ -120,7 +117,6 @@ def _board(compiled: Compiled, scene: Scene, cooks: Sequence[Cook]) -> Board:
 
 
 def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point:
-    """Return the position of an agent between places: their mean, weighted by proximity."""
     weights = [1 / (0.1 + hypot(at[0] - x, at[1] - z)) ** 3 for x, z in spots]
     total = sum(weights)
     return (

@@ -92,11 +92,7 @@ def complete(compiled: Compiled, state: State, i: int, scene: Scene) -> tuple[bo
 
 
 def check_scene(compiled: Compiled, scene: Scene) -> None:
-    """Reject a completed scene that no play can lead to.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Reject a completed scene that no play can lead to."""
     codec.check_forced(scene)
     _check_orders(compiled, scene)
     _check_served(scene)
@@ -113,7 +109,6 @@ def check_scene(compiled: Compiled, scene: Scene) -> None:
 
 
 def _check_orders(compiled: Compiled, scene: Scene) -> None:
-    """Orders come at the start and after each interval; each is open, completed or expired."""
     step, interval = scene["timestep"], compiled.interval
     come = min(step, scene["limit"] - 1) // interval + 1
     born = [step - compiled.lifetime + order["remaining"] for order in scene["orders"]]

@@ -55,15 +55,10 @@ UNKNOWN_COMMAND = "F_COMMAND"  # reason code of an unknown verb
 
 @dataclass(frozen=True)
 class Report:
-    """Outcome of a list of commands.
+    """Outcome of a list of commands."""
 
-    Attributes:
-        obeyed: Whether each command was carried out.
-        feedback: Messages, one line per problem.
-    """
-
-    obeyed: tuple[bool, ...]
-    feedback: tuple[str, ...]
+    obeyed: tuple[bool, ...]  # Whether each command was carried out
+    feedback: tuple[str, ...]  # Messages, one line per problem
 
 
 # ------------------------------------------------------------------------------------------- commands
@@ -87,11 +82,7 @@ def command_text(compiled: Compiled, seat: int, action: int) -> str:
 
 
 def split_command(text: str) -> tuple[str, list[str]]:
-    """Split a command into its verb and its arguments.
-
-    Raises:
-        ActionError: If it does not have the form of a command.
-    """
+    """Split a command into its verb and its arguments."""
     match = COMMAND.fullmatch(text) if len(text) <= MAX_CHARACTERS else None
     if match:
         parts = [QUOTED.fullmatch(part) for part in match[2].split(",")] if match[2].strip() else []
@@ -108,9 +99,6 @@ def read_command(compiled: Compiled, text: str) -> tuple[int | None, int]:
 
     Returns:
         The seat that it names (or None), and the id of the action.
-
-    Raises:
-        ActionError: With a reason code and near matches.
     """
     name, arguments = split_command(parse_text(text))
     verbs = {word.lower(): verb for verb, word in VERBS.items()}

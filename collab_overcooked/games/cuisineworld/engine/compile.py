@@ -40,58 +40,33 @@ PUTS_PER_STEP = 2  # dishes that one agent can put on tables in a step, addresse
 
 @dataclass(frozen=True)
 class Names:
-    """Names for the indices in the tables.
+    """Names for the indices in the tables."""
 
-    Attributes:
-        items: Base ingredients, then products.
-        products: Product of every recipe.
-        places: Locations in the order of the level file.
-        orders: Orders of the level, in the order of random draws.
-        catalogue: Text of every command, such as ``"get egg storage0"``.
-    """
-
-    items: tuple[str, ...]
-    products: tuple[str, ...]
-    places: tuple[str, ...]
-    orders: tuple[str, ...]
-    catalogue: tuple[str, ...]
+    items: tuple[str, ...]  # Base ingredients, then products
+    products: tuple[str, ...]  # Product of every recipe
+    places: tuple[str, ...]  # Locations in the order of the level file
+    orders: tuple[str, ...]  # Orders of the level, in the order of random draws
+    catalogue: tuple[str, ...]  # Text of every command, such as ``"get egg storage0"``
 
 
 @dataclass(frozen=True)
 class Compiled:
-    """A level ready to play.
+    """A level ready to play."""
 
-    Attributes:
-        level: Source of the tables.
-        timing: Interval and lifetimes in effect.
-        config: Options.
-        n_agents: N, number of agents.
-        max_open_orders: Maximum number of open orders.
-        turn_order: Seats in the order in which their commands are carried out.
-        names: Names for indices in the tables.
-        tables: Read-only arrays.
-        n_actions: Size of the action space; catalogue rows from here on have texts but are never carried out.
-        length: Size of one agent's observation.
-    """
-
-    level: Level
-    timing: Timing
-    config: CuisineWorldConfig
-    n_agents: int
-    max_open_orders: int
-    turn_order: tuple[int, ...]
-    names: Names
-    tables: Tables
-    n_actions: int
-    length: int
+    level: Level  # Source of the tables
+    timing: Timing  # Interval and lifetimes in effect
+    config: CuisineWorldConfig  # Options
+    n_agents: int  # N, number of agents
+    max_open_orders: int  # Maximum number of open orders
+    turn_order: tuple[int, ...]  # Seats in the order in which their commands are carried out
+    names: Names  # Names for indices in the tables
+    tables: Tables  # Read-only arrays
+    n_actions: int  # Size of the action space; catalogue rows from here on have texts but are never carried out
+    length: int  # Size of one agent's observation
 
 
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
-    """Compile a level.
-
-    Raises:
-        ValueError: If ``obs="original64"`` cannot represent the level, or ``turn_order`` does not name each seat once.
-    """
+    """Compile a level."""
     timing = level.timing(config.alpha, config.beta)
     n_agents, max_open_orders = config.agents or level.agents, config.max_open_orders or level.max_open_orders
     turn_order = _turn_order(config.turn_order, n_agents)
@@ -135,11 +110,6 @@ def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: i
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:
-    """List commands verb by verb in the order of locations, with those that can never be carried out at the end.
-
-    Returns:
-        Rows, texts, number of possible commands, and the first action id of each verb at each place.
-    """
     roles = [level.tools[kind].role for kind in level.kitchen]
     places = list(enumerate(level.locations))
     possible = [(Verb.NOOP, NOTHING, NOTHING, "noop")]
@@ -198,7 +168,6 @@ def _menu(level: Level, timing: Timing, items: tuple[str, ...]) -> np.ndarray:
 
 
 def _demand(level: Level, dish: str, items: tuple[str, ...], products: tuple[str, ...]) -> list[int]:
-    """Return 1 for each item of a dish's recipe tree, and for each recipe in it."""
     tree = level.tree(dish)
     return [name in tree for name in (*items, *products)]
 

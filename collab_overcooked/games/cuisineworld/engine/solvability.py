@@ -12,25 +12,15 @@ FILE_TIMES = "file"  # heading of the level file's own times
 
 @dataclass(frozen=True)
 class LevelReport:
-    """Solvability and times of a level.
+    """Solvability and times of a level."""
 
-    Attributes:
-        name: Level.
-        paper_class: The paper's class.
-        locations: Number of tool instances.
-        missing: Impossible order -> kinds of tools that it needs and the kitchen lacks.
-        unused: Tool instances that no possible order needs.
-        times: Interval and lifetimes by alpha.
-        file_times: Those that the level file says, for play without alpha.
-    """
-
-    name: str
-    paper_class: str
-    locations: int
-    missing: Mapping[str, tuple[str, ...]]
-    unused: tuple[str, ...]
-    times: Mapping[float, Timing]
-    file_times: Timing
+    name: str  # Level
+    paper_class: str  # The paper's class
+    locations: int  # Number of tool instances
+    missing: Mapping[str, tuple[str, ...]]  # Impossible order -> kinds of tools that it needs and the kitchen lacks
+    unused: tuple[str, ...]  # Tool instances that no possible order needs
+    times: Mapping[float, Timing]  # Interval and lifetimes by alpha
+    file_times: Timing  # Those that the level file says, for play without alpha
 
     @property
     def problems(self) -> list[str]:

@@ -43,23 +43,15 @@ KEYS = {
 
 @dataclass(frozen=True)
 class Tool:
-    """A kind of tool.
+    """A kind of tool."""
 
-    Attributes:
-        kind: Name, for example ``"pan"``; the first one of a kitchen is ``pan0``.
-        role: ``"storage"`` (hands out base ingredients, swallows what is put), ``"table"`` (takes dishes), ``"cook"``.
-        capacity: Maximum number of items; None for no limit.
-        busy: Steps for which an activation blocks it, counting the step of the activation itself.
-        busy_agent: Whether the activating agent is blocked for as long.
-        open: Whether its content may be taken at any time, not only after an activation.
-    """
-
-    kind: str
+    kind: str  # Name, for example ``"pan"``; the first one of a kitchen is ``pan0``
+    # ``"storage"`` (hands out base ingredients, swallows what is put), ``"table"`` (takes dishes), ``"cook"``
     role: str = "cook"
-    capacity: int | None = None
-    busy: int = 0
-    busy_agent: bool = False
-    open: bool = False
+    capacity: int | None = None  # Maximum number of items; None for no limit
+    busy: int = 0  # Steps for which an activation blocks it, counting the step of the activation itself
+    busy_agent: bool = False  # Whether the activating agent is blocked for as long
+    open: bool = False  # Whether its content may be taken at any time, not only after an activation
 
 
 @dataclass(frozen=True)
@@ -73,17 +65,12 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Order:
-    """An order of the level.
+    """An order of the level."""
 
-    Attributes:
-        name: A recipe's product; its recipe tree sets the time and the shaped reward.
-        items: Items needed on one serving table to complete it, with repetitions; only the dish in built-in levels.
-        lifetime: Steps until it expires if ``alpha`` is None; ``UNLIMITED`` for no limit.
-    """
-
-    name: str
+    name: str  # A recipe's product; its recipe tree sets the time and the shaped reward
+    # Items needed on one serving table to complete it, with repetitions; only the dish in built-in levels
     items: tuple[str, ...]
-    lifetime: int
+    lifetime: int  # Steps until it expires if ``alpha`` is None; ``UNLIMITED`` for no limit
 
 
 @dataclass(frozen=True)
@@ -96,35 +83,21 @@ class Timing:
 
 @dataclass(frozen=True)
 class Level:
-    """Contents of a level file.
+    """Contents of a level file."""
 
-    Attributes:
-        document: Source document.
-        name: For example ``"level_3"``.
-        paper_class: The paper's class, for example ``"very simple"``; ``"unused"`` or ``"extra"`` for other levels.
-        agents: Default number of agents.
-        kitchen: Kinds of the tools, in the order of the locations; see ``locations``.
-        orders: In the order in which random draws index them.
-        interval: Steps between orders if ``alpha`` is None; ``UNLIMITED`` for no new orders.
-        ingredients: Base ingredients by class (meat, vegetable, other), in the order of lists and masks.
-        tools: All kinds known to the cookbook, by name.
-        recipes: The whole cookbook, by product; see ``recipes_here``.
-        max_steps: Length of an episode.
-        max_open_orders: Maximum number of open orders.
-    """
-
-    document: Document
-    name: str
-    paper_class: str
-    agents: int
-    kitchen: tuple[str, ...]
-    orders: tuple[Order, ...]
-    interval: int
+    document: Document  # Source document
+    name: str  # For example ``"level_3"``
+    paper_class: str  # The paper's class, for example ``"very simple"``; ``"unused"`` or ``"extra"`` for other levels
+    agents: int  # Default number of agents
+    kitchen: tuple[str, ...]  # Kinds of the tools, in the order of the locations; see ``locations``
+    orders: tuple[Order, ...]  # In the order in which random draws index them
+    interval: int  # Steps between orders if ``alpha`` is None; ``UNLIMITED`` for no new orders
+    # Base ingredients by class (meat, vegetable, other), in the order of lists and masks
     ingredients: Mapping[str, tuple[str, ...]]
-    tools: Mapping[str, Tool]
-    recipes: Mapping[str, Recipe]
-    max_steps: int
-    max_open_orders: int
+    tools: Mapping[str, Tool]  # All kinds known to the cookbook, by name
+    recipes: Mapping[str, Recipe]  # The whole cookbook, by product; see ``recipes_here``
+    max_steps: int  # Length of an episode
+    max_open_orders: int  # Maximum number of open orders
 
     @property
     def base_ingredients(self) -> tuple[str, ...]:
@@ -211,9 +184,6 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
-
-    Raises:
-        LayoutError: If the level is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "level")
     doc.mapping(only=KEYS)
@@ -241,7 +211,6 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
 
 
 def _steps(doc: Document, *path: Any) -> int:
-    """Return a number of steps, ``UNLIMITED`` where it is left out."""
     value = doc.at(*path)
     if value is None or (value == UNLIMITED and type(value) is int):
         return UNLIMITED
@@ -308,7 +277,6 @@ def _recipes(doc: Document, tools: Mapping[str, Tool], base: Sequence[str]) -> d
 def _check_recipe(
     doc: Document, recipe: Recipe, recipes: Mapping[str, Recipe], tools: Mapping[str, Tool], base: Sequence[str]
 ) -> None:
-    """Reject recipes that are ambiguous or can never be completed."""
     path = ("recipes", recipe.product, recipe.tool)
     capacity = tools[recipe.tool].capacity or 0
     if len(recipe.ingredients) > capacity:
@@ -357,7 +325,6 @@ def _kitchen(doc: Document, tools: Mapping[str, Tool]) -> tuple[str, ...]:
 
 
 def _orders(doc: Document, recipes: Mapping[str, Recipe]) -> tuple[Order, ...]:
-    """Read orders: a list of dishes, or a mapping of names to ``items`` and ``lifetime``."""
     entries = doc.at("orders")
     lifetime = _steps(doc, "lifetime")
     if isinstance(entries, list):

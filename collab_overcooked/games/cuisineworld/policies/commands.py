@@ -35,31 +35,25 @@ class Commands(CommandLanguage):
 
     @classmethod
     def find(cls, text: str) -> Iterator[tuple[int, str]]:
-        """Yield seat and command."""
         for verb, number, rest in _COMMAND.findall(text):
             yield int(number), f"{verb.lower()}_agent{int(number)}{rest}"
 
     @classmethod
     def name(cls, seat: int) -> str:
-        """Return the name of a seat in commands."""
         return f"agent{seat}"
 
     @classmethod
     def idle(cls, seat: int) -> str:
-        """Return the command to do nothing."""
         return f"{NOOP}_agent{seat}"
 
     def feedback(self, refusals: Sequence[str], last: Mapping[int, str], served: Sequence[str]) -> str:
-        """Return the outcome of the last commands."""
         idle = bool(last) and all(command.startswith(NOOP) for command in last.values())
         return feedback_text([ALL_IDLE, *refusals] if idle else refusals, served)
 
     def examples(self, agents: int) -> tuple[tuple[str, str], ...]:
-        """Return a demonstration game."""
         return demonstration(agents)
 
     def facts(self, demo: bool) -> dict[str, Any]:
-        """Return the variables of the rules template, including the demonstration's dish if there is one."""
         level: Level = self.game.level
         recipes = recipes_below(level, [name for order in level.orders for name in order.items])
         if demo:

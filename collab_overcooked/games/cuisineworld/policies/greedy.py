@@ -66,11 +66,7 @@ class TeammateModel:
 
 
 class Assigner:
-    """A game's assigner with its scratch memory.
-
-    Raises:
-        ValueError: If the game is not CuisineWorld.
-    """
+    """A game's assigner with its scratch memory."""
 
     def __init__(self, game: FullGame) -> None:
         compiled = compiled_of(game, GAME)
@@ -103,11 +99,7 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is not CuisineWorld.
-        """
+        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._simulator = simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team)

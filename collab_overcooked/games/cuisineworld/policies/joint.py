@@ -60,7 +60,6 @@ class CuisineLook:
         )
 
     def _jobs(self, seat: int, agent: list[int], mask: Any) -> Iterator[SubPlan]:
-        """Yield what a cook can do: bring what it holds to where it is needed, then any open job with free hands."""
         scratch = self.assigner.scratch
         busy = agent[Agent.ITEM] != NOTHING
         if busy:
@@ -95,20 +94,17 @@ class CuisineLook:
         return f"bring {self.items[item]} to {self.names[target]}"
 
     def _allowed(self, action: int, mask: Any) -> int | None:
-        """Return a seat's action, waiting until it is accepted; None for other seats."""
         if mask is None:
             return None
         return action if mask[action] else IDLE
 
     def _begin(self, job: list[int]) -> int:
-        """Return the command at the place where a job begins."""
         place = self.places[job[Job.SOURCE]]
         if job[Job.KIND] == Chain.ACTIVATE:
             return int(place[Place.ACTIVATE])
         return int(place[Place.GET] + (job[Job.ITEM] if job[Job.KIND] == Chain.FETCH else 0))
 
     def _can_begin(self, job: list[int]) -> bool:
-        """Return whether the tool that a job leads to is not blocked for long."""
         target = job[Job.TARGET]
         if job[Job.KIND] == Chain.ACTIVATE or self.places[target][Place.ROLE] != Role.COOK:
             return True

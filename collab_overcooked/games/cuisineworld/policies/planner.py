@@ -94,16 +94,6 @@ class Lookahead:
         return Choice(actions[0], tried[ranking[:ELITES]])
 
     def _play(self, futures: Fork, knobs: Array, trust: Array) -> Array:
-        """Roll out candidates and return their values.
-
-        Args:
-            futures: F copies of the state; each candidate is tried on all of them.
-            knobs: (K, knobs) weights of each candidate; at most K F rollouts.
-            trust: (N,) see ``assignment_arrays``.
-
-        Returns:
-            float64 (K,), completed less expired orders, with small change for haste and progress.
-        """
         copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(knobs)))
         actions, weights = np.zeros((len(copies), len(trust)), np.int32), np.repeat(knobs, len(futures), axis=0)
         worth = np.zeros(len(copies))
@@ -116,7 +106,6 @@ class Lookahead:
         return worth.reshape(-1, len(futures)).mean(axis=1)
 
     def _fresh(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
-        """Draw new priorities, every other one with much of an earlier good one."""
         knobs = np.zeros((count, Knob.BIAS + self.assigner.n_orders), np.int32)
         for knob, values in DRAWS.items():
             knobs[:, knob] = rng.choice(values, size=count)
@@ -137,9 +126,6 @@ class PlannerPolicy(Silent):
     Args:
         rollouts: Copies of the kitchen played for one step.
         horizon: Steps that they are played.
-
-    Raises:
-        ValueError: If a number is below 1.
     """
 
     name = "planner"
@@ -150,11 +136,7 @@ class PlannerPolicy(Silent):
         self.rollouts, self.horizon = parse_integer("rollouts", rollouts, 1), parse_integer("horizon", horizon, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is not CuisineWorld.
-        """
+        """Forget the last episode."""
         self._lookahead = lookahead(info.game, self.rollouts, self.horizon)
         self._simulator = simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team)

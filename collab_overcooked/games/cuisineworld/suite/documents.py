@@ -22,11 +22,7 @@ class LevelOptions:
 
 
 def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
-    """Report intervals and lifetimes, orders that cannot be made and unused tools.
-
-    Raises:
-        LayoutError: If a level cannot be read.
-    """
+    """Report intervals and lifetimes, orders that cannot be made and unused tools."""
     from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability, report_text
     from collab_overcooked.games.cuisineworld.engine.spec import load_level
 

@@ -15,16 +15,11 @@ SHARED = ("storage", "servingtable")  # tools at which agents do not get in each
 
 @dataclass(frozen=True, slots=True)
 class FailureModes:
-    """Counts over some episodes.
+    """Counts over some episodes."""
 
-    Attributes:
-        passed_over: Orders lost while one with more time left was served: the most urgent one was ignored.
-        occupied: Commands refused because a tool was at work: the agent did not wait for it.
-        crowded: Agents sent to a tool to which another agent was sent in the same step: goals were badly allocated.
-    """
-
-    passed_over: int = 0
-    occupied: int = 0
+    passed_over: int = 0  # Orders lost while one with more time left was served: the most urgent one was ignored
+    occupied: int = 0  # Commands refused because a tool was at work: the agent did not wait for it
+    # Agents sent to a tool to which another agent was sent in the same step: goals were badly allocated
     crowded: int = 0
 
     def __add__(self, other: FailureModes) -> FailureModes:
@@ -44,13 +39,11 @@ def failure_modes(record: Mapping[str, Any]) -> FailureModes:
 
 
 def _crowded(events: Sequence[Mapping[str, Any] | None]) -> int:
-    """Count the agents of a step that went to a place to which another agent went in the same step."""
     goals = Counter(event["place"] for event in events if event is not None and event["event"] == "GOTO")
     return sum(count - 1 for place, count in goals.items() if not place.startswith(SHARED))
 
 
 def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
-    """Count expired orders that waited while an order with more time left was served; without a deadline none is."""
     lost = 0
     waiting: list[tuple[str, int, bool]] = []  # name, remaining steps, passed over
     for step in steps:

@@ -11,18 +11,12 @@ from collab_overcooked.metrics.orders import Cell, cos, mean_known
 
 @dataclass(frozen=True)
 class CosTable:
-    """Table of conditions by levels for one number of agents, as the paper's tables 6 to 8.
+    """Table of conditions by levels for one number of agents, as the paper's tables 6 to 8."""
 
-    Attributes:
-        agents: Number of agents.
-        alphas: Conditions in the order of the rows; a larger alpha gives more time between orders.
-        levels: Levels in the order of the columns.
-        runs: (level, alpha) -> one fraction a run; combinations that were not played are missing.
-    """
-
-    agents: int
-    alphas: tuple[float, ...]
-    levels: tuple[str, ...]
+    agents: int  # Number of agents
+    alphas: tuple[float, ...]  # Conditions in the order of the rows; a larger alpha gives more time between orders
+    levels: tuple[str, ...]  # Levels in the order of the columns
+    # (level, alpha) -> one fraction a run; combinations that were not played are missing
     runs: Mapping[tuple[str, float], tuple[Cell, ...]]
 
     def cell(self, level: str, alpha: float) -> Cell | None:

@@ -50,23 +50,14 @@ ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
 
 @dataclass(frozen=True)
 class Condition:
-    """Published scores of one model or one variant of its prompts on one level.
+    """Published scores of one model or one variant of its prompts on one level."""
 
-    Attributes:
-        name: Model, and what its prompts were without.
-        agents: Number of agents.
-        tables: Where it is printed.
-        switches: Values of ``ABLATIONS`` that differed from the default.
-        fractions: Alpha -> completed/resolved as printed; ``"0"`` where nothing else is printed.
-        cos: Printed score over all alphas.
-    """
-
-    name: str
-    agents: int
-    tables: str
-    switches: Mapping[str, Any]
-    fractions: Mapping[float, str]
-    cos: float
+    name: str  # Model, and what its prompts were without
+    agents: int  # Number of agents
+    tables: str  # Where it is printed
+    switches: Mapping[str, Any]  # Values of ``ABLATIONS`` that differed from the default
+    fractions: Mapping[float, str]  # Alpha -> completed/resolved as printed; ``"0"`` where nothing else is printed
+    cos: float  # Printed score over all alphas
 
     def mean(self, alphas: Iterable[float]) -> float | None:
         """Return the mean share of completed orders at some of the alphas."""
@@ -76,29 +67,18 @@ class Condition:
 
 @dataclass(frozen=True)
 class Published:
-    """Numbers printed in the paper, measured by its authors with a language model.
+    """Numbers printed in the paper, measured by its authors with a language model."""
 
-    Attributes:
-        source: Citation of the paper.
-        model: The language model.
-        classes: The paper's classes of levels, in its order.
-        tables: Tables 6 to 8, by number of agents.
-        printed: Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``.
-        table_1: Number of agents -> level, or ``"average"`` -> printed CoS.
-        success_rates: Table 12: level -> agent -> printed success rate; not the CoS.
-        condition_level: Level of ``conditions``.
-        conditions: Tables 2 to 4 and 9 to 11.
-    """
-
-    source: str
-    model: str
-    classes: Mapping[str, tuple[str, ...]]
-    tables: Mapping[int, CosTable]
+    source: str  # Citation of the paper
+    model: str  # The language model
+    classes: Mapping[str, tuple[str, ...]]  # The paper's classes of levels, in its order
+    tables: Mapping[int, CosTable]  # Tables 6 to 8, by number of agents
+    # Number of agents -> the printed ``table`` number, ``cos``, ``row_average`` and ``cos_average``
     printed: Mapping[int, Mapping[str, Any]]
-    table_1: Mapping[int, Mapping[str, float]]
-    success_rates: Mapping[str, Mapping[str, float]]
-    condition_level: str
-    conditions: tuple[Condition, ...]
+    table_1: Mapping[int, Mapping[str, float]]  # Number of agents -> level, or ``"average"`` -> printed CoS
+    success_rates: Mapping[str, Mapping[str, float]]  # Table 12: level -> agent -> printed success rate; not the CoS
+    condition_level: str  # Level of ``conditions``
+    conditions: tuple[Condition, ...]  # Tables 2 to 4 and 9 to 11
 
     @property
     def levels(self) -> tuple[str, ...]:
@@ -141,26 +121,17 @@ def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
 
 @dataclass(frozen=True)
 class CosResult:
-    """Scores of one team on one variant of the game.
+    """Scores of one team on one variant of the game."""
 
-    Attributes:
-        title: Game and variant.
-        is_default: Whether the game was played with its default options, as in the paper.
-        team: Policies, in a notation that does not depend on the size of the team.
-        counting: Definition of a failure.
-        tables: By number of agents.
-        tallies: (agents, level, alpha) -> orders by outcome, and number of episodes.
-        failures: (agents, level, alpha) -> counts of failure modes.
-        switches: Values of ``ABLATIONS`` in the team's prompts that differ from the default.
-    """
-
-    title: str
-    is_default: bool
-    team: str
-    counting: Counting
-    tables: Mapping[int, CosTable]
+    title: str  # Game and variant
+    is_default: bool  # Whether the game was played with its default options, as in the paper
+    team: str  # Policies, in a notation that does not depend on the size of the team
+    counting: Counting  # Definition of a failure
+    tables: Mapping[int, CosTable]  # By number of agents
+    # (agents, level, alpha) -> orders by outcome, and number of episodes
     tallies: Mapping[tuple[int, str, float], tuple[Tally, int]]
-    failures: Mapping[tuple[int, str, float], FailureModes]
+    failures: Mapping[tuple[int, str, float], FailureModes]  # (agents, level, alpha) -> counts of failure modes
+    # Values of ``ABLATIONS`` in the team's prompts that differ from the default
     switches: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -263,7 +234,6 @@ def _switches(settings: AgentSettings | None) -> dict[str, Any]:
 
 
 def _setting(record: Mapping[str, Any], level: str) -> tuple[int, str, float]:
-    """Return agents, level and alpha; 0 stands for the times of the level file."""
     alpha = axis_values(record)["alpha"]
     return len(record["team"]), level, 0.0 if alpha is None else float(alpha)
 

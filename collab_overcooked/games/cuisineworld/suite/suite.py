@@ -54,9 +54,6 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
     """Read levels such as ``"all"``, ``"0-4,9"``, ``"level_3,level_12_fryer"``, ``"simple"`` or ``"my.yaml"``.
 
     ``all`` and None stand for the paper's twelve in the order of its tables, a class for its three.
-
-    Raises:
-        ValueError: If the text cannot be read or names an unknown level.
     """
     classes = published().classes
     chosen: dict[str, None] = {}
@@ -98,7 +95,6 @@ class CuisineWorldSuite(OrderSuite):
     listed: ClassVar = {"levels": lambda _: list(map(_class_and_orders, map(load_level, levels())))}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the task name of a level at a pace, and the number of the level."""
         options = record["env_kwargs"]
         if "level" not in options or record["task"].count(", ") < 2:
             return {}
@@ -106,19 +102,15 @@ class CuisineWorldSuite(OrderSuite):
         return {"task": self.task_name(name, len(record["team"]), options.get("alpha")), "level": level_number(name)}
 
     def level_name(self, level: str) -> str:
-        """Return the name in a level's file."""
         return load_level(level).name
 
     def level_number(self, name: str) -> int | None:
-        """Return the number at the end of a level's name."""
         return level_number(name)
 
     def task_name(self, level: str, agents: int, pace: float | None) -> str:
-        """Return the task of a level's records, for example ``"level_3, 2 agents, alpha 1.5"``."""
         return f"{level}, {size_text(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Return the jobs of all levels, numbers of agents and paces."""
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
         alphas = tuple(dict.fromkeys(map(float, suite_options.alphas)))
         if not agents or not alphas:
@@ -134,7 +126,6 @@ class CuisineWorldSuite(OrderSuite):
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        """Return collaboration scores by number of agents."""
         return sheet.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
@@ -158,7 +149,6 @@ class CuisineWorldSuite(OrderSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the collaboration score, and orders by outcome."""
         result = only(score_records(records))
         cells = [runs for table in result.tables.values() for runs in table.runs.values()]
         tallies = [tally_record(record) for record in records]
@@ -169,7 +159,6 @@ class CuisineWorldSuite(OrderSuite):
         return Summary(score, process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the published scores of GPT-4 at the same paces."""
         table = published().tables[2]
         scores = {}
         for setting in benchmark.settings:
@@ -179,7 +168,6 @@ class CuisineWorldSuite(OrderSuite):
         return [Reference(published().model, "language", scores)]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Explain how published scores were counted, and quote published numbers of another measure."""
         settings = [setting.name for setting in benchmark.settings]
         known = {name: rates for name, rates in published().success_rates.items() if name in settings}
         lines = [f"The published scores count at most one failure a step ({published().source})."]
@@ -192,12 +180,10 @@ class CuisineWorldSuite(OrderSuite):
         return lines
 
     def training_references(self) -> dict[str, dict[str, Any]]:
-        """Return the share of orders that trained agents served, by level."""
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a level."""
         from collab_overcooked.games.cuisineworld.engine.solvability import level_text
 
         return level_text(load_level(name)) if name in levels() else None

@@ -132,7 +132,6 @@ def failures_overview(result: CosResult) -> ResultTable:
 
 
 def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Sequence[str]], last: str) -> ResultTable:
-    """Return the mean CoS of groups of levels and of all comparable levels, published numbers below the result's."""
     rows: list[tuple[Cell, ...]] = []
     marks: dict[int, str] = {}
     for agents, table in result.tables.items():
@@ -149,7 +148,6 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
 
 
 def _only(table: CosTable, levels: Sequence[str]) -> CosTable:
-    """Return a table without other levels."""
     return replace(table, levels=tuple(level for level in table.levels if level in levels))
 
 
@@ -204,7 +202,6 @@ def _whole(result: CosResult, agents: int) -> bool:
 
 
 def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:
-    """Yield the counts of each setting, and the published ones."""
     for (agents, level, alpha), (tally, episodes) in result.tallies.items():
         paper = reference(result, agents)
         known = paper.cell(level, alpha) if paper else None

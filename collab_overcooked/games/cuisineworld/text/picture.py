@@ -141,7 +141,6 @@ def _board(level: Level, scene: Scene, cooks: Sequence[Cook]) -> Board:
 
 
 def _tool_cell(level: Level, at: int, name: str, tool: Mapping[str, Any]) -> Cell:
-    """Return a tool: contents, then a bar with the steps left, then a ready mark."""
     kind = level.kitchen[at]
     sprite = STATIONS.get(kind, kind)
     content = tool["content"]
@@ -165,7 +164,6 @@ def is_finished(level: Level, at: int, content: Sequence[str]) -> bool:
 
 
 def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequence[tuple[Point, Point, int]]) -> Any:
-    """Yield the agents before the tools they stand at, in pairs."""
     for location, (_, (middle, top), way) in zip(level.locations, places, strict=True):
         here = [cook for cook, agent in zip(cooks, scene["agents"], strict=True) if agent["location"] == location]
         for i, cook in enumerate(here):
@@ -178,7 +176,6 @@ def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequenc
 
 
 def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) -> Card:
-    """Return an open order with a bar of the time that is left."""
     remaining, share = order["remaining"], _share(order, lifetimes)
     status = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
     colour = time_colour(order, lifetimes)
@@ -189,7 +186,6 @@ def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) ->
 
 
 def _share(order: Mapping[str, Any], lifetimes: Lifetimes) -> float | None:
-    """Return the share of an order's time that is left; None if it is not known or without end."""
     if order["remaining"] is None or lifetimes is None:
         return None
     return share_of(order["remaining"], lifetimes.get(order["name"], 1))

@@ -57,7 +57,6 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 
 
 def _wanted(compiled: Compiled) -> Part:
-    """Declare the items and mixtures that still earn shaped reward; those not named in a scene earn none."""
     names, n_items = compiled.names, len(compiled.names.items)
     products = codec.counts(names.products, MAX_COUNTER, "product")
     items = codec.column("wanted", slice(n_items), codec.counts(names.items, MAX_COUNTER, "item"))
@@ -70,7 +69,6 @@ def _wanted(compiled: Compiled) -> Part:
 
 
 def _tool(compiled: Compiled, at: int) -> Part:
-    """Declare a location; what lies on serving tables has an array of its own."""
     names, places = compiled.names, compiled.tables.places
     most = int(places[places[:, Place.TABLE] != NOTHING, Place.CAPACITY].max())  # a serving table's, the largest
     role, table, capacity = places[at, [Place.ROLE, Place.TABLE, Place.CAPACITY]].tolist()
@@ -113,11 +111,7 @@ def complete(compiled: Compiled, state: State, i: int, scene: Mapping[str, Any])
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Refuse a scene that no play can lead to."""
     level = compiled.level
     if scene["failed"] > scene["expired"]:
         raise ValueError(f"state.failed must be at most expired, {scene['expired']}, not {scene['failed']}")
@@ -145,7 +139,6 @@ def _check_order(place: str, order: Mapping[str, Any], lifetime: int) -> None:
 
 
 def _check_tool(place: str, tool: Mapping[str, Any], kind: Tool, level: Level) -> None:
-    """Tools hold parts of recipes or what was made of them, and are ready and busy only after an activation."""
     content, busy = tool["content"], tool["busy"]
     cooked = bool(content) and _is_made_in(content[0], kind, level)
     if kind.role == "storage" and content:
@@ -179,7 +172,6 @@ def _check_content(place: str, content: Sequence[str], kind: Tool, level: Level)
 
 
 def _check_agent(place: str, agent: Mapping[str, Any], kind: Tool, tool: Mapping[str, Any], level: Level) -> None:
-    """Agents are busy as long as the tool that they have activated, with empty hands."""
     if agent["busy"] and not (kind.busy_agent and agent["busy"] == tool["busy"] and agent["holding"] is None):
         most = tool["busy"] if kind.busy_agent and agent["holding"] is None else 0
         raise ValueError(f"{place}.busy must be {f'0 or {most}' if most else 0} at such a tool, not {agent['busy']}")

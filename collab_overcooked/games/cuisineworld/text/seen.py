@@ -19,7 +19,6 @@ class KitchenView(SeatView):
 
     @property
     def rules(self) -> str:
-        """The rules for people, with the recipes of the level's orders."""
         return self._say(rules(self._game.compiled.level))
 
     @cached_property
@@ -29,7 +28,6 @@ class KitchenView(SeatView):
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
-        """Ids of actions that serve no open order, such as walks to places where the seat can do nothing for one."""
         names, tables = self._game.compiled.names, self._game.compiled.tables
         here = self.scene["agents"][self._seat]["location"]
         useful, needed = self._useful_places, self._needed
@@ -44,7 +42,6 @@ class KitchenView(SeatView):
 
     @cached_property
     def _needed(self) -> frozenset[str]:
-        """Items that open orders are made of, the ordered ones included."""
         recipes = self._recipes.values()
         return frozenset(self._ordered).union(self._recipes, *(recipe.ingredients for recipe in recipes))
 
@@ -59,7 +56,6 @@ class KitchenView(SeatView):
 
     @cached_property
     def _useful_places(self) -> frozenset[str]:
-        """Places where the seat, with what it holds, can do something for an open order."""
         level, held = self._game.compiled.level, self.scene["agents"][self._seat]["holding"]
         useful: dict[str, tuple[str, int]] = {}  # kind of tool, and how much of a recipe is in it
         for name, kind in zip(level.locations, level.kitchen, strict=True):

@@ -56,15 +56,10 @@ class Void(Exception):
 
 @dataclass(frozen=True)
 class Report:
-    """Outcome of a list of commands.
+    """Outcome of a list of commands."""
 
-    Attributes:
-        obeyed: Whether each command was carried out.
-        feedback: The original's messages.
-    """
-
-    obeyed: tuple[bool, ...]
-    feedback: tuple[str, ...]
+    obeyed: tuple[bool, ...]  # Whether each command was carried out
+    feedback: tuple[str, ...]  # The original's messages
 
 
 # ------------------------------------------------------------------------------------------- lists of commands
@@ -78,9 +73,6 @@ def read_commands(names: Names, n_agents: int, commands: Sequence[str]) -> list[
 
     Returns:
         Agent and catalogue row of each command. Negative numbers count agents from the end, as in the original.
-
-    Raises:
-        Void: If any command is invalid.
     """
     parsed = [_read_command(names, command) for command in commands]
     numbers = [number for number, _, _ in parsed]
@@ -98,7 +90,6 @@ def read_commands(names: Names, n_agents: int, commands: Sequence[str]) -> list[
 
 
 def _read_command(names: Names, command: str) -> tuple[int, str, list[str]]:
-    """Return agent number, verb and all parts of one command."""
     parts = command.split("_")
     if not 2 <= len(parts) <= 4:
         raise Void(f"not enough arguments for action {command}")
@@ -167,9 +158,6 @@ def parse_action(names: Names, text: str) -> int:
 
     Returns:
         Catalogue row.
-
-    Raises:
-        ActionError: With a reason code and a message.
     """
     parts = text.strip().replace("_", " ").split()
     if not parts or parts[0] not in VERBS:

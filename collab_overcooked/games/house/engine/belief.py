@@ -82,10 +82,6 @@ def _furnish(compiled: Compiled, state: State, b: int, seat: int, rng: np.random
 
 
 def _place_mates(state: State, b: int, seat: int, rng: np.random.Generator) -> None:
-    """Place teammates at random: visible ones in the seat's room, others outside of it.
-
-    Which cell of a room they stand on is not known.
-    """
     count = state.agents.shape[1]
     room = state.cells[b, state.agents[b, seat, Agent.CELL]]
     here = np.flatnonzero(state.cells[b] == room)
@@ -143,7 +139,6 @@ def _place_things(compiled: Compiled, state: State, b: int, seat: int, rng: np.r
 
 
 def _forget_spots(compiled: Compiled, state: State, b: int, seat: int) -> None:
-    """Clear the spots of things that the seat does not believe to lie there."""
     first = compiled.sizes.rooms + len(compiled.tables.furniture)
     for o, p in enumerate(range(first, state.places.shape[1])):
         believed = state.know_things[b, seat, o, : Belief.TICK].tolist() == [Known.SEEN, p]
@@ -155,7 +150,6 @@ def _forget_spots(compiled: Compiled, state: State, b: int, seat: int) -> None:
 def _missing(
     compiled: Compiled, state: State, b: int, seat: int, lost: list[int], rng: np.random.Generator
 ) -> list[tuple[int, int, int]]:
-    """Return index, class and role of the things that must exist; the other lost indices are removed."""
     known, things = state.know_things[b, seat], state.things[b]
     required: list[tuple[int, int]] = []
     params = compiled.tables.params
@@ -185,7 +179,6 @@ def _missing(
 def _hide(
     compiled: Compiled, state: State, b: int, seat: int, o: int, name: int, role: int, rng: np.random.Generator
 ) -> None:
-    """Place a thing where the seat has not looked."""
     known, rooms = state.know_places[b, seat], state.know_rooms[b, seat]
     first, furniture = compiled.sizes.rooms, compiled.tables.furniture
     if compiled.tables.params[Param.HOME] == Home.TRANSPORT:
@@ -208,7 +201,6 @@ def _hide(
 
 
 def _recount(state: State, b: int, seat: int) -> None:
-    """Count the things that the seat has seen at the goal place."""
     known, things = state.know_things[b, seat], state.things[b]
     for row in state.goals[b]:
         done = (known[:, Belief.STATUS] == Known.DONE) & (things[:, Thing.CLASS] == row[Goal.CLASS])

@@ -74,29 +74,17 @@ FRAMES = (50, 6, 6, 6, 1, 1, 15, 15, 100, 32, 1)
 
 @dataclass(frozen=True)
 class Compiled:
-    """Compiled tables and names of a game.
+    """Compiled tables and names of a game."""
 
-    Attributes:
-        tables: Read-only arrays.
-        sizes: Sizes of the arrays of a state.
-        rooms: Types of the rooms.
-        tasks: Names of the families of tasks.
-        levels: Action level of each seat.
-    """
-
-    tables: Tables
-    sizes: Sizes
-    rooms: tuple[str, ...]
-    tasks: tuple[str, ...]
-    levels: tuple[str, ...]
+    tables: Tables  # Read-only arrays
+    sizes: Sizes  # Sizes of the arrays of a state
+    rooms: tuple[str, ...]  # Types of the rooms
+    tasks: tuple[str, ...]  # Names of the families of tasks
+    levels: tuple[str, ...]  # Action level of each seat
 
 
 def compile_house(config: HouseConfig) -> Compiled:
-    """Compile options.
-
-    Raises:
-        ValueError: For an unknown task or action level.
-    """
+    """Compile options."""
     is_housework = isinstance(config, HouseworkConfig)
     rooms = (HOME_ROOMS if is_housework else HOUSE_ROOMS)[: config.rooms]  # type: ignore[attr-defined]
     tasks = TASKS if is_housework else LOADS
@@ -169,7 +157,6 @@ def _transport(config: Any) -> dict[Param, Any]:
 
 
 def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
-    """Return the lengths of arrays: a metre is a cell in Housework, half a metre in Transport."""
     if isinstance(config, HouseworkConfig):
         n_things = 16 if config.items <= 5 else 26
         return Sizes(config.agents, 10, 20 + 5 * (n_rooms - 4), n_rooms, n_furniture, 0, n_things, 5)
@@ -179,7 +166,6 @@ def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:
 
 
 def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
-    """Return room, kind, class, things that fit, and whether it may be missing, of every piece of furniture."""
     if not is_housework:
         return [[rooms.index("bedroom"), Kind.BED, PLACES.index("bed"), GOAL_ROOM, 0]]
     rows = []
@@ -193,7 +179,6 @@ def _furniture(rooms: tuple[str, ...], is_housework: bool) -> list[list[int]]:
 
 
 def _families() -> np.ndarray:
-    """Return goal place, number of classes, and the classes with the most of each, by family of Housework."""
     rows = np.full((len(FAMILIES), 2 + 2 * 8), NOTHING, np.int32)
     for row, (place, classes, _) in zip(rows, FAMILIES.values(), strict=True):
         row[0], row[1] = PLACES.index(place), len(classes)
@@ -203,7 +188,6 @@ def _families() -> np.ndarray:
 
 
 def _loads() -> np.ndarray:
-    """Return the six classes of targets and three of containers, by task of Transport, and its second type of room."""
     return np.array(
         [
             [THINGS.index(name) for name in (*targets, *BOXES[load])] + [ROOM_TYPES.index(room)]
@@ -214,7 +198,6 @@ def _loads() -> np.ndarray:
 
 
 def _allowed() -> np.ndarray:
-    """Return whether a class of things may lie at a class of places when an episode starts (classes, places)."""
     allowed = np.zeros((len(THINGS), len(PLACES)), np.int32)
     allowed[:, [PLACES.index(name) for name in HIDES]] = 1
     dishes = [THINGS.index(name) for name in TABLEWARE]
@@ -225,7 +208,6 @@ def _allowed() -> np.ndarray:
 
 
 def _catalogue(is_housework: bool, sizes: Sizes, levels: tuple[str, ...]) -> np.ndarray:
-    """Return verb and argument of every action, by level, padded to the length of the longest list."""
     rooms, things, places = range(sizes.rooms), range(sizes.things), range(sizes.rooms + sizes.furniture)
     furniture = places[sizes.rooms :]
     talk = [(Verb.SAY, blocks) for blocks in range(1, BLOCKS + 1)]

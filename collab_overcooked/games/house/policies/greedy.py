@@ -23,7 +23,6 @@ class Greedy(SubPlanPolicy):
     name = "greedy"
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the next sub-plan."""
         deliver = plans.id(Verb.DELIVER)
         left = scene["limit"] - scene["tick"] - (RESERVE if self.is_transport else 2)
         if deliver is not None and (left <= self.ticks_to_deliver(scene) or is_full(scene)):

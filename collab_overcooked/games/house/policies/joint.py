@@ -57,11 +57,7 @@ def ways_from(grid: Grid, start: Cell) -> dict[Cell, int]:
 
 
 class HouseLook:
-    """Provider of sub-plans in the household games.
-
-    Raises:
-        ValueError: If a seat has primitive actions.
-    """
+    """Provider of sub-plans in the household games."""
 
     study: ClassVar[Mapping[str, Study]] = {
         "Housework-v0": Study(tuple((t, {"task": t}) for t in TASKS), "ticks", "lower", "steps"),
@@ -133,13 +129,11 @@ class HouseLook:
         return last[1]
 
     def _has_container(self, scene: Scene, seat: int) -> bool:
-        """Return whether a seat is known to carry a container."""
         if seat == scene["seat"]:
             return self.is_transport and has_container(scene)
         return any(t["role"] == "container" and t.get("agent") == seat for t in scene["things"].values())
 
     def _place(self, scene: Scene, seat: int) -> Cell | None:
-        """Return an agent's cell, or the middle of the room where it was last seen; None if it never was."""
         if seat == scene["seat"]:
             return tuple(scene["me"]["at"])
         mate = scene["mates"].get(seat)
@@ -157,7 +151,6 @@ class HouseLook:
         return 0 if mate is None else mate.get("count", sum(name is not None for name in mate["hands"]))
 
     def _facts(self, scene: Scene) -> frozenset[str]:
-        """Return the findings that trigger re-planning: goal objects in Housework, any new object in Transport."""
         if not self.is_transport:
             return frozenset(f"{g['name']} {k}" for g in scene["goals"] for k in range(g["seen"]))
         names = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}
@@ -166,7 +159,6 @@ class HouseLook:
     # ---------------------------------------------------------------------------------------- sub-plans
 
     def _offers(self, scene: Scene, plans: SubPlans | None, seat: int) -> Iterator[SubPlan]:
-        """Yield the sub-plans of an agent; only those of the seat itself have actions."""
         missing = team_wants(scene)
         yield from self._fetching(scene, plans, seat, missing)
         yield from self._searching(scene, plans, seat, missing)
@@ -178,7 +170,6 @@ class HouseLook:
             yield SubPlan("deliver", action, value=DELIVER, place=tuple(goal["at"]), work=work, load=-1, via=via)
 
     def _towards(self, scene: Scene, plans: SubPlans | None, verb: Verb, arg: int, room: int) -> int | None:
-        """Return the seat's action for a sub-plan; if its target is known only from a report, that of going there."""
         if plans is None:
             return None
         action = plans.id(verb, arg)
@@ -191,7 +182,6 @@ class HouseLook:
     def _fetching(
         self, scene: Scene, plans: SubPlans | None, seat: int, missing: Mapping[str, int]
     ) -> Iterator[SubPlan]:
-        """Yield goal things, and containers if many things are known; fetching a thing includes stowing it."""
         into = plans.id(Verb.PUT_IN) if plans and missing else None
         for o in held(scene) if into is not None else ():
             if scene["things"][o]["role"] == "target":
@@ -223,7 +213,6 @@ class HouseLook:
     def _searching(
         self, scene: Scene, plans: SubPlans | None, seat: int, missing: Mapping[str, int]
     ) -> Iterator[SubPlan]:
-        """Yield rooms and closed containers to search while a goal thing or the goal place is unknown."""
         unknown = sum(missing.values()) - known_targets(scene, missing)
         rooms = unseen_rooms(scene)
         closed = {p: place for p, place in scene["places"].items() if is_closed(place) and p != scene["goal"]["place"]}

@@ -19,19 +19,12 @@ BASE, BONUS = 1e6, 0.1  # of the exploration term
 
 
 class Subgoal(NamedTuple):
-    """A thing to bring: its class, and where it is or is believed to be.
+    """A thing to bring: its class, and where it is or is believed to be."""
 
-    Attributes:
-        name: Class.
-        kind: ``"thing"``, ``"place"`` (an unchecked container) or ``"room"``.
-        number: Of thing, place or room.
-        room: Where that is.
-    """
-
-    name: str
-    kind: str
-    number: int
-    room: int
+    name: str  # Class
+    kind: str  # ``"thing"``, ``"place"`` (an unchecked container) or ``"room"``
+    number: int  # Of thing, place or room
+    room: int  # Where that is
 
 
 class MonteCarloPlanner(SubPlanPolicy):
@@ -55,12 +48,10 @@ class MonteCarloPlanner(SubPlanPolicy):
         self.team = team
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Start without a subgoal."""
         super().reset(seat, info, seed)
         self.subgoal = None
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the next sub-plan of the present subgoal, or of a new one."""
         if held(scene):  # what is in the hand comes first
             self.subgoal = None
             deliver = plans.id(Verb.DELIVER)

@@ -34,12 +34,10 @@ class FullInformationPlanner(SubPlanPolicy):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Take the simulator."""
         super().reset(seat, info, seed)
         self.simulator = simulator_of(info, self.name)
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the next sub-plan towards the first thing of this seat's share."""
         state = self.simulator.fork(1, 0, cheat=True).state
         carried, deliver = held(scene), plans.id(Verb.DELIVER)
         goal = int(state.world[0, World.GOAL])

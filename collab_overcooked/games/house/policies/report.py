@@ -51,7 +51,6 @@ def report_findings(scene: Scene) -> dict[str, Finding]:
 
 
 def _fixed(data: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
-    """Return a record as comparable data."""
     return tuple((key, tuple(value) if isinstance(value, list) else value) for key, value in sorted(data.items()))
 
 

@@ -25,7 +25,6 @@ class RulePlanner(SubPlanPolicy):
     name = "rhp"
 
     def choose(self, scene: Scene, plans: SubPlans) -> int | None:
-        """Return the next sub-plan."""
         into = plans.id(Verb.PUT_IN)
         if into is not None:
             return into

@@ -42,11 +42,7 @@ class SubPlanPolicy(Silent):
     name = ""
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Look the list of sub-plans up.
-
-        Raises:
-            ValueError: If the game is another one, or the seat's actions are primitive.
-        """
+        """Look the list of sub-plans up."""
         tables: Any = getattr(getattr(info.game, "compiled", None), "tables", None)
         if not hasattr(tables, "catalogue") or not hasattr(tables, "furniture"):
             raise ValueError(f"policy {self.name!r} plays the household games only, not {info.game.id}")

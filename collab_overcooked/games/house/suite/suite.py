@@ -70,30 +70,23 @@ class HouseSuite(EpisodeSuite):
     """Episodes in generated homes; subclasses say which, and what counts.
 
     Attributes:
-        name: Of the suite.
-        env_id: Registered id.
-        measure: Metric of the leaderboard, and its heading.
-        scale: What the metric is multiplied by.
-        columns_of_papers: Options of the suite by what the papers print a number for.
-        budgets: Episodes of each task in comparisons.
-        trained: Configuration of the policy that comes with the package.
         set_elsewhere: Options of the suite that are options of the environment, too.
     """
 
     has_success = True
     record_fields = RECORD_FIELDS
-    name: str
-    env_id: str
-    measure: ClassVar[tuple[str, str]]
-    scale: ClassVar[float] = 1.0
+    name: str  # Of the suite
+    env_id: str  # Registered id
+    measure: ClassVar[tuple[str, str]]  # Metric of the leaderboard, and its heading
+    scale: ClassVar[float] = 1.0  # What the metric is multiplied by
+    # Options of the suite by what the papers print a number for
     columns_of_papers: ClassVar[Mapping[str, Mapping[str, Any]]]
-    budgets: ClassVar[Mapping[str, int]]
-    trained: ClassVar[str]
+    budgets: ClassVar[Mapping[str, int]]  # Episodes of each task in comparisons
+    trained: ClassVar[str]  # Configuration of the policy that comes with the package
     families: ClassVar[tuple[str, ...]]
 
     @property
     def score_metric(self) -> str:
-        """Metric of an episode that the leaderboard averages."""
         return self.measure[0]
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -101,7 +94,6 @@ class HouseSuite(EpisodeSuite):
         raise NotImplementedError
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the jobs of all variants; the team has as many agents as the environment."""
         agents = parse_integer("agents", suite_options.agents, 1)
         for task in suite_options.tasks:
             if task not in self.families:
@@ -115,7 +107,6 @@ class HouseSuite(EpisodeSuite):
             yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=specs, task=name)
 
     def card(self, records: Sequence[Record]) -> Scorecard:
-        """Return a table with a row for every kind of task, and one for all tasks."""
         rows = self.rows(records)
         team, overall = team_text(rows[0].team), SettingRow(rows[0].title, "all", records)
         table = table_of((setting_column("Task"), count_column(), *self.columns), [*rows, overall])
@@ -123,13 +114,11 @@ class HouseSuite(EpisodeSuite):
         return Scorecard(self.name, f"{overall.title}: {team}", (table, *papers), data=table)
 
     def _published(self) -> Sequence[ResultTable]:
-        """Return the papers' numbers."""
         heads = (Column(f"Published ({ELSEWHERE})"), Column(self.measure[1], "number", 0))
         numbers = published()[self.name]
         return [ResultTable(heads, tuple((who, _overall(value)) for who, value in numbers.items()))]
 
     def outcome(self, record: Record) -> str:
-        """Describe how many things were brought, and the time."""
         metrics = score_record(record)
         return f"{metrics['brought']} of {metrics['wanted']} in {metrics['ticks']}"
 
@@ -153,14 +142,12 @@ class HouseSuite(EpisodeSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return the means of all columns, and the improvement over a single agent if both were played."""
         row = SettingRow("", "all", records)
         process: dict[Column, Estimate | None] = {column: row.mean(column.name) for column in self.columns}
         process[Column("improvement over one agent %", "estimate", 1, scale=100.0)] = self._improvement(row)
         return Summary(row.mean(self.measure[0]), process)
 
     def _improvement(self, row: SettingRow) -> Estimate | None:
-        """Return the papers' efficiency improvement, over the homes that both a single agent and a team played."""
         values: dict[bool, dict[tuple[str, int], float]] = {True: {}, False: {}}
         for record, value in zip(row.records, row.values(self.measure[0]), strict=True):
             values[len(record["team"]) == 1][record["task"], record["seed"]] = float(value)
@@ -171,7 +158,6 @@ class HouseSuite(EpisodeSuite):
         return (step_improvement if self.measure[0] == "ticks" else rate_improvement)(single, team)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the papers' numbers; those of single agents belong to the settings of single agents."""
         kinds = {"RHP": "scripted", "MHP": "search", "MAT": "RL"}
         scores: dict[str, dict[str, Estimate | None]] = {}
         for name, value in published()[self.name].items():
@@ -186,7 +172,6 @@ class HouseSuite(EpisodeSuite):
         ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Cite the source of the published numbers."""
         return [f"Published: {published()['source']}; {ELSEWHERE}, in homes that are not those of this package."]
 
     def training_references(self) -> dict[str, dict[str, Any]]:
@@ -194,12 +179,10 @@ class HouseSuite(EpisodeSuite):
         return {self.trained: {"measure": "return"}}
 
     def make_logger(self) -> GoalLogger:
-        """Return a new logger of the goal."""
         return GoalLogger()
 
 
 def _overall(value: Any) -> float:
-    """Return the printed average of the tasks, which is not always their rounded mean."""
     return float(value[-1] if isinstance(value, list) else value)
 
 
@@ -226,7 +209,6 @@ class HouseworkSuite(HouseSuite):
     families = TASKS
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the families."""
         for task in suite_options.tasks:
             yield task, {"task": task}
 
@@ -258,7 +240,6 @@ class TransportSuite(HouseSuite):
     families = LOADS
 
     def variants(self, suite_options: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the tasks by size of the house and number of containers."""
         for task in suite_options.tasks:
             for rooms in suite_options.rooms:
                 for containers in suite_options.containers:
@@ -268,7 +249,6 @@ class TransportSuite(HouseSuite):
                     )
 
     def _published(self) -> Sequence[ResultTable]:
-        """Return the papers' numbers, and those by frame."""
         frames = (Column(f"{frame} frames, %", "number", 0) for frame in FRAMES)
         rows = tuple((who, *values) for who, values in published()["by_frame"].items())
         return [*super()._published(), ResultTable((Column(f"Published ({ELSEWHERE})"), *frames), rows)]

@@ -58,7 +58,6 @@ def icon_of(name: str) -> Icon:
 def _floor(
     grid: Sequence[str], shades: Mapping[int, str], rooms: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[int, int], Cell]:
-    """Return walls and floors; each room has its name on the cell nearest to its middle."""
     cells, inside = {}, defaultdict(list)
     for y, row in enumerate(grid):
         for x, c in enumerate(row):
@@ -77,14 +76,6 @@ def _ground(sprite: str, room: str) -> Cell:
 
 
 def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, int]], goal: bool) -> Cell:
-    """Return a piece of furniture: capital letters are closed, an exclamation mark is the goal place.
-
-    Args:
-        place: With its name and kind.
-        state: Whether it is open, as far as is known.
-        items: Name and number of what lies there.
-        goal: Whether things are to be brought there.
-    """
     letter = place["name"][0].upper() if state in ("closed", "checked") else place["name"][0]
     mark = "!" if goal else ""
     title = BROKEN.get(place["name"], place["name"])
@@ -100,14 +91,12 @@ def _furniture(place: Mapping[str, Any], state: str, items: Sequence[tuple[str, 
 
 
 def _spot(items: Sequence[tuple[str, int]]) -> Cell:
-    """Return things that lie on the floor."""
     names = tuple(f"{name} {number}" for name, number in items)
     icons, tags = tuple(icon_of(name) for name, _ in items), tuple(str(number) for _, number in items)
     return Cell(FLOORS[1], names[0][0], icons, tags=tags, labels=(", ".join(names),), targets=names)
 
 
 def _together(cells: Sequence[Cell]) -> Cell:
-    """Return the cell of all furniture and things at a place."""
     first, *others = cells
     for cell in others:
         first = replace(
@@ -127,7 +116,6 @@ def _board(grid: Sequence[str], cells: Mapping[tuple[int, int], Cell], cooks: Se
 
 
 def _tile(grid: Sequence[str]) -> int:
-    """Return the pixels per cell, with room for labels."""
     return 44 if len(grid[0]) <= WIDE else 36
 
 

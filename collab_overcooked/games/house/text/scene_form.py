@@ -105,7 +105,6 @@ def _cell_codec(sizes: Sizes) -> Codec:
 
 
 def _goals_codec(sizes: Sizes) -> Codec:
-    """Code the number needed and delivered of each class, padded with ``NOTHING``."""
     fields = {"name": one_of(THINGS, "thing"), "need": integer(1, 100), "have": integer(0, 100)}
 
     def encode(goals: Sequence[Mapping[str, Any]]) -> list[list[int]]:
@@ -120,7 +119,6 @@ def _goals_codec(sizes: Sizes) -> Codec:
 
 
 def _grid_codec(sizes: Sizes) -> Codec:
-    """Code the rooms of all cells as rows of digits."""
     character = one_of([WALL, *map(str, range(sizes.rooms))], "cell")
 
     def grid_row(value: Any, where: str) -> str:
@@ -172,7 +170,6 @@ def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
 
 
 def _known(sizes: Sizes) -> Part:
-    """Declare what an agent knows, as numbers."""
     tick, held = codec.integers(NOTHING, MAX_OPTION), codec.integers(NOTHING, sizes.things - 1)
     known, where = codec.integers(0, len(Known) - 1), codec.integers(NOTHING, sizes.places - 1)
     thing = codec.vector([known, where, tick, codec.integers(0, 1)], "numbers")
@@ -192,11 +189,7 @@ def _known(sizes: Sizes) -> Part:
 
 
 def check_scene(compiled: Compiled, scene: Scene) -> None:
-    """Refuse a scene whose parts contradict each other; kernels read arrays at the numbers that it holds.
-
-    Raises:
-        ValueError: Naming the part.
-    """
+    """Refuse a scene whose parts contradict each other; kernels read arrays at the numbers that it holds."""
     goals = scene["goals"]
     _expect(scene["steps"] <= scene["most_steps"], f"steps must be at most most_steps, {scene['most_steps']}")
     _check_home(compiled, scene)
@@ -225,7 +218,6 @@ def _is_delivered(scene: Scene, thing: Scene, name: str) -> bool:
 
 
 def _check_home(compiled: Compiled, scene: Scene) -> None:
-    """Rooms are filled rectangles within walls; every place is in its room and of the kind that its number has."""
     grid, rooms, places = scene["grid"], scene["rooms"], scene["places"]
     edges = grid[0] + grid[-1] + "".join(row[0] + row[-1] for row in grid)
     _expect(set(edges) == {WALL}, "grid must have walls all around")
@@ -246,7 +238,6 @@ def _check_home(compiled: Compiled, scene: Scene) -> None:
 
 
 def _place_of(compiled: Compiled, p: int) -> tuple[str, int | None, bool]:
-    """Return the kind and room that a place has by its number, and whether it may be missing."""
     first, furniture = compiled.sizes.rooms, compiled.tables.furniture
     if p < first:
         return "centre", p, False
@@ -271,13 +262,11 @@ def _check_thing(scene: Scene, o: int, thing: Scene) -> None:
 
 
 def _holds(scene: Scene, seat: int, o: int) -> bool:
-    """Return whether an agent holds a thing, or a container with it."""
     hands, thing = scene["agents"][seat]["hands"], scene["things"][o]
     return o in hands or (thing["rel"] == "inside" and thing["parent"] in hands)
 
 
 def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
-    """Agents stand on floor and have seen where they are; their hands hold one container at most, of three things."""
     (x, y), things, place = agent["at"], scene["things"], f"agents[{seat}]"
     _expect(scene["grid"][y][x] != WALL, f"{place}.at must be floor")
     _expect(scene["grid"][y][x] == str(agent["room"]), f"{place}.room must be that of its cell")
@@ -292,7 +281,6 @@ def _check_agent(scene: Scene, seat: int, agent: Scene) -> None:
 
 
 def _check_doing(compiled: Compiled, scene: Scene, seat: int, agent: Scene) -> None:
-    """A busy agent is in the middle of a primitive action that its running action can come to, an idle one waits."""
     place, (running, timer, still) = f"agents[{seat}]", agent["running"]
     verb, left = agent["verb"], agent["left"]
     _expect(still == 0, f"{place}.running: the last number must be 0")
@@ -310,7 +298,6 @@ def _check_doing(compiled: Compiled, scene: Scene, seat: int, agent: Scene) -> N
 
 
 def _doings(scene: Scene, agent: Scene, plan: int, aim: int) -> set[tuple[int, int]]:
-    """Return the primitive actions, verb and argument, that an action may come to."""
     goal, there = scene["goal_place"], [p for p, place in enumerate(scene["places"]) if place["kind"] != "none"]
     if plan <= Verb.SAY:
         is_place = plan in ABOUT_PLACES
@@ -328,7 +315,6 @@ def _doings(scene: Scene, agent: Scene, plan: int, aim: int) -> set[tuple[int, i
 
 
 def _has_hands_for(scene: Scene, agent: Scene, verb: int) -> bool:
-    """Hands change by what their agent does only, so they stay as they were when it began."""
     held = [scene["things"][o]["role"] for o in agent["hands"] if o is not None]
     if verb == Verb.PUT:
         return agent["hands"][agent["arg"]] is not None
@@ -338,7 +324,6 @@ def _has_hands_for(scene: Scene, agent: Scene, verb: int) -> bool:
 
 
 def _check_known(scene: Scene, seat: int, known: Scene) -> None:
-    """Agents believe in places that there are, know what they hold, and have seen nothing in the future."""
     kinds, tick, where = [place["kind"] for place in scene["places"]], scene["tick"], f"known[{seat}]"
     for p, state in enumerate(known["places"]):
         _expect(kinds[p] != "none" or not state, f"{where}.places[{p}] does not exist")

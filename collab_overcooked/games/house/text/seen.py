@@ -15,10 +15,8 @@ class HouseView(SeatView):
 
     @property
     def talk_price(self) -> str:
-        """Price of messages; empty if they are free."""
         return talk_price(self._game.compiled)
 
     def event_label(self, label: str) -> str:
-        """Return the label of an event; records number things, as names differ between seats."""
         names = thing_labels(self._state, 0, self._seat, self._game.compiled.sizes.things)
         return re.sub(r"\bthing (\d+)", lambda number: names[int(number[1])], label)

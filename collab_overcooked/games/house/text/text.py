@@ -103,11 +103,7 @@ def action_texts(compiled: Compiled, state: State | None, i: int, seat: int) -> 
 
 
 def parse_action(texts: Sequence[str], text: str) -> int:
-    """Parse an action's text; things are identified by their number, with any noun before it.
-
-    Raises:
-        ActionError: With near matches.
-    """
+    """Parse an action's text; things are identified by their number, with any noun before it."""
     phrase = " ".join(text.strip().lower().rstrip(".").split())
     if phrase in texts:
         return texts.index(phrase)
@@ -189,14 +185,12 @@ def _thing_label(scene: Scene, o: int) -> str:
 
 
 def _way_text(scene: Scene, cells: int) -> str:
-    """Return what a walk takes: steps in Housework, frames in Transport."""
     frames = scene["task"] in LOADS
     count = cells * (FRAMES if frames else STEPS)[Verb.WALK]
     return f"{count} {'frame' if frames else 'step'}{'s' * (count != 1)} away"
 
 
 def _inside(scene: Scene, r: int) -> str:
-    """Return the furniture and things of a room, as believed by the seat."""
     parts = []
     shut = {"closed": "closed, not checked", "open": "open", "checked": "closed, checked"}
     for p, place in scene["places"].items():

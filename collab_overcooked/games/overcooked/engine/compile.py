@@ -32,34 +32,19 @@ from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE, Level
 
 @dataclass(frozen=True, eq=False)
 class Compiled:
-    """A pool of layouts ready to play.
+    """A pool of layouts ready to play."""
 
-    Attributes:
-        layouts: What it was made from.
-        config: The options.
-        names: Of the layouts.
-        tables: Its arrays.
-        n_players: N.
-        levels: Action level of each player.
-        space: Of one player's observation.
-    """
-
-    layouts: tuple[Layout, ...]
-    config: OvercookedConfig
-    names: tuple[str, ...]
-    tables: Tables
-    n_players: int
-    levels: tuple[str, ...]
-    space: gymnasium.spaces.Box[Any]
+    layouts: tuple[Layout, ...]  # What it was made from
+    config: OvercookedConfig  # The options
+    names: tuple[str, ...]  # Of the layouts
+    tables: Tables  # Its arrays
+    n_players: int  # N
+    levels: tuple[str, ...]  # Action level of each player
+    space: gymnasium.spaces.Box[Any]  # Of one player's observation
 
 
 def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Compiled:
-    """Compile a pool of one or more layouts.
-
-    Raises:
-        ValueError: If two layouts have one name, they start different numbers of players, a layout has no room for
-            the players or orders a soup that cannot be cooked, or an observation cannot show it.
-    """
+    """Compile a pool of one or more layouts."""
     names = _names(layouts)
     n_players = _count_players(layouts, config)
     if config.dynamics == "auto":
@@ -124,7 +109,6 @@ def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
 
 
 def _refuse_small_orders(layout: Layout) -> None:
-    """Reject orders of fewer than three ingredients if pots start by themselves, as only full pots would cook."""
     if not layout.cooks_by_itself:
         onions, tomatoes = next(soup for soup in layout.orders if sum(soup) < MAX_INGREDIENTS)
         what = ", ".join(["onion"] * onions + ["tomato"] * tomatoes)
@@ -178,7 +162,6 @@ def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
 
 
 def _starts(layout: Layout, n_players: int) -> np.ndarray:
-    """Return the starts of players; those without a numbered start get the first free floor cells, row by row."""
     free = [cell for cell in layout.cells(" ") if cell not in layout.starts]
     return _numbers([*layout.starts, *free][:n_players])
 
@@ -191,7 +174,6 @@ def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
 
 
 def _floor(terrain: np.ndarray) -> np.ndarray:
-    """Number the cells on which a player can ever stand."""
     floor = np.full(terrain.shape, NOTHING, np.int32)
     walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
     floor[walkable] = np.arange(walkable.sum())
@@ -206,7 +188,6 @@ def _neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
 
 
 def _regions(terrain: np.ndarray) -> np.ndarray:
-    """Number the parts into which everything but floor cuts the floor."""
     regions = np.full(terrain.shape, NOTHING, np.int32)
     count = 0
     for start in np.argwhere(terrain == Terrain.FLOOR).tolist():
@@ -233,7 +214,6 @@ def _values(layout: Layout) -> np.ndarray:
 
 
 def _best(values: np.ndarray) -> np.ndarray:
-    """Return the worth of the best soup that has at least these onions and tomatoes; 0 where nothing pays."""
     best = np.zeros_like(values)
     for onions, tomatoes in [(0, 0), *SOUPS]:
         grown = [soup for soup in SOUPS if soup[0] >= onions and soup[1] >= tomatoes]

@@ -20,7 +20,6 @@ Source = str | Path | Mapping[str, Any]
 
 
 def _check_size(name: str, value: Any, about: Mapping[str, Any]) -> list[int]:
-    """Return columns and rows."""
     numbers = value.lower().split("x") if isinstance(value, str) else value
     if not isinstance(numbers, (list, tuple)) or len(numbers) != 2:
         raise ValueError(f'{name} must be columns and rows, [9, 6] or "9x6", not {quote_value(value)}')

@@ -48,11 +48,7 @@ class Wishes:
 
 
 def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
-    """Read options; a single number stands for a pair of it.
-
-    Raises:
-        ValueError: For an unknown name or a value out of range.
-    """
+    """Read options; a single number stands for a pair of it."""
     if not isinstance(options or {}, Mapping):
         raise ValueError(f"generator must be a mapping, not {quote_value(options)}")
     options = dict(options or {})
@@ -78,7 +74,6 @@ def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
 
 
 def _ends(value: Any) -> tuple[Any, ...]:
-    """Return least and most; a single value stands for both."""
     ends = tuple(value) if isinstance(value, (list, tuple)) else (value,)
     return ends * 2 if len(ends) == 1 else ends
 
@@ -104,11 +99,7 @@ def _shares(value: Any) -> tuple[float, float]:
 
 
 def generate(wishes: Wishes) -> list[Layout]:
-    """Draw the layouts of a seed.
-
-    Raises:
-        ValueError: If the wishes leave no room for as many different layouts.
-    """
+    """Draw the layouts of a seed."""
     layouts: list[Layout] = []
     known: set[str] = set()
     for i in range(wishes.count):
@@ -127,7 +118,6 @@ def generate(wishes: Wishes) -> list[Layout]:
 
 
 def _values(grid: str, name: str, wishes: Wishes) -> dict[str, Any]:
-    """Return a layout file's keys."""
     orders = [list(names_of(soup)) for soup in _recipes(grid)]
     changed = ", ".join(f"{key} {value}" for key, value in asdict(wishes).items() if value != getattr(Wishes, key))
     return {
@@ -139,7 +129,6 @@ def _values(grid: str, name: str, wishes: Wishes) -> dict[str, Any]:
 
 
 def _recipes(grid: str) -> list[Soup]:
-    """Return the soups of three ingredients that a grid's dispensers allow."""
     missing = {name for name, symbol in zip(INGREDIENTS, "OT", strict=True) if symbol not in grid}
     full = [soup for soup in SOUPS if sum(soup) == MAX_INGREDIENTS]
     return [soup for soup in full if missing.isdisjoint(names_of(soup))]
@@ -174,7 +163,6 @@ def layout_text(layout: Layout, par: int | None = None) -> str:
 
 
 def _draw(rng: np.random.Generator, wishes: Wishes) -> str | None:
-    """Draw one layout; None if it is not what was wished for, or cannot be proved solvable."""
     width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
     floor = np.zeros((height, width), bool)
     floor[1:-1, 1:-1] = rng.random((height - 2, width - 2)) >= rng.uniform(*wishes.counters)
@@ -205,7 +193,6 @@ def _between(rng: np.random.Generator, pair: Range) -> int:
 
 
 def _divide(rng: np.random.Generator, floor: np.ndarray, rooms: int) -> bool:
-    """Put lines of counters across the longer side, one fewer than rooms; whether there is room for them."""
     long = floor if floor.shape[0] > floor.shape[1] else floor.T
     inner = np.arange(2, long.shape[0] - 2)
     if rooms == 1:
@@ -216,7 +203,6 @@ def _divide(rng: np.random.Generator, floor: np.ndarray, rooms: int) -> bool:
 
 
 def _parts(floor: np.ndarray) -> list[list[Cell]]:
-    """Return the connected parts of the floor, cells in reading order."""
     left = {(x, y) for y, x in np.argwhere(floor).tolist()}
     parts = []
     while left:
@@ -231,7 +217,6 @@ def _parts(floor: np.ndarray) -> list[list[Cell]]:
 
 
 def _start_cells(rng: np.random.Generator, parts: Sequence[Sequence[Cell]], players: int) -> list[Cell]:
-    """Draw start cells, at least one in every part; none if there are fewer players or cells than that takes."""
     cells = [part[int(rng.integers(len(part)))] for part in parts]
     free = [cell for part in parts for cell in part if cell not in cells]
     more = players - len(cells)
@@ -242,7 +227,6 @@ def _start_cells(rng: np.random.Generator, parts: Sequence[Sequence[Cell]], play
 
 
 def _edge(floor: np.ndarray) -> list[Cell]:
-    """Return the cells beside the floor, in reading order: where stations can be used."""
     near = np.zeros_like(floor)
     for dx, dy in OFFSETS:
         near |= np.roll(floor, (dy, dx), axis=(0, 1))  # the outermost cells are never floor, so nothing wraps round

@@ -77,11 +77,7 @@ class Seen(NamedTuple):
 
 
 def check_view(obs: Any, axes: Any, view_radius: Any, size: Any = None) -> None:
-    """Reject incompatible options.
-
-    Raises:
-        ValueError: For a choice that an encoding does not have.
-    """
+    """Reject incompatible options."""
     if obs.startswith("features"):
         for name, value in (("axes", axes), ("view_radius", view_radius), ("size", size)):
             if value is not None:
@@ -133,9 +129,6 @@ def compile_view(
         cook_time: Longest cooking time of a soup in the pool.
         gate_limit: Highest count of an open gate in the pool.
         size: Columns and rows of a picture, those of ``terrain`` if None.
-
-    Raises:
-        ValueError: If ``size`` is smaller than a map, the encoding cannot show what is on a map, or as many players.
     """
     encoding = Encoding[obs.upper()]
     view = np.full(len(View), NOTHING, np.int32)
@@ -165,16 +158,6 @@ def compile_view(
 def _template(
     terrain: Array, table: Mapping[Terrain, int], channels: int, map_channels: int, margin: int, order: Sequence[int]
 ) -> Array:
-    """Return the maps as pictures show them before anything moves, uint8 (K, L).
-
-    Args:
-        terrain: int32 (K, H, W).
-        table: Channel of each terrain, after those of the players.
-        channels: Number of channels.
-        map_channels: Number of channels after those of the players.
-        margin: Empty cells around a map.
-        order: Order of x, y and channel in memory.
-    """
     template = np.zeros((*terrain.shape, channels), np.uint8)
     for kind, channel in table.items():
         if channel < map_channels:
@@ -186,7 +169,6 @@ def _template(
 
 
 def _pad(terrain: Array, size: Sequence[int] | None) -> Array:
-    """Return maps with walls at the right and the bottom, (K, rows, columns)."""
     height, width = terrain.shape[1:]
     columns, rows = size or (width, height)
     if columns < width or rows < height:
@@ -196,7 +178,6 @@ def _pad(terrain: Array, size: Sequence[int] | None) -> Array:
 
 
 def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gymnasium.spaces.Box[Any]:
-    """Return the space of a picture, given the largest numbers of its channels after those of the players."""
     marks = np.ones(shape[order.index(CHANNEL_AXIS)] - len(high), np.uint8)
     by_channel = np.concatenate([marks, high]).reshape([-1 if axis == CHANNEL_AXIS else 1 for axis in order])
     highest = np.broadcast_to(by_channel, shape)
@@ -204,10 +185,6 @@ def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gym
 
 
 def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:
-    """Return the largest number in each channel of a picture after those of the players, at least 1.
-
-    Bounds of 0 to 255 in all channels would make trainers take a picture of counts for an image and divide it by 255.
-    """
     if encoding == Encoding.GATES:
         high = np.ones(len(GateChannel), np.uint8)
         high[GateChannel.POT_ONIONS] = MAX_INGREDIENTS
@@ -230,7 +207,6 @@ def _holders(terrain: Array) -> Array:
 
 
 def _from_rows(order: Sequence[int]) -> tuple[int, ...]:
-    """Return the order of axes for an array that lies in rows, y before x."""
     return tuple((1, 0, 2)[axis] for axis in order)
 
 
@@ -278,7 +254,6 @@ def measure_ways(floor: Array, neighbours: Array) -> Array:
 
 
 def _nearest(terrain: Array, ways: Array) -> Array:
-    """Return the flat cell of what is closest to each pose, in reading order among equals, (4F, 6)."""
     nearest = np.full((len(ways), len(Closest)), NOTHING, np.int32)
     kinds = (Terrain.ONIONS, Terrain.TOMATOES, Terrain.DISHES, Terrain.SERVING, Terrain.POT)
     for column, kind in enumerate(kinds):

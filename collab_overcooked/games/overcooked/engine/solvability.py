@@ -23,19 +23,12 @@ STATIONS = {sign: f"{name} dispenser" for name, sign in DISPENSERS.items()} | {P
 
 @dataclass(frozen=True)
 class Carry:
-    """An errand: take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand.
+    """An errand: take a thing at one cell and put it at another; at a pot, a dish becomes soup in the hand."""
 
-    Attributes:
-        seat: Who goes.
-        thing: ``onion``, ``tomato``, ``dish`` or ``soup``.
-        source: Cell of dispenser, counter or pot.
-        target: Cell of counter, pot or serving.
-    """
-
-    seat: int
-    thing: str
-    source: Cell
-    target: Cell
+    seat: int  # Who goes
+    thing: str  # ``onion``, ``tomato``, ``dish`` or ``soup``
+    source: Cell  # Cell of dispenser, counter or pot
+    target: Cell  # Cell of counter, pot or serving
 
     def __str__(self) -> str:
         """Return the errand as text."""
@@ -44,17 +37,11 @@ class Carry:
 
 @dataclass(frozen=True)
 class Proof:
-    """Errands that serve one soup when carried out in this order.
+    """Errands that serve one soup when carried out in this order."""
 
-    Attributes:
-        recipe: Ingredients of the soup.
-        errands: In order; the soup has to cook before the first errand that carries it.
-        zones: Floor of each acting player.
-    """
-
-    recipe: tuple[str, ...]
-    errands: tuple[Carry, ...]
-    zones: Mapping[int, frozenset[Cell]]
+    recipe: tuple[str, ...]  # Ingredients of the soup
+    errands: tuple[Carry, ...]  # In order; the soup has to cook before the first errand that carries it
+    zones: Mapping[int, frozenset[Cell]]  # Floor of each acting player
 
 
 def prove(grid: Sequence[str], starts: Sequence[Cell], recipes: Sequence[tuple[str, ...]]) -> Proof | None:
@@ -101,7 +88,6 @@ def list_untouched(grid: Sequence[str], starts: Sequence[Cell]) -> list[tuple[st
 
 
 def _teams(zones: Mapping[int, frozenset[Cell]]) -> Iterator[tuple[int, ...]]:
-    """Yield the sets of players whose zones do not overlap, small ones first."""
     for size in range(1, len(zones) + 1):
         for team in combinations(zones, size):
             if sum(len(zones[seat]) for seat in team) == len(frozenset().union(*(zones[seat] for seat in team))):
@@ -139,7 +125,6 @@ class _Hands:
         return None
 
     def _fetch(self, pot: Cell) -> list[Carry] | None:
-        """Return the errands that bring a dish to a pot and its soup to a serving."""
         for seat, reach in self.reach.items():
             if pot not in reach:
                 continue
@@ -158,16 +143,6 @@ class _Hands:
         first: tuple[int, Cell] | None = None,
         last: int | None = None,
     ) -> list[Carry] | None:
-        """Return the fewest errands that bring a thing from a kind of terrain to another, over counters.
-
-        Args:
-            thing: What is carried.
-            source: Terrain to start from.
-            target: Terrain to end at.
-            place: The one cell of that terrain that will do, any if None.
-            first: The one player and cell to start with, any if None.
-            last: The one player to end with, any if None.
-        """
         ways: dict[Cell, list[Carry]] = {}
         queue = [cell for reach in self.reach.values() for cell in reach if _at(self.grid, cell) == source]
         queue = list(dict.fromkeys(queue)) if first is None else [first[1]]

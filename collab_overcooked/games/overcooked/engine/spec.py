@@ -48,41 +48,24 @@ SOUPS: tuple[Soup, ...] = tuple(
 
 @dataclass(frozen=True)
 class Layout:
-    """Contents of a layout file; ``compile_layouts`` turns it into arrays.
+    """Contents of a layout file; ``compile_layouts`` turns it into arrays."""
 
-    Attributes:
-        document: Where it was read.
-        name: For example ``"cramped_room"``.
-        description: One line.
-        grid: Rows of ``constants.SYMBOLS``; start cells are floor.
-        starts: Start cell (x, y) of each seat that the grid numbers.
-        orders: Soups that pay.
-        bonus_orders: Those of them that pay ``order_bonus`` times as much.
-        order_bonus: Factor.
-        values: Worth of each soup if ordered, without bonus.
-        cook_times: Steps of cooking of each soup.
-        shaping: Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot.
-        gate_limit: Unoccupied steps after which an open gate closes.
-        shared_counters: Cells (x, y) of counters that directives name apart, as places for handing over.
-        share_soup: Whether the original's directives put soup there too.
-        par: Score that a good team reaches in 400 steps, if it is known.
-    """
-
-    document: Document
-    name: str
-    description: str
-    grid: tuple[str, ...]
-    starts: tuple[tuple[int, int], ...]
-    orders: tuple[Soup, ...]
-    bonus_orders: tuple[Soup, ...]
-    order_bonus: int
-    values: Mapping[Soup, int]
-    cook_times: Mapping[Soup, int]
-    shaping: Mapping[str, float]
-    gate_limit: int
+    document: Document  # Where it was read
+    name: str  # For example ``"cramped_room"``
+    description: str  # One line
+    grid: tuple[str, ...]  # Rows of ``constants.SYMBOLS``; start cells are floor
+    starts: tuple[tuple[int, int], ...]  # Start cell (x, y) of each seat that the grid numbers
+    orders: tuple[Soup, ...]  # Soups that pay
+    bonus_orders: tuple[Soup, ...]  # Those of them that pay ``order_bonus`` times as much
+    order_bonus: int  # Factor
+    values: Mapping[Soup, int]  # Worth of each soup if ordered, without bonus
+    cook_times: Mapping[Soup, int]  # Steps of cooking of each soup
+    shaping: Mapping[str, float]  # Shaped reward for ``potting``, a useful ``dish`` and taking ``soup`` out of a pot
+    gate_limit: int  # Unoccupied steps after which an open gate closes
+    # Cells (x, y) of counters that directives name apart, as places for handing over
     shared_counters: tuple[tuple[int, int], ...] = ()
-    share_soup: bool = False
-    par: int | None = None
+    share_soup: bool = False  # Whether the original's directives put soup there too
+    par: int | None = None  # Score that a good team reaches in 400 steps, if it is known
 
     @property
     def width(self) -> int:
@@ -116,9 +99,6 @@ def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Lay
     Args:
         source: A built-in name, the path of a ``.yaml`` or a public ``.layout`` file, or the values of one, which may
             extend a built-in layout.
-
-    Raises:
-        LayoutError: If the layout cannot work; the message names file, line or cell, and a remedy.
     """
     if not isinstance(source, Mapping) and str(source).endswith(".layout"):
         return read_layout(read_public_layout(Path(source)))
@@ -126,11 +106,7 @@ def load_kitchen(source: str | Path | Mapping[str, Any] = "cramped_room") -> Lay
 
 
 def read_layout(doc: Document) -> Layout:
-    """Check the values of a document, key by key.
-
-    Raises:
-        LayoutError: If a key is unknown, a value is wrong or the grid cannot be played.
-    """
+    """Check the values of a document, key by key."""
     doc.mapping(only=KEYS)
     grid, starts = _grid(doc)
     values = _by_soup(doc, "value", DEFAULT_VALUE)
@@ -167,9 +143,6 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
         shaping: None or a mapping of ``potting``, ``dish`` and ``soup`` to numbers.
         default: What it pays otherwise.
         error: Makes the exception from a message.
-
-    Raises:
-        ValueError: For an unknown name or something that is no number.
     """
     if shaping is None:
         return dict(default)
@@ -184,7 +157,6 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
 
 
 def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    """Read cells such as [[2, 1], [2, 2]]; all must be counters."""
     counters = {(x, y) for y, row in enumerate(grid) for x, symbol in enumerate(row) if symbol == "X"}
     cells = []
     for i, cell in enumerate(doc.listed("cells such as [2, 1]", "shared_counters", default=[])):
@@ -240,7 +212,6 @@ def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
 
 
 def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
-    """Read a soup: a list of one to three ingredients, in any order."""
     if not isinstance(entry, list) or not 1 <= len(entry) <= MAX_INGREDIENTS:
         raise doc.error(f"a soup is a list of 1 to {MAX_INGREDIENTS} ingredients, not {entry!r}", *path)
     for name in entry:
@@ -250,7 +221,6 @@ def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
 
 
 def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
-    """Read a number for all soups, or one for each onion and each tomato in them."""
     value = doc.at(key)
     if not isinstance(value, dict):
         return dict.fromkeys(SOUPS, doc.integer(key, default=default))
@@ -261,7 +231,6 @@ def _by_soup(doc: Document, key: str, default: int) -> dict[Soup, int]:
 
 
 def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> tuple[Soup, ...]:
-    """Read the soups that pay, all if none is listed; an entry may set its soup's value and cook time."""
     orders: list[Soup] = []
     for i, entry in enumerate(doc.listed(SOUP_LIST, "orders", default=[])):
         path = ("orders", i)
@@ -301,9 +270,6 @@ def read_public_layout(path: Path) -> Document:
     """Read a file of the public ``.layout`` format, one Python dictionary of literals, into the keys of our files.
 
     The text is parsed as literals and never run. ``num_items_for_soup`` is ignored, as in the original.
-
-    Raises:
-        LayoutError: If the file cannot be read, holds anything but literals, or asks for what is not supported.
     """
     try:
         tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
@@ -332,7 +298,6 @@ def read_public_layout(path: Path) -> Document:
 
 
 def _public_key(key: str) -> str:
-    """Return the public name of a key, for the line of a complaint."""
     names = {key: public for table in (RENAMED, ORDERS) for public, key in table.items()}
     return names.get(key, "rew_shaping_params" if key == "shaping" else key)
 
@@ -361,7 +326,6 @@ def _translate(doc: Document) -> dict[str, Any]:
 
 
 def _pair(doc: Document, values: dict[str, Any], key: str, names: tuple[str, str]) -> None:
-    """Give each onion and each tomato its own number."""
     if key in values or not all(name in doc for name in names):
         raise doc.error(f"give both {' and '.join(names)}, and no one number for all soups beside", *names[:1])
     values[key] = dict(zip(INGREDIENTS, (doc[name] for name in names), strict=True))
@@ -374,7 +338,6 @@ def _public_soup(doc: Document, entry: Any, key: str) -> list[Any]:
 
 
 def _spread(doc: Document, values: dict[str, Any], key: str, name: str) -> None:
-    """Give each order its own number of a list."""
     numbers, orders = doc[name], values["orders"]
     if key in values or not isinstance(numbers, list) or len(numbers) != len(orders):
         raise doc.error(f"{name} needs one number for each of start_all_orders, and none for all soups beside", name)

@@ -127,7 +127,6 @@ def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int
 
 
 def _count_regions(neighbours: Array) -> int:
-    """Count the parts of the floor, all gates open; unused rows are none."""
     seen: set[int] = set()
     count = 0
     for start in np.flatnonzero((neighbours != NOTHING).any(axis=1)).tolist():

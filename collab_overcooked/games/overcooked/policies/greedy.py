@@ -46,11 +46,7 @@ REVERSED = 7  # steps for which it stays so
 
 
 class Assigner:
-    """A game's assigner with its scratch memory.
-
-    Raises:
-        ValueError: If the game is no Overcooked.
-    """
+    """A game's assigner with its scratch memory."""
 
     def __init__(self, game: FullGame) -> None:
         self.tables: Any = compiled_of(game, GAME).tables
@@ -98,11 +94,7 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is no Overcooked.
-        """
+        """Forget the last episode."""
         self._assigner = assigner(info.game)
         self._game, self._simulator = info.game, simulator_of(info, self.name)
         self._teammates = TeammateModel(seat, info.team, seed)

@@ -44,11 +44,7 @@ TOP = 10.0  # worth of jobs
 
 
 class SoupLook:
-    """Sub-plans of players: directives for the jobs of the assigner.
-
-    Raises:
-        ValueError: If a seat has primitive actions.
-    """
+    """Sub-plans of players: directives for the jobs of the assigner."""
 
     study: ClassVar[Mapping[str, Study]] = {
         "Overcooked-v0": Study(
@@ -90,11 +86,9 @@ class SoupLook:
         )
 
     def _yielding(self, seen: Seen) -> int:
-        """Return an action that makes room for teammates: a step aside in every third step, else waiting."""
         return AWAY if seen.timestep % 3 == 0 and seen.mask[AWAY] else WAIT
 
     def _survey(self, state: Any) -> None:
-        """Compute distances, needs of pots, and the goals of players with full hands."""
         kitchen_assigner, k = self.assigner, self.assigner.layout(state)
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
@@ -132,7 +126,6 @@ class SoupLook:
                 yield job if hand == Item.NONE else replace(job, action=None)
 
     def _job(self, k: int, s: int, hand: int, steps: float, seat: int, seen: Seen) -> SubPlan:
-        """Return the directive of a station; while it is impossible, the player waits and sometimes makes room."""
         terrain, x, y = self.assigner.static.stations[k, s].tolist()
         verb = verb_for(terrain, hand)
         rows = self.rows.get((k, s, verb))

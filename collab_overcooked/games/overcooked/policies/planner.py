@@ -62,7 +62,6 @@ class Search:
         self._plans = PlanMemory(PLANS_KEPT)
 
     def _all_ways(self) -> Array:
-        """Return the steps to all stations from all cells, all gates open, (K, S, F)."""
         static, tables = self.assigner.static, self.assigner.tables
         ways = np.full((*static.stations.shape[:2], static.gates.shape[1]), FAR, np.int32)
         passable, queue = np.ones(ways.shape[2], np.int32), np.zeros(ways.shape[2], np.int32)
@@ -155,7 +154,6 @@ search: Callable[[Any, int], Search] = lru_cache(maxsize=8)(Search)  # by game a
 
 
 def _primitive_game(game: Any) -> Any:
-    """Return the game with primitive actions for all, in which a teammate's directives are planned as moves."""
     if game.n_actions == len(Action):
         return game
     return registry.load_game(game.id, **{**game.kwargs, "action_level": PRIMITIVE})
@@ -172,9 +170,6 @@ class PlannerPolicy(Silent):
     Args:
         width: Nodes kept per step of the plan for an episode.
         replan: Nodes kept when a plan was left.
-
-    Raises:
-        ValueError: If a width is below 1.
     """
 
     name = "planner"
@@ -185,11 +180,7 @@ class PlannerPolicy(Silent):
         self.width, self.replan = parse_integer("width", width, 1), parse_integer("replan", replan, 1)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last plan.
-
-        Raises:
-            ValueError: If the game is no Overcooked with primitive actions.
-        """
+        """Forget the last plan."""
         assigner(info.game)  # refuses other games
         if info.game.levels[seat] != PRIMITIVE:  # type: ignore[attr-defined]
             raise ValueError("policy 'planner' plays Overcooked with primitive actions only (action_level)")

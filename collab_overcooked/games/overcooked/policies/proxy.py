@@ -31,11 +31,7 @@ class ProxyPolicy(Silent):
         self._by_layout: dict[str, TrainedPolicy] = {}
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Load the layout's proxy.
-
-        Raises:
-            ValueError: If there is none.
-        """
+        """Load the layout's proxy."""
         layout = ", ".join(one.name for one in info.game.layouts)  # type: ignore[attr-defined]
         if layout not in self._by_layout:
             known = proxy_layouts(self.kind)
@@ -51,11 +47,7 @@ class ProxyPolicy(Silent):
 
 
 def from_text(text: str) -> ProxyPolicy:
-    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon.
-
-    Raises:
-        ValueError: For an unknown kind.
-    """
+    """Make the policy of a spec such as ``"proxy:bc"``; the text is what follows the colon."""
     if text not in STAND_INS:
         raise ValueError(f"policy 'proxy': {near_matches('kind', text, STAND_INS)}")
     return ProxyPolicy(text)

@@ -64,7 +64,6 @@ class TeammateModel:
         self._before = players.copy()
 
     def _note(self, i: int, player: Array, stations: Array) -> None:
-        """Note the station that a player has used."""
         dx, dy = OFFSETS[player[Player.FACING]]
         there = (player[Player.X] + dx, player[Player.Y] + dy)
         matching = np.flatnonzero((stations[:, [Station.X, Station.Y]] == there).all(axis=1))

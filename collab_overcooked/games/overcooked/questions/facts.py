@@ -39,7 +39,6 @@ def facts(kitchen: Kitchen, state: State, seat: int, rng: np.random.Generator) -
 
 
 def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
-    """Ask how many onions a pot needs beyond those that are already in hands and on counters."""
     lying = {tuple(thing["position"]): thing for thing in state["objects"]}
     hands = [player["holding"] for player in state["players"]]
     at_hand = sum(thing is not None and thing["item"] == "onion" for thing in [*hands, *state["objects"]])
@@ -57,7 +56,6 @@ def _missing(kitchen: Kitchen, state: State) -> Iterator[Fact]:
 
 
 def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """Ask when a cook can have soup: the time of the pot and the cook's way both count."""
     soup = next((thing for thing in state["objects"] if tuple(thing["position"]) == kitchen.place(name)), None)
     if soup is None or soup["tick"] < 0:
         return
@@ -85,7 +83,6 @@ def _ready(kitchen: Kitchen, state: State, name: str, seat: int, rng: np.random.
 
 
 def _routes(name: str, steps: list[int | None], seat: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """Ask for the distance to an object, who is nearer, and who can get there."""
     own_steps, other_steps = steps
     thing, other = f"{FACING[name[0]]} {name}", NAMES[1 - seat]
     for who, count in zip((seat, 1 - seat), steps, strict=True):

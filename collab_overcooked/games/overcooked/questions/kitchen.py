@@ -96,7 +96,6 @@ class Kitchen:
         return min(poses.values(), default=None)
 
     def _flood(self, pose: int, occupied: np.ndarray) -> np.ndarray:
-        """Return the fewest steps from a pose to every pose."""
         distance, first, queue = (np.zeros(4 * len(self.neighbours), np.int32) for _ in range(3))
         flood(pose, self.neighbours, occupied, distance, first, queue)
         return distance

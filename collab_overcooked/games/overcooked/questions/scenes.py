@@ -111,7 +111,6 @@ def _pot(place: tuple[int, int], rng: np.random.Generator, stage: str) -> Scene 
 
 
 def _lying(kitchen: Kitchen, rng: np.random.Generator) -> list[Scene]:
-    """Put a thing on a reachable counter, on a shared one if the layout has any."""
     names = [name for name in kitchen.objects if name[0] == "s"] or [n for n in kitchen.objects if n[0] == "k"]
     reached = [name for name in names if _is_reached(kitchen, kitchen.place(name))]
     if not reached:

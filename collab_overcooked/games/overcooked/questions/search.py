@@ -59,17 +59,11 @@ class TooLarge(Exception):
 
 @dataclass(frozen=True)
 class Solution:
-    """Solution of a search.
+    """Solution of a search."""
 
-    Attributes:
-        best: Fewest steps to the goal.
-        limit: Steps up to which the search is complete.
-        times: Fewest steps by the first uses of both players' hands, within the limit.
-    """
-
-    best: int
-    limit: int
-    times: dict[tuple[int, int], int]
+    best: int  # Fewest steps to the goal
+    limit: int  # Steps up to which the search is complete
+    times: dict[tuple[int, int], int]  # Fewest steps by the first uses of both players' hands, within the limit
 
     def of_seat(self, seat: int) -> dict[int, int]:
         """Return the fewest steps by the first use of a player's hands; missing ones take more than the limit."""
@@ -80,15 +74,10 @@ class Solution:
 
 
 class Layer(NamedTuple):
-    """States after the same number of steps.
+    """States after the same number of steps."""
 
-    Attributes:
-        state: States, a batch of n.
-        firsts: See ``First``, (n, 2).
-    """
-
-    state: Any
-    firsts: Array
+    state: Any  # States, a batch of n
+    firsts: Array  # See ``First``, (n, 2)
 
     def take(self, rows: Array) -> Layer:
         """Return copies of selected rows."""
@@ -121,7 +110,6 @@ class JointSearch:
         self.salt = np.random.default_rng(0).integers(-(2**62), 2**62, numbers) | 1
 
     def _poses(self) -> tuple[Array, Array]:
-        """Return the cell that each pose faces, and which actions can change something there, (4F,) and (4F, 6)."""
         count = 4 * (int(self.floor.max()) + 1)
         faced, useful = np.zeros(count, np.int64), np.ones((count, len(Action)), bool)
         for y, x in np.argwhere(self.floor >= 0).tolist():
@@ -133,7 +121,6 @@ class JointSearch:
         return faced, useful
 
     def _carry(self) -> Array:
-        """Return the fewest steps from holding a thing in a pose to having used it at a cell, (4F, H * W)."""
         carry: Array = np.full(self.ways.shape, FAR)
         for target in range(carry.shape[1]):
             steps = self.ways[:, target] + 1
@@ -161,9 +148,6 @@ class JointSearch:
 
         Returns:
             None if the goal is farther away.
-
-        Raises:
-            TooLarge: If the search has more than ``MAX_STATES`` states.
         """
         root, out = self.game.alloc(1)
         self.game.reset(root, out, np.ones(1, np.bool_), {"state": scene})
@@ -178,7 +162,6 @@ class JointSearch:
         return None
 
     def _search(self, root: Any, goal: Goal, limit: int) -> dict[tuple[int, int], int]:
-        """Return the steps to the goal by the first uses of both players' hands, for at most ``limit`` steps."""
         layer = Layer(root, np.zeros((1, 2), np.int64))
         seen: Array = self._names(layer)
         times: dict[tuple[int, int], int] = {}
@@ -202,7 +185,6 @@ class JointSearch:
     def _children(
         self, layer: Layer, goal: Goal, step: int, limit: int, times: dict[tuple[int, int], int]
     ) -> Iterator[Layer]:
-        """Yield successors of a layer that can still reach the goal; those that have reached it go into ``times``."""
         useful = self.useful[self._pose(layer.state.players)]
         which, *actions = np.nonzero(useful[:, 0, :, None] & useful[:, 1, None, :])
         chosen = np.stack(actions, axis=1).astype(np.int32)
@@ -220,7 +202,6 @@ class JointSearch:
             yield Layer(fork.state, firsts).take(np.flatnonzero(~reached & in_time))
 
     def _firsts(self, before: Layer, state: Any, chosen: Array) -> Array:
-        """Return the first uses of hands after a step."""
         players, cells, firsts = before.state.players, before.state.cells, before.firsts
         faced = self.faced[self._pose(players)]
         hands = slice(Player.HAND, HAND_END)
@@ -238,7 +219,6 @@ class JointSearch:
         return np.where((later == First.STILL) & begins[:, ::-1], First.WAITED, later)
 
     def _reached(self, goal: Goal, before: Any, state: Any) -> Array:
-        """Return the states that have reached the goal in the last step, bool (n,)."""
         if goal == Goal.DELIVER:
             return np.asarray(state.clock[:, Clock.SCORE] > before.clock[:, Clock.SCORE])
         ticks = [batch.cells.reshape(len(batch.cells), -1, len(Thing))[:, self.pots] for batch in (before, state)]
@@ -250,7 +230,6 @@ class JointSearch:
         return 4 * self.floor[players[..., Player.Y], players[..., Player.X]] + players[..., Player.FACING]
 
     def _names(self, layer: Layer) -> Array:
-        """Return a hash of 64 bits for each state."""
         state, count = layer.state, len(layer.firsts)
         parts = [state.players.reshape(count, -1), state.cells.reshape(count, -1), layer.firsts]
         return np.asarray((np.concatenate(parts, axis=1).astype(np.int64) + 3) @ self.salt)
@@ -258,18 +237,12 @@ class JointSearch:
     # ------------------------------------------------------------------------------------ the bound
 
     def _bound(self, state: Any, goal: Goal) -> Array:
-        """Return a lower bound of the steps to the goal, (n,)."""
         pose, cells = self._pose(state.players), state.cells.reshape(len(state.cells), -1, len(Thing))
         hands = state.players[..., Player.HAND]
         bound = self._to_start if goal == Goal.START else self._to_deliver
         return bound(pose, hands, cells)
 
     def _arrivals(self, item: int, target: Any, pose: Array, hands: Array, cells: Array) -> tuple[Array, Array]:
-        """Return lower bounds of the steps until things of a kind are used at a cell.
-
-        Returns:
-            Of each thing that is there, (things, n), and of one from a dispenser, (n,).
-        """
         steps = [np.where(hands[:, seat] == item, self.carry[pose[:, seat], target], FAR) for seat in (0, 1)]
         for cell in self.counters:
             lies = cells[:, cell, Thing.ITEM] == item

@@ -35,21 +35,13 @@ METHOD = "exact joint search over the kernels"
 
 
 class Judged(NamedTuple):
-    """Scene with the best actions of a seat.
+    """Scene with the best actions of a seat."""
 
-    Attributes:
-        state: The scene.
-        goal: Goal of the team.
-        best: Fewest steps to the goal.
-        choices: Next actions of the seat.
-        values: Fewest steps by choice, None if more than ``best + MARGIN - 1``.
-    """
-
-    state: State
-    goal: Goal
-    best: int
-    choices: tuple[str, ...]
-    values: tuple[int | None, ...]
+    state: State  # The scene
+    goal: Goal  # Goal of the team
+    best: int  # Fewest steps to the goal
+    choices: tuple[str, ...]  # Next actions of the seat
+    values: tuple[int | None, ...]  # Fewest steps by choice, None if more than ``best + MARGIN - 1``
 
     @property
     def correct(self) -> tuple[int, ...]:
@@ -104,23 +96,14 @@ def draw_goal(state: State, rng: np.random.Generator) -> Goal:
 
 
 class Situation(NamedTuple):
-    """A situation of the paper.
+    """A situation of the paper."""
 
-    Attributes:
-        layout: Layout of the scene.
-        seat: Seat that is asked.
-        hands: Seat -> held item.
-        pot: Contents of the pots, see ``scenes.POT_WEIGHTS``; drawn if empty.
-        goal: Goal of the team.
-        answer: Common beginning of all best choices.
-    """
-
-    layout: str
-    seat: int
-    hands: Mapping[int, str]
-    pot: str
-    goal: Goal
-    answer: str
+    layout: str  # Layout of the scene
+    seat: int  # Seat that is asked
+    hands: Mapping[int, str]  # Seat -> held item
+    pot: str  # Contents of the pots, see ``scenes.POT_WEIGHTS``; drawn if empty
+    goal: Goal  # Goal of the team
+    answer: str  # Common beginning of all best choices
 
 
 SITUATIONS: Mapping[str, Situation] = {
@@ -195,7 +178,6 @@ class OvercookedQuestions:
                 return tuple(replace(item, skills=(name, *item.skills)) for item in items)
 
     def _pair(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in the seat's best actions."""
         while True:
             state = draw_scene(kitchen, rng)
             goal = draw_goal(state, rng)
@@ -209,10 +191,6 @@ class OvercookedQuestions:
                     return self._items(kitchen, (judged, other), seat, rng)
 
     def _contrast(self, kitchen: Kitchen, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes: in one of them a seat should open a gate, in the other it should not.
-
-        They are no matched pair: if the partner does not need the gate, it seldom needs the seat.
-        """
         scenes: dict[bool, Judged] = {}
         while len(scenes) < len((True, False)):
             state = draw_scene(kitchen, rng, {1 - seat: "soup"} if True not in scenes else None)
@@ -246,7 +224,6 @@ def _scene(kitchen: Kitchen, state: State) -> Scene:
 
 
 def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> Iterator[Item]:
-    """Yield the question to the seat, and the question about it to its partner."""
     evidence = {"method": METHOD, "goal": judged.goal.name.lower(), "best": judged.best, "values": list(judged.values)}
     common: dict[str, Any] = {
         "id": "",
@@ -267,7 +244,6 @@ def _action_items(kitchen: Kitchen, judged: Judged, seat: int, part: str) -> Ite
 
 
 def _skill(text: str) -> str:
-    """Return the skill that a best choice needs."""
     if text == WAIT:
         return "wait"
     if text.startswith("open"):

@@ -77,7 +77,6 @@ def thing_text(thing: Mapping[str, Any] | None) -> str:
 
 
 def _objects(kitchen: Kitchen, state: State) -> list[str]:
-    """List pots, gates and counters with things on them, then the other objects."""
     lying = {tuple(thing["position"]): thing for thing in state["objects"]}
     gates = {tuple(gate["position"]): gate for gate in state["gates"]}
     lines, rest = [], []

@@ -31,12 +31,7 @@ class LayoutOptions:
 
 
 def check_layouts(sources: Sequence[str], options: LayoutOptions) -> Finding:
-    """Prove that soup can be served in each layout, and play it.
-
-    Raises:
-        LayoutError: If a layout cannot be read.
-        ValueError: For an unknown policy.
-    """
+    """Prove that soup can be served in each layout, and play it."""
     checks = [_check_layout(source, options.par) for source in sources]
     return Finding("\n".join(check.text for check in checks), [c.values for c in checks], all(c.ok for c in checks))
 
@@ -60,7 +55,6 @@ def _check_layout(source: str, policy: str) -> Finding:
 
 
 def _tried(layout: Layout) -> list[str]:
-    """Describe the search that found no proof."""
     players, soups = len(layout.starts), [" + ".join(soup) for soup in orders_to_prove(layout)]
     return [
         "could not prove the layout solvable: players may have to make way for each other",
@@ -88,11 +82,7 @@ class LayoutGenerator(Wishes):
     par: str = option("planner", f"Policy whose score becomes the par score, or {NO_POLICY}.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Draw layouts and write each to a file of the folder ``out``.
-
-        Raises:
-            ValueError: For a wish that cannot be, or an unknown policy.
-        """
+        """Draw layouts and write each to a file of the folder ``out``."""
         from collab_overcooked.games.overcooked.suite.par_score import par_score
 
         layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))

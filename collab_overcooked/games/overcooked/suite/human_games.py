@@ -29,11 +29,7 @@ MOVES: Mapping[Any, int] = {  # how the data name actions
 
 
 def layout_names(game: Game) -> set[str]:
-    """Return the names of the layouts that a game plays.
-
-    Raises:
-        ValueError: If the game's actions are not those of people, who move a step at a time.
-    """
+    """Return the names of the layouts that a game plays."""
     if game.n_actions != len(Action):
         raise ValueError("games of people have the six primitive actions; they teach no other")
     return {layout.name for layout in getattr(game, "layouts", ())}
@@ -45,11 +41,7 @@ def layout_name(value: str) -> str:
 
 
 def read_actions(value: Any, agents: int) -> list[int]:
-    """Return each agent's action id from JSON, or from the Python text that part of the data has instead.
-
-    Raises:
-        One of ``DAMAGED``: If it is neither, or something else than an action of each.
-    """
+    """Return each agent's action id from JSON, or from the Python text that part of the data has instead."""
     if isinstance(value, str):
         try:
             value = json.loads(value)
@@ -62,11 +54,7 @@ def read_actions(value: Any, agents: int) -> list[int]:
 
 
 def read_state(value: Any, layout: str) -> dict[str, Any]:
-    """Return Overcooked-AI's state, of 2019 or of today, as a scene.
-
-    Raises:
-        One of ``DAMAGED``: If it is none.
-    """
+    """Return Overcooked-AI's state, of 2019 or of today, as a scene."""
     state = json.loads(value) if isinstance(value, str) else value
     objects = state.get("objects") or []
     things = objects.values() if isinstance(objects, dict) else objects
@@ -86,11 +74,7 @@ def read_state(value: Any, layout: str) -> dict[str, Any]:
 
 
 def read_thing(thing: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """Return an object as a scene has it.
-
-    Raises:
-        One of ``DAMAGED``: If it is in an unknown form.
-    """
+    """Return an object as a scene has it."""
     if thing is None or thing["name"] != "soup":
         return None if thing is None else {"item": thing["name"]}
     if "state" in thing:  # 2019: kind, number of ingredients, time cooked, which starts by itself at the third

@@ -14,9 +14,6 @@ def par_score(layout: Layout, policy: str) -> int:
     """Return the score of a team of one policy in every seat, after 400 steps from the layout's own start.
 
     Pots start by themselves where all orders can be filled so.
-
-    Raises:
-        ValueError: For an unknown policy.
     """
     dynamics = "auto" if layout.cooks_by_itself else "explicit"
     env = make("Overcooked-v0", layout=layout.document.content, dynamics=dynamics, max_cycles=STEPS)

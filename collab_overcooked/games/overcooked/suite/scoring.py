@@ -45,20 +45,15 @@ def default_level(team: Sequence[str]) -> str | dict[str, str]:
 
 @dataclass(frozen=True)
 class Published:
-    """Numbers printed in papers, measured by their authors.
+    """Numbers printed in papers, measured by their authors."""
 
-    Attributes:
-        source: Citation of the papers.
-        steps: Steps of an episode.
-        self_play: Agent -> layout -> mean and standard error (printed after ±), None for one game.
-        with_human_proxy: Agent -> its seat -> layout -> mean and standard error, with a model of human play.
-        helper_directive: Layout -> whether LLM-Co had the helper directive -> mean and standard error.
-    """
-
-    source: str
-    steps: int
+    source: str  # Citation of the papers
+    steps: int  # Steps of an episode
+    # Agent -> layout -> mean and standard error (printed after ±), None for one game
     self_play: Mapping[str, Mapping[str, Printed]]
+    # Agent -> its seat -> layout -> mean and standard error, with a model of human play
     with_human_proxy: Mapping[str, Mapping[int, Mapping[str, Printed]]]
+    # Layout -> whether LLM-Co had the helper directive -> mean and standard error
     helper_directive: Mapping[str, Mapping[bool, Printed]]
 
     def beside(self, team: Sequence[str], layout: str) -> dict[str, Printed]:

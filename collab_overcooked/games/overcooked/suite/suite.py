@@ -62,11 +62,7 @@ class LayoutOptions:
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
-    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``.
-
-    Raises:
-        ValueError: If a layout is unknown, or a folder has no files of layouts.
-    """
+    """Read layouts such as ``"all"``, ``"cramped_room,locked"``, ``"my.layout"``, ``"folder"`` or ``"procedural"``."""
     chosen: dict[str, None] = {}
     for word in map(str.strip, (text or "all").split(",")):
         if word not in layouts() and Path(word).is_dir():
@@ -93,7 +89,6 @@ def ordered_layouts() -> list[str]:
 
 
 def _first_of_kin(name: str, known: Sequence[str]) -> int:
-    """Return the place of the first known layout whose name a name begins with, the number of all if there is none."""
     return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
 
 
@@ -125,7 +120,6 @@ class OvercookedSuite(EpisodeSuite):
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in ordered_layouts()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the name of the layout, with the mark of teams that changed seats."""
         task = record["task"]
         layout, swapped = task.removesuffix(SWAPPED), SWAPPED if task.endswith(SWAPPED) else ""
         if "layout" not in record["env_kwargs"] or layout not in layouts():
@@ -133,7 +127,6 @@ class OvercookedSuite(EpisodeSuite):
         return {"task": load_kitchen(record["env_kwargs"]["layout"]).name + swapped}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the jobs of all layouts, each with the team in both orders."""
         chosen = parse_layouts(suite_options.layouts)
         check_names("layouts", chosen, _setting_name)
         length = {"max_cycles": parse_integer("horizon", suite_options.horizon, 1), **options}
@@ -153,28 +146,23 @@ class OvercookedSuite(EpisodeSuite):
                 yield JobGroup(env_id=OVERCOOKED, env_kwargs=kwargs, team=seated, task=task)
 
     def shipped(self) -> list[str]:
-        """Return the built-in layouts."""
         return layouts()
 
     def columns_of(self, rows: Sequence[Any]) -> list[Column]:
-        """Return the suite's columns, and columns of published scores of similar teams."""
         names = dict.fromkeys(name for row in rows for name in row.published)
         return [*self.columns, *(Column(name, published=True, value=methodcaller("printed", name)) for name in names)]
 
     def team_text(self, rows: Sequence[Any]) -> str:
-        """Return the policies of all seats, in the order in which the team was written."""
         first = min(rows, key=lambda row: row.swapped)
         return " ".join(f"{seat}={spec}" for seat, spec in first.seats.items())
 
     def line(self, row: Any) -> dict[str, Cell]:
-        """Return the cells of a row in files."""
         line: dict[str, Cell] = {"title": row.title, "layout": row.setting, "swapped": row.swapped, **row.seats}
         line |= {"episodes": len(row.records), "score": row.mean("score"), "soups": fmean(row.values("soups"))}
         names = dict.fromkeys([*published().self_play, *row.published])
         return line | {f"published_{name}": row.published[name][0] if name in row.published else None for name in names}
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        """Explain the scores, and the conditions of published scores."""
         agents, names = {name for row in rows for name in row.published}, {row.setting for row in rows}
         yield "Score: points for the team's deliveries in an episode, without shaped reward."
         if any(row.swapped for row in rows):
@@ -186,7 +174,6 @@ class OvercookedSuite(EpisodeSuite):
             yield from (note for layouts, note in LAYOUT_NOTES.items() if names & set(layouts))
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return the five classic layouts, or all those with published numbers."""
         self_play = published().self_play
         names = (
             [*self_play["PPO_SP"]][:5]
@@ -199,7 +186,6 @@ class OvercookedSuite(EpisodeSuite):
         return Benchmark("Overcooked", "score of 400 steps", tuple(settings), pairs, both_orders=True)
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return score and deliveries, averaged over layouts."""
         rows = self.setting_rows(records)
         score = mean_of_groups([row.values("score") for row in rows])
         process = {
@@ -210,7 +196,6 @@ class OvercookedSuite(EpisodeSuite):
         return Summary(score, process)
 
     def references(self, benchmark: Benchmark) -> list[Reference]:
-        """Return the published scores of self-play."""
         kinds = {"LLM-Co": "language"}
         names = [setting.name for setting in benchmark.settings]
         return [
@@ -223,22 +208,18 @@ class OvercookedSuite(EpisodeSuite):
         ]
 
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
-        """Cite the source of the published numbers."""
         return [
             f"Published: {published().source}; intervals from their standard errors over 5 seeds, LLM-Co is one game."
         ]
 
     def default_options(self, team: tuple[str, ...]) -> dict[str, Any]:
-        """Return the level of actions: language models give directives."""
         return {"action_level": default_level(team)}
 
     def outcome(self, record: Record) -> str:
-        """Describe how many soups were delivered."""
         numbers = score_record(record)
         return f"{numbers['soups']} soups, score {numbers['score']:g}"
 
     def training_references(self) -> dict[str, dict[str, Any]]:
-        """Return published returns of agents trained by reinforcement learning, by layout."""
         numbers: dict[str, dict[str, Any]] = {}
         for reference in self.references(self.benchmark("full")):
             for layout, figure in reference.scores.items():
@@ -247,12 +228,10 @@ class OvercookedSuite(EpisodeSuite):
         return numbers
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a layout."""
         return describe_layout(name) if name in layouts() or name.endswith(".layout") else None
 
 
 def _published_estimate(mean: float, error: float | None) -> Estimate:
-    """Return a published mean with the interval that its standard error over seeds gives."""
     if error is None:
         return Estimate(float(mean))
     return Estimate(float(mean), mean - 1.96 * error, mean + 1.96 * error)

@@ -50,7 +50,6 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
 
 
 def _reach(compiled: Compiled, k: int, starts: list[tuple[int, int]], seat: int) -> list[str]:
-    """Return sentences on the objects that each player can reach, directly or through a gate; one if all are equal."""
     near, beyond = [], []
     for start in starts:
         closed, opened = (within_reach(compiled, k, start, floor) for floor in (" ", FLOOR))
@@ -81,7 +80,6 @@ def _directives(strict: bool) -> list[str]:
 
 
 def _primitives(compiled: Compiled, k: int) -> list[str]:
-    """Return what moves and interacts do, and how to read the map."""
     used = {symbol for row in draw_map(compiled, k) for symbol in row}
     legend = [f"{letter} {TITLES[kind]}" for kind, letter in zip(Kind, LETTERS, strict=True) if letter in used]
     legend += ["W walls"] if "W" in used else []
@@ -108,7 +106,6 @@ def _orders(layout: Layout) -> str:
 
 
 def _rules(compiled: Compiled, layout: Layout, k: int) -> list[str]:
-    """Return sentences on cooking and gates, with the numbers of the layout."""
     tables = compiled.tables
     auto = tables.params[Param.AUTO_START] == 1
     times = sorted({layout.cook_times[soup] for soup in layout.orders})

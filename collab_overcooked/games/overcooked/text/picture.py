@@ -55,7 +55,6 @@ def icon_of(thing: Thing) -> Icon:
 
 @lru_cache(maxsize=64)
 def _plain_cell(symbol: str, shade: int) -> Cell:
-    """Return a cell as it is at the start: floor, a station, a closed gate."""
     if symbol == " ":
         return Cell(FLOORS[shade], ".", walkable=True)
     if symbol in CRATES:
@@ -64,7 +63,6 @@ def _plain_cell(symbol: str, shade: int) -> Cell:
 
 
 def _object_cell(layout: Layout, thing: Thing, name: str) -> Cell:
-    """Return a counter with what lies on it, or a pot with what it holds and how far it is."""
     x, y = thing["position"]
     if layout.grid[y][x] != "P":
         return Cell("counter", f"[{thing['item'][0]}]", (icon_of(thing),), labels=(name,))
@@ -144,7 +142,6 @@ def _orders(layout: Layout) -> Card:
 
 
 def _object_text(layout: Layout, thing: Thing) -> str:
-    """Return the text of a thing on a counter, or of a pot's progress."""
     x, y = thing["position"]
     position = f"({x}, {y}) "
     if layout.grid[y][x] != "P":

@@ -88,7 +88,6 @@ def _running(directives: Sequence[str], steps: int) -> Part:
 
 
 def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
-    """Declare what a player with directives remembers."""
     chosen = codec.optional(codec.names_of(directives, "directive", directives[1:]), 0)
     place = slice(Past.X, Past.Y + 1)
     columns: dict[str, tuple[int | slice, codec.Codec]] = {
@@ -160,7 +159,6 @@ def _holding(compiled: Compiled) -> Part:
 
 
 def _objects(compiled: Compiled, position: codec.Codec) -> Part:
-    """Declare what lies on counters and in pots."""
     tables = compiled.tables
 
     def read(rows: Rows) -> list[dict[str, Any]]:
@@ -190,7 +188,6 @@ def _objects(compiled: Compiled, position: codec.Codec) -> Part:
 
 
 def _gates(compiled: Compiled, position: codec.Codec) -> Part:
-    """Declare the gates; a scene may name some of them."""
     tables = compiled.tables
 
     def read(rows: Rows) -> list[dict[str, Any]]:
@@ -217,11 +214,7 @@ def _gates(compiled: Compiled, position: codec.Codec) -> Part:
 
 
 def check_scene(compiled: Compiled, directives: Sequence[str], scene: Scene) -> None:
-    """Refuse a scene that no play can lead to.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Refuse a scene that no play can lead to."""
     k = compiled.names.index(scene["layout"])
     for k_gate, gate in enumerate(scene["gates"]):
         if gate["counter"] > (gate["limit"] if gate["open"] else 0):
@@ -241,7 +234,6 @@ def check_scene(compiled: Compiled, directives: Sequence[str], scene: Scene) -> 
 
 
 def _things(compiled: Compiled, k: int, scene: Scene) -> Iterator[tuple[str, Mapping[str, Any], bool]]:
-    """Yield place, thing and whether it is in a pot of all things."""
     for seat, player in enumerate(scene["players"]):
         if player["holding"]:
             yield f"state.players[{seat}].holding", player["holding"], False
@@ -263,7 +255,6 @@ def _check_soup(place: str, thing: Mapping[str, Any], in_pot: bool) -> None:
 
 
 def _check_places(compiled: Compiled, k: int, scene: Scene) -> None:
-    """Players stand on floor or in open gates, each on a cell of its own."""
     closed = [gate["position"] for gate in scene["gates"] if not gate["open"]]
     places = [player["position"] for player in scene["players"]]
     for seat, place in enumerate(places):
@@ -276,7 +267,6 @@ def _check_places(compiled: Compiled, k: int, scene: Scene) -> None:
 
 
 def _check_running(compiled: Compiled, directives: Sequence[str], k: int, scene: Scene, seat: int) -> None:
-    """A running directive is for an object of the layout, and has time and patience left."""
     running, past = scene["players"][seat]["directive"], scene["memory"][seat]
     slot = compiled.tables.catalogue[directives.index(running), Row.SLOT]
     if compiled.tables.objects[k, slot, Object.X] == NOTHING:

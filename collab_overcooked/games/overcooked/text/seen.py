@@ -23,7 +23,6 @@ class LayoutView(SeatView):
 
     @cached_property
     def surroundings(self) -> str:
-        """Description of the state without the list of directives."""
         return self.text.partition(self._say(MENU))[0].rstrip()
 
     @cached_property

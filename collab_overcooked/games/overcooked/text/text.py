@@ -167,9 +167,6 @@ def parse_directive(compiled: Compiled, text: str) -> int:
     """Parse one directive: the text of the list, or any phrase with the same verb and object.
 
     Case, a final dot and the words between verb and object do not matter: "Place the onion in c0." is "put in c0".
-
-    Raises:
-        ActionError: If the text names none; the message names near matches.
     """
     texts = directive_texts(compiled)
     plain = " ".join(list_number(text).lower().strip(" .`'\"").split())
@@ -236,7 +233,6 @@ def judge(compiled: Compiled, state: Any, i: int, seat: int, action: int) -> int
 
 
 def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
-    """Return the ``Path`` layers of a seat."""
     terrain = compiled.tables.terrain[state.clock[i, Clock.LAYOUT]]
     paths = np.zeros((len(Path), *terrain.shape), np.int32)
     mark_floor(terrain, state.cells[i], paths[Path.FLOOR])
@@ -428,13 +424,11 @@ def describe(compiled: Compiled, state: Any, i: int, seat: int) -> str:
 
 
 def _failed(compiled: Compiled, state: Any, i: int, seat: int) -> str:
-    """Return a remark on a last directive without effect; empty if it had one, or the seat takes primitive actions."""
     reason = failure(compiled, state, i, seat) if compiled.levels[seat] == MEDIUM else None
     return "" if reason is None else f" (without effect{': ' * bool(reason)}{reason.rstrip('.')})"
 
 
 def _map_lines(compiled: Compiled, state: Any, i: int, seat: int) -> list[str]:
-    """Return positions and facing of the players, and a map with them, for seats that take primitive actions."""
     players = state.players[i]
     rows = draw_map(compiled, int(state.clock[i, Clock.LAYOUT]))
     lines = []
@@ -466,7 +460,6 @@ def within_reach(compiled: Compiled, k: int, start: tuple[int, int], floor: str)
 
 
 def _counter_lines(seen: Mapping[str, Any], moves: Mapping[str, int], ever: Collection[str]) -> list[str]:
-    """Return lines on counters: objects in reach, counters blocked or behind gates, and shared counters."""
     objects = seen["objects"]
     near, far = [], []
     for name in _of_kind(moves, Kind.COUNTER):

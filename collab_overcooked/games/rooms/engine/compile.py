@@ -31,34 +31,19 @@ from collab_overcooked.io.checks import near_matches
 
 @dataclass(frozen=True)
 class Compiled:
-    """A layout ready to play.
+    """A layout ready to play."""
 
-    Attributes:
-        level: Source of the tables.
-        config: Options, with the preset's values filled in.
-        goal: Goal of the players.
-        tables: Read-only arrays.
-        n_players: N, number of players.
-        n_rooms: R, number of rooms.
-        length: L, size of one player's observation.
-    """
-
-    level: RoomLayout
-    config: Any
-    goal: Goal
-    tables: Tables
-    n_players: int
-    n_rooms: int
-    length: int
+    level: RoomLayout  # Source of the tables
+    config: Any  # Options, with the preset's values filled in
+    goal: Goal  # Goal of the players
+    tables: Tables  # Read-only arrays
+    n_players: int  # N, number of players
+    n_rooms: int  # R, number of rooms
+    length: int  # L, size of one player's observation
 
 
 def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
-    """Compile a layout with its options.
-
-    Raises:
-        LayoutError: For an invalid layout, or a layout of the other game.
-        ValueError: For an option value that does not fit the layout.
-    """
+    """Compile a layout with its options."""
     config: Any = options.resolved()
     level = load_rooms(config.map)
     if level.game != goal.name.lower():
@@ -107,7 +92,6 @@ def _check_adversary(goal: Goal, kind: str) -> None:
 
 
 def _starts(level: RoomLayout, n_players: int) -> list[int]:
-    """Return the starts of the players: those of the layout, then the first free rooms."""
     starts = list(level.players[:n_players])
     for room in range(len(level.rooms)):
         if len(starts) < n_players and room not in starts and room != level.adversary and room not in level.exits:
@@ -137,7 +121,6 @@ def _generators(level: RoomLayout, config: Any) -> tuple[tuple[int, ...], bool]:
 
 
 def _open_doors(level: RoomLayout, config: Any) -> int:
-    """Return the doors that are open at the start, as bits."""
     changed = getattr(config, "doors", None) or {}
     if not isinstance(changed, dict):
         raise ValueError(f"doors must map doors to booleans, such as {{'1-2': True}}, not {changed!r}")
@@ -203,7 +186,6 @@ def _rooms(level: RoomLayout) -> np.ndarray:
 
 
 def _distances(ways: np.ndarray) -> np.ndarray:
-    """Return the distances between rooms for every set of open doors, by breadth-first search."""
     n_sets, n_rooms, _ = ways.shape
     distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
     for table, near in zip(distances, ways.tolist(), strict=True):

@@ -131,7 +131,6 @@ class CaptureConfig(RoomsConfig):
 
     @classmethod
     def presets(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Return the values of each preset by option."""
         return CAPTURE_PRESETS
 
 
@@ -153,5 +152,4 @@ class EscapeConfig(RoomsConfig):
 
     @classmethod
     def presets(cls) -> Mapping[str, Mapping[str, Any]]:
-        """Return the values of each preset by option."""
         return ESCAPE_PRESETS

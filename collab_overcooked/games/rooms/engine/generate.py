@@ -20,25 +20,15 @@ MAX_GENERATED = 14  # rooms; solving larger layouts exactly takes too long
 
 @dataclass(frozen=True)
 class Wish:
-    """Properties requested of a new layout.
+    """Properties requested of a new layout."""
 
-    Attributes:
-        goal: Goal of the game.
-        rooms: Number of rooms.
-        passages: Number of passages beyond those that connect all rooms.
-        doors: Number of doors, each with a button (captures only).
-        generators: Number of generators (escapes only).
-        turns: Expected turns of best play, rounded.
-        helping: Minimum of the expected helping turns in best play.
-    """
-
-    goal: Goal
-    rooms: int = 9
-    passages: int = 2
-    doors: int = 2
-    generators: int = 2
-    turns: int = 4
-    helping: float = 0.0
+    goal: Goal  # Goal of the game
+    rooms: int = 9  # Number of rooms
+    passages: int = 2  # Number of passages beyond those that connect all rooms
+    doors: int = 2  # Number of doors, each with a button (captures only)
+    generators: int = 2  # Number of generators (escapes only)
+    turns: int = 4  # Expected turns of best play, rounded
+    helping: float = 0.0  # Minimum of the expected helping turns in best play
 
     def __post_init__(self) -> None:
         for name, least, most in (("rooms", 4, MAX_GENERATED), ("doors", 0, MAX_DOORS), ("generators", 1, 4)):
@@ -55,9 +45,6 @@ def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], So
 
     Returns:
         Values of the file, including its claim, and the proof.
-
-    Raises:
-        ValueError: If none of TRIES layouts has them.
     """
     rng = np.random.default_rng(seed)
     near: set[int] = set()
@@ -76,7 +63,6 @@ def generate_rooms(wish: Wish, seed: int, name: str) -> tuple[dict[str, Any], So
 
 
 def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
-    """Return the values of a layout: a random tree, extra passages, and the contents of the rooms."""
     n = wish.rooms
     pairs = {(int(rng.integers(room)), room) for room in range(1, n)}
     free = [(a, b) for b in range(n) for a in range(b) if (a, b) not in pairs]
@@ -107,7 +93,6 @@ def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
 
 
 def _circle(n: int) -> dict[int, list[float]]:
-    """Return the positions of rooms on a circle, in tiles."""
     radius = max(1.5, 0.3 * n)
     angles = [2 * pi * k / n for k in range(n)]
     return {k: [round(radius * (1 + sin(a)), 2), round(radius * (1 - cos(a)), 2)] for k, a in enumerate(angles, 1)}

@@ -32,39 +32,22 @@ ROUNDS = 10_000
 
 @dataclass(frozen=True)
 class SolvabilityReport:
-    """Proved properties of a layout.
+    """Proved properties of a layout."""
 
-    Attributes:
-        name: Name of the layout.
-        game: ``"capture"`` or ``"escape"``.
-        preset: Preset of the rules.
-        adversary: Kind of the adversary.
-        rooms: Number of rooms.
-        connected: Whether every room can be reached from every other if all doors are open.
-        one_way: Passages that lead in one direction only, as names of rooms.
-        success: Probability of success with best play, without a limit of turns.
-        turns: Expected turns of best play; None if success is impossible.
-        alone: Probability of success of the first player alone.
-        helping_turns: Minimum of the expected helping turns in best play; None if success is impossible.
-        worst_turns: Turns against an optimal adversary; None if it cannot be beaten.
-        states: Number of reachable states.
-        claims: Figure claimed by the file and whether it holds, by name.
-    """
-
-    name: str
-    game: str
-    preset: str
-    adversary: str
-    rooms: int
-    connected: bool
-    one_way: tuple[tuple[str, str], ...]
-    success: float
-    turns: float | None
-    alone: float
-    helping_turns: float | None
-    worst_turns: float | None
-    states: int
-    claims: dict[str, tuple[float, bool]]
+    name: str  # Name of the layout
+    game: str  # ``"capture"`` or ``"escape"``
+    preset: str  # Preset of the rules
+    adversary: str  # Kind of the adversary
+    rooms: int  # Number of rooms
+    connected: bool  # Whether every room can be reached from every other if all doors are open
+    one_way: tuple[tuple[str, str], ...]  # Passages that lead in one direction only, as names of rooms
+    success: float  # Probability of success with best play, without a limit of turns
+    turns: float | None  # Expected turns of best play; None if success is impossible
+    alone: float  # Probability of success of the first player alone
+    helping_turns: float | None  # Minimum of the expected helping turns in best play; None if success is impossible
+    worst_turns: float | None  # Turns against an optimal adversary; None if it cannot be beaten
+    states: int  # Number of reachable states
+    claims: dict[str, tuple[float, bool]]  # Figure claimed by the file and whether it holds, by name
 
     @property
     def ok(self) -> bool:
@@ -101,10 +84,6 @@ def prove_solvability(source: Any, preset: str = "code2024", adversary: str | No
         source: Built-in name, path, or values of a layout.
         preset: Preset of the rules.
         adversary: Kind of the adversary. Default: the preset's.
-
-    Raises:
-        LayoutError: If the layout is invalid.
-        ValueError: If the layout is too large for exact values.
     """
     level = load_rooms(source)
     goal = Goal[level.game.upper()]
@@ -164,7 +143,6 @@ def helping_turns(solution: Solution) -> float:
 
 
 def _helps(compiled: Compiled, solution: Solution, at: np.ndarray) -> np.ndarray:
-    """Return the number of players that help in each joint action (J,)."""
     players, generators = solution.states.players[at], solution.states.generators[at]
     uses = solution.actions > compiled.n_rooms
     rooms = players[:, :, Player.ROOM]

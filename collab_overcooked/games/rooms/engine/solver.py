@@ -41,48 +41,28 @@ ROUNDS = 100_000  # limit of value iteration; thousands are rare
 
 @dataclass(frozen=True)
 class JointValues:
-    """All legal joint actions of one state.
+    """All legal joint actions of one state."""
 
-    Attributes:
-        actions: (J, N) int32.
-        success: (J,) probability of success with best play afterwards.
-        turns: (J,) expected turns until the episode is decided, this one included; inf if success is impossible.
-        best: (J,) whether the joint action is optimal in success and turns.
-    """
-
-    actions: Array
-    success: Array
-    turns: Array
-    best: Array
+    actions: Array  # (J, N) int32
+    success: Array  # (J,) probability of success with best play afterwards
+    turns: Array  # (J,) expected turns until the episode is decided, this one included; inf if success is impossible
+    best: Array  # (J,) whether the joint action is optimal in success and turns
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The states reachable from some roots, with their values.
+    """The states reachable from some roots, with their values."""
 
-    Attributes:
-        compiled: The game.
-        worst: Whether the adversary plays optimally against the players.
-        keys: (S,) int64, sorted; see ``worst.state_key``.
-        states: S states in the same order.
-        joint_starts: (S + 1,) where the joint actions of each state begin.
-        actions: (J, N) int32 joint actions.
-        outcome_starts: (J + 1,) where the outcomes of each joint action begin.
-        outcomes: (O,) index of the next state, SUCCESS or FAILURE; equally likely for each joint action.
-        success: (S,) probability of success.
-        turns: (S,) expected turns until the episode is decided; inf if success is impossible.
-    """
-
-    compiled: Compiled
-    worst: bool
-    keys: Array
-    states: State
-    joint_starts: Array
-    actions: Array
-    outcome_starts: Array
-    outcomes: Array
-    success: Array
-    turns: Array
+    compiled: Compiled  # The game
+    worst: bool  # Whether the adversary plays optimally against the players
+    keys: Array  # (S,) int64, sorted; see ``worst.state_key``
+    states: State  # S states in the same order
+    joint_starts: Array  # (S + 1,) where the joint actions of each state begin
+    actions: Array  # (J, N) int32 joint actions
+    outcome_starts: Array  # (J + 1,) where the outcomes of each joint action begin
+    outcomes: Array  # (O,) index of the next state, SUCCESS or FAILURE; equally likely for each joint action
+    success: Array  # (S,) probability of success
+    turns: Array  # (S,) expected turns until the episode is decided; inf if success is impossible
 
     def index(self, state: State, i: int = 0) -> int:
         """Return the index of a state.
@@ -90,9 +70,6 @@ class Solution:
         Args:
             state: Batch of the same game.
             i: Environment index.
-
-        Raises:
-            KeyError: If the state cannot be reached from the roots.
         """
         (key,) = survey(self.compiled, State(*(array[i : i + 1] for array in state))).keys.tolist()
         at = int(np.searchsorted(self.keys, key))
@@ -171,9 +148,6 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
         state: Batch of states to start from. Default: the start of an episode.
         everywhere: Start from all placements of players and adversary, doors and repairs instead.
         worst: Let the adversary play optimally against the players.
-
-    Raises:
-        ValueError: If there are more than MAX_STATES states.
     """
     roots = placements(compiled) if everywhere else start_of(compiled) if state is None else _running(state)
     return _values(_explore(compiled, roots, worst))
@@ -202,9 +176,6 @@ def placements(compiled: Compiled) -> State:
     """Return all placements of players and adversary in different rooms, with all states of doors and repairs.
 
     The killer has not seen any player before. Generators are in their initial rooms.
-
-    Raises:
-        ValueError: If there are more than MAX_STATES states.
     """
     tables, rooms = compiled.tables, range(compiled.n_rooms)
     fixes, doors = int(tables.params[Param.FIXES]), range(1 << int(tables.params[Param.N_DOORS]))
@@ -232,7 +203,6 @@ def placements(compiled: Compiled) -> State:
 
 
 def _is_won(compiled: Compiled, state: State) -> Array:
-    """Return which states are already won: the gate is open and a player is at an exit."""
     gate = (state.generators[:, :, Generator.PROGRESS] >= compiled.tables.params[Param.FIXES]).all(axis=1)
     return gate & np.isin(state.players[:, :, Player.ROOM], compiled.level.exits).any(axis=1)
 
@@ -241,7 +211,6 @@ def _is_won(compiled: Compiled, state: State) -> Array:
 
 
 def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
-    """Expand states breadth-first until no new state is solution; values stay 0."""
     levels: list[State] = []
     parts: list[tuple[Array, Array, Array, Array]] = []  # joint actions a state, actions, outcomes an action, keys
     all_keys: list[Array] = []
@@ -269,7 +238,6 @@ def _joined(states: list[State]) -> State:
 
 
 def _distinct(compiled: Compiled, state: State, known: Array) -> tuple[Array, State]:
-    """Return running states with new keys, each once, by key."""
     state = _running(state)
     keys, at = np.unique(survey(compiled, state).keys, return_index=True)
     new = ~np.isin(keys, known)
@@ -277,7 +245,6 @@ def _distinct(compiled: Compiled, state: State, known: Array) -> tuple[Array, St
 
 
 def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array, Array, Array, Array], State]:
-    """Return joint actions and outcomes of some states, and their successors."""
     surveyed, size = survey(compiled, state), len(state.clock)
     joint = surveyed.legal[:, 0]
     for n in range(1, compiled.n_players):
@@ -301,7 +268,6 @@ def _expand(compiled: Compiled, state: State, worst: bool) -> tuple[tuple[Array,
 
 
 def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, parts: list[Any]) -> Solution:
-    """Combine the parts of all levels, sorted by key."""
     sizes, actions, counts, after = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(keys)
     joint_first, outcome_first = np.cumsum(sizes) - sizes, np.cumsum(counts) - counts
@@ -323,7 +289,6 @@ def _assembled(compiled: Compiled, worst: bool, keys: Array, states: State, part
 
 
 def _ranges(starts: Array, sizes: Array) -> Array:
-    """Return the concatenated ranges from every start."""
     last = np.cumsum(sizes)
     ranges: Array = np.arange(last[-1]) - np.repeat(last - sizes - starts, sizes)
     return ranges
@@ -333,13 +298,6 @@ def _ranges(starts: Array, sizes: Array) -> Array:
 
 
 def _backup(solution: Solution, values: Array, worst: np.ufunc) -> Array:
-    """Return the value of each joint action (J,): the mean over its outcomes, or the worst one.
-
-    Args:
-        solution: The states.
-        values: (S + 2,) values of all states, then of FAILURE and SUCCESS.
-        worst: Reduction that is worst for the players: minimum or maximum.
-    """
     starts, after = solution.outcome_starts, values[solution.outcomes]
     joint: Array
     if solution.worst:
@@ -350,7 +308,6 @@ def _backup(solution: Solution, values: Array, worst: np.ufunc) -> Array:
 
 
 def _values(solution: Solution) -> Solution:
-    """Return a solution with values computed by value iteration."""
     first = solution.joint_starts[:-1]
     success = np.zeros(len(solution.keys))
     for _ in range(ROUNDS):
@@ -374,11 +331,7 @@ def _values(solution: Solution) -> Solution:
 
 
 def worst_case_values(compiled: Compiled) -> Compiled:
-    """Return a game whose adversary knows the number of turns that the players need in every state.
-
-    Raises:
-        ValueError: If the layout is too large for exact values.
-    """
+    """Return a game whose adversary knows the number of turns that the players need in every state."""
     solution = solve(compiled, everywhere=True, worst=True)
     turns = np.where(solution.success > 0, solution.turns, NEVER)
     values = np.round(turns).astype(np.int32)

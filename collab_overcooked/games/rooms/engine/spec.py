@@ -23,52 +23,30 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9 _]*")
 
 @dataclass(frozen=True)
 class Door:
-    """A door that a button toggles.
+    """A door that a button toggles."""
 
-    Attributes:
-        rooms: The two rooms on its sides, by index.
-        button: Room of its button.
-        is_open: Whether it is open at the start.
-    """
-
-    rooms: tuple[int, int]
-    button: int
-    is_open: bool
+    rooms: tuple[int, int]  # The two rooms on its sides, by index
+    button: int  # Room of its button
+    is_open: bool  # Whether it is open at the start
 
 
 @dataclass(frozen=True)
 class RoomLayout:
-    """Contents of a layout file; rooms are indices in the order of the file.
+    """Contents of a layout file; rooms are indices in the order of the file."""
 
-    Attributes:
-        document: Source document.
-        name: For example ``"nine_rooms"``.
-        game: ``"capture"`` or ``"escape"``.
-        description: One-sentence description.
-        rooms: Names of the rooms; digits if rooms are numbered.
-        neighbours: Rooms that can be reached from each room, in the order of menus.
-        doors: Doors with their buttons.
-        generators: Rooms with a generator.
-        exits: Rooms with an exit.
-        players: Rooms where the players start; further players start in the first free rooms.
-        adversary: Room where thief or killer starts.
-        places: Positions of the rooms in a picture, in tiles; empty for a circle.
-        claim: Figures that ``engine.solvability`` must reproduce, by name.
-    """
-
-    document: Document
-    name: str
-    game: str
-    description: str
-    rooms: tuple[str, ...]
-    neighbours: tuple[tuple[int, ...], ...]
-    doors: tuple[Door, ...]
-    generators: tuple[int, ...]
-    exits: tuple[int, ...]
-    players: tuple[int, ...]
-    adversary: int
-    places: tuple[tuple[float, float], ...]
-    claim: Mapping[str, Any]
+    document: Document  # Source document
+    name: str  # For example ``"nine_rooms"``
+    game: str  # ``"capture"`` or ``"escape"``
+    description: str  # One-sentence description
+    rooms: tuple[str, ...]  # Names of the rooms; digits if rooms are numbered
+    neighbours: tuple[tuple[int, ...], ...]  # Rooms that can be reached from each room, in the order of menus
+    doors: tuple[Door, ...]  # Doors with their buttons
+    generators: tuple[int, ...]  # Rooms with a generator
+    exits: tuple[int, ...]  # Rooms with an exit
+    players: tuple[int, ...]  # Rooms where the players start; further players start in the first free rooms
+    adversary: int  # Room where thief or killer starts
+    places: tuple[tuple[float, float], ...]  # Positions of the rooms in a picture, in tiles; empty for a circle
+    claim: Mapping[str, Any]  # Figures that ``engine.solvability`` must reproduce, by name
 
     @property
     def door_names(self) -> tuple[str, ...]:
@@ -97,9 +75,6 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
-
-    Raises:
-        LayoutError: If the layout is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "map")
     doc.mapping(only=KEYS)
@@ -129,7 +104,6 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
 
 
 def _room_name(doc: Document, room: Any) -> str:
-    """Return a room's name as text: a number, or a name of letters."""
     name = str(room)
     if isinstance(room, bool) or not ((isinstance(room, int) and 0 <= room < 1000) or NAME.fullmatch(name)):
         raise doc.error(
@@ -206,7 +180,6 @@ def _claim(doc: Document) -> dict[str, float]:
 
 
 def _check(doc: Document, level: RoomLayout) -> None:
-    """Reject layouts that neither game can be played on."""
     if len(level.players) > MAX_PLAYERS:
         raise doc.error(f"starts.players: {len(level.players)} players; at most {MAX_PLAYERS}", "starts", "players")
     if level.adversary in level.players:

@@ -38,11 +38,7 @@ class ExactValues:
         self._found: list[Solution] = []
 
     def of(self, state: Any, i: int = 0) -> JointValues:
-        """Return the values of all legal joint actions of environment ``i``.
-
-        Raises:
-            ValueError: If the layout is too large for exact values.
-        """
+        """Return the values of all legal joint actions of environment ``i``."""
         for solution in self._found:
             try:
                 return solution.joint_values(state, i)

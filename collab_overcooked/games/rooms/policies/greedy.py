@@ -26,11 +26,7 @@ class GreedyPolicy(Silent):
     batched = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Store the layout of the game.
-
-        Raises:
-            ValueError: If the game is not a room game.
-        """
+        """Store the layout of the game."""
         check_game(self.name, info.game)
         self._compiled = plain(info.game).compiled
         self._rooms = self._compiled.level.rooms
@@ -74,7 +70,6 @@ class GreedyPolicy(Silent):
 
 
 def _reach(distances: np.ndarray, killer: int, room: int, action: int) -> int:
-    """Return the distance from the killer after an action."""
     return int(distances[killer, room if action == STAY else action - 1])
 
 

@@ -24,15 +24,10 @@ ADVERSARIES = ("own", "worst")
 
 @dataclass(frozen=True)
 class PlannerOptions:
-    """Assumptions of the planner.
+    """Assumptions of the planner."""
 
-    Attributes:
-        partner: Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``.
-        adversary: ``"own"`` (the game's) or ``"worst"`` (optimal against the players).
-    """
-
-    partner: str = "best"
-    adversary: str = "own"
+    partner: str = "best"  # Teammates' behaviour in this turn: ``"best"`` or ``"uniform"``
+    adversary: str = "own"  # ``"own"`` (the game's) or ``"worst"`` (optimal against the players)
 
     def __post_init__(self) -> None:
         for name, value, allowed in (
@@ -57,11 +52,7 @@ class PlannerPolicy(Silent):
         self._options = options or PlannerOptions()
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Load the values of the game.
-
-        Raises:
-            ValueError: If the game is not a room game.
-        """
+        """Load the values of the game."""
         check_game(self.name, info.game)
         self._simulator = simulator_of(info, self.name)
         self._values = exact_values(info.game, self._options.adversary == "worst")
@@ -79,7 +70,6 @@ class PlannerPolicy(Silent):
         return int(np.argmax(worths))
 
     def _worth_by_action(self, values: JointValues, seat: int, n_actions: int) -> np.ndarray:
-        """Return the value of each of the seat's actions in one state; ties go to the first joint action."""
         joint, actions = worth(values), values.actions[:, seat]
         best = np.full(n_actions, -1.0)  # below all values
         if self._options.partner == "uniform":
@@ -93,9 +83,5 @@ class PlannerPolicy(Silent):
 
 
 def from_text(text: str) -> PlannerPolicy:
-    """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``.
-
-    Raises:
-        ValueError: For an unknown parameter or value.
-    """
+    """Create the policy from the text after the colon of a spec such as ``"planner:partner=uniform"``."""
     return PlannerPolicy(read_options("planner", text, PlannerOptions))

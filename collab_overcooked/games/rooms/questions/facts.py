@@ -40,7 +40,6 @@ def _room(game: Any, name: str) -> int:
 
 
 def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
-    """Return the rooms of the adversary, buttons, generators and exits, with descriptions."""
     level = game.level
     targets = [(_room(game, scene["adversary"]["room"]), text.ADVERSARIES[game.goal])]
     for door, name in zip(level.doors, level.door_names, strict=True):
@@ -52,12 +51,10 @@ def _targets(game: Any, scene: Scene) -> list[tuple[int, str]]:
 
 
 def _now(game: Any) -> str:
-    """Return the condition of questions about ways if the layout has doors."""
     return "If doors stay as they are now, " if game.level.doors else ""
 
 
 def _distances(game: Any, state: State, scene: Scene, seat: int, rng: np.random.Generator) -> Iterator[Fact]:
-    """Ask for the number of moves to a room."""
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
     for who in (seat, 1 - seat):
         player, verb = scene["players"][who], "do you" if who == seat else f"does {game.display_names[who]}"
@@ -83,7 +80,6 @@ def _title(game: Any, player: Mapping[str, Any]) -> str:
 
 
 def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    """Ask which player is nearer to a room."""
     if not all(player["active"] for player in scene["players"]):
         return
     distances, now = game.compiled.tables.distances[state.clock[0, Clock.DOORS]], _now(game)
@@ -102,7 +98,6 @@ def _nearer(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
 
 
 def _adversary(game: Any, state: State, scene: Scene, seat: int) -> Iterator[Fact]:
-    """Ask for the adversary's reaction to a joint action: a thief's next room, or a killer's next target."""
     clock, level, texts = state.clock[0], game.level, game.action_texts()
     if not all(player["active"] for player in scene["players"]):
         return

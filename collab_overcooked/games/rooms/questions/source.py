@@ -74,23 +74,15 @@ def rooms(env_id: str, options: Options) -> Rooms:
 
 
 class Judged(NamedTuple):
-    """A scene with the best actions of a seat.
+    """A scene with the best actions of a seat."""
 
-    Attributes:
-        scene: The scene.
-        actions: Valid actions of the seat, in the order of its menu.
-        values: Probability of success and expected turns of each action with the partner's best response.
-        correct: Indices of the best actions.
-        margin: Minimum loss of all other actions.
-        unit: ``"turns"`` or ``"probability"``.
-    """
-
-    scene: SceneState
-    actions: tuple[int, ...]
+    scene: SceneState  # The scene
+    actions: tuple[int, ...]  # Valid actions of the seat, in the order of its menu
+    # Probability of success and expected turns of each action with the partner's best response
     values: tuple[tuple[float, float], ...]
-    correct: tuple[int, ...]
-    margin: float
-    unit: str
+    correct: tuple[int, ...]  # Indices of the best actions
+    margin: float  # Minimum loss of all other actions
+    unit: str  # ``"turns"`` or ``"probability"``
 
 
 def judge(variant: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judged | None:
@@ -133,7 +125,6 @@ def judge(variant: Rooms, scene: SceneState, seat: int, fewest: int = 3) -> Judg
 
 
 def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> tuple[float, str] | None:
-    """Return the minimum loss of all other choices and its unit; None if it is small or the units differ."""
     likely = [best[0] - success for success, _ in worse]
     if min(likely) >= LESS_LIKELY:
         return round(min(likely), 4), "probability"
@@ -184,7 +175,6 @@ def change(variant: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[
 
 
 def _goes(variant: Rooms, judged: Judged) -> set[str]:
-    """Return the kinds of the best actions: ``"move"``, ``"stay"`` or ``"use"``."""
     last = variant.game.compiled.n_rooms + 1
     actions = [judged.actions[i] for i in judged.correct]
     return {"stay" if action == 0 else "use" if action == last else "move" for action in actions}
@@ -199,13 +189,11 @@ def _is_exit(variant: Rooms, room: str) -> bool:
 
 
 def _repairs(scene: SceneState, seat: int) -> Mapping[str, Any] | None:
-    """Return the unfinished generator in a seat's room."""
     room = scene["players"][seat]["room"]
     return next((g for g in scene["generators"] if g["room"] == room and g["progress"] < g["needed"]), None)
 
 
 def _finishes(scene: SceneState, seat: int) -> bool:
-    """Return whether one more fix of a seat opens the gate."""
     mine = _repairs(scene, seat)
     others = [g for g in scene["generators"] if g is not mine]
     return (
@@ -326,7 +314,6 @@ class RoomQuestions:
     # ------------------------------------------------------------------------------------ items
 
     def _pair(self, variant: Rooms, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
-        """Return the items of two scenes that differ in one change and in a seat's best actions."""
         while True:
             scene = draw_scene(variant, rng)
             judged = judge(variant, scene, seat)
@@ -392,7 +379,6 @@ class RoomQuestions:
     def _action_items(
         self, variant: Rooms, judged: Judged, seat: int, part: str, skills: tuple[str, ...]
     ) -> Iterator[Item]:
-        """Yield the question to the seat itself, and the question to its partner about it."""
         texts, names = variant.game.action_texts(), variant.game.display_names
         evidence = {
             "method": METHOD,

@@ -25,12 +25,7 @@ class MapOptions:
 
 
 def check_maps(sources: Sequence[str], options: MapOptions) -> Finding:
-    """Prove whether rooms are connected, and in how many turns best play succeeds.
-
-    Raises:
-        LayoutError: If a map cannot be read.
-        ValueError: If a map is too large for exact values.
-    """
+    """Prove whether rooms are connected, and in how many turns best play succeeds."""
     from collab_overcooked.games.rooms.engine.solvability import prove_solvability
 
     proofs = [prove_solvability(source, options.preset, options.adversary) for source in sources]
@@ -60,11 +55,7 @@ class MapGenerator:
     helping: float = option(0.0, "Minimum of expected turns in which a player acts to help another.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it.
-
-        Raises:
-            ValueError: If an option is out of range, or none of the generated maps meets the options.
-        """
+        """Write the YAML file ``out``, headed by the command that makes it."""
         from collab_overcooked.games.rooms.engine.generate import Wish, generate_rooms, map_text
 
         if out.suffix not in (".yaml", ".yml"):

@@ -49,18 +49,14 @@ class RoomOptions:
 
 
 class RoomSuite(EpisodeSuite):
-    """Success and turns by setting, with the original's means and standard errors and with 95 % intervals.
-
-    Attributes:
-        won: Name of success.
-        failure_turns: Turns that the original prints for a truncated episode; None if it prints none.
-    """
+    """Success and turns by setting, with the original's means and standard errors and with 95 % intervals."""
 
     suite_options = RoomOptions
     record_fields = RECORD_FIELDS
     set_elsewhere: ClassVar = {"preset": "--presets", "map": "--maps", "adversary": "--adversaries"}
     axes = AXES
-    won: ClassVar[str]
+    won: ClassVar[str]  # Name of success
+    # Turns that the original prints for a truncated episode; None if it prints none
     failure_turns: ClassVar[int | None] = None
     has_success = True
     score_metric = "turns_left"
@@ -81,7 +77,6 @@ class RoomSuite(EpisodeSuite):
         )
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the settings, each with the team in both orders."""
         names = (read_names(name, getattr(suite_options, name)) for name in ("presets", "maps", "adversaries"))
         settings: dict[str, dict[str, Any]] = {}
         for preset, level, adversary in product(*names):
@@ -96,7 +91,6 @@ class RoomSuite(EpisodeSuite):
                 yield JobGroup(env_id=self.env_id, env_kwargs=kwargs, team=seated, task=task)
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
-        """Explain how turns are counted."""
         yield (
             "Turns ± SE: mean and standard error (ddof 0) over all episodes, as the original averages them, where a"
             " truncated episode counts its time limit. Intervals are of 95 %."
@@ -105,13 +99,11 @@ class RoomSuite(EpisodeSuite):
             yield f"The original prints a failure as {self.failure_turns} turns and averages it as the time limit."
 
     def outcome(self, record: Record) -> str:
-        """Describe how an episode ended."""
         numbers = score_record(record)
         ended = self.won if record["success"] else "lost" if numbers["lost"] else "no turn left"
         return f"{ended} after {numbers['turns']} turns"
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return both presets, each with its adversary; the score is the turns left at success."""
         episodes = 4 if budget == "small" else 50
         settings = tuple(
             Setting(preset, {"presets": preset, "episodes": episodes}, {"preset": preset}) for preset in PRESETS
@@ -121,7 +113,6 @@ class RoomSuite(EpisodeSuite):
         return Benchmark(self.env_id.removesuffix("-v0"), measure, settings, pairs, both_orders=True)
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return turns left, success and turns, averaged over settings."""
         rows = self.setting_rows(records)
         won = mean_of_shares([row.values("success").count(1.0) for row in rows], [len(row.records) for row in rows])
         process = {
@@ -135,18 +126,15 @@ class RoomSuite(EpisodeSuite):
         return {self.name.replace("-", "_"): {"measure": "return"}}
 
     def listings(self) -> Mapping[str, Listing]:
-        """Return the maps with their descriptions."""
         return {"maps": lambda _: [(name, load_rooms(name).description) for name in self._maps()]}
 
     def _maps(self) -> list[str]:
         return maps(registry.game_class(self.env_id).goal.name.lower())
 
     def described(self, kitchen: str) -> Sequence[str]:
-        """Return the maps."""
         return self._maps()
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a map."""
         if name not in self._maps():
             return None
         return explain(registry.load_game(self.env_id, map=name).compiled)
@@ -165,5 +153,4 @@ class EscapeSuite(RoomSuite):
 
 
 def _short(value: str) -> str:
-    """Return the name of a map or adversary in task names; for a file, the name in it."""
     return load_rooms(value).name if value.endswith((".yaml", ".yml")) else value

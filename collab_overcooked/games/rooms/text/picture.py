@@ -95,7 +95,6 @@ def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
 
 
 def _targets(compiled: Compiled, room: int) -> tuple[str, ...]:
-    """Return the phrases by which actions refer to a room: its name, and its button or generator."""
     level = compiled.level
     button = any(door.button == room for door in level.doors)
     return level.title(room), *(("the button",) if button else ("the generator",))
@@ -117,7 +116,6 @@ def _cooks(
 
 
 def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[Link, ...]:
-    """Return every passage once: with an arrow if it is one-way, crossed if its door is closed."""
     level, links = compiled.level, []
     doors = {frozenset(door.rooms): name for door, name in zip(level.doors, level.door_names, strict=True)}
     for room, near in enumerate(level.neighbours):
@@ -176,7 +174,6 @@ def _adversary_card(compiled: Compiled, scene: Scene, names: Sequence[str]) -> C
 
 
 def _room_line(compiled: Compiled, scene: Scene, room: int, names: Sequence[str]) -> str:
-    """Return the line of a room in text pictures: its passages, players and objects."""
     level, name = compiled.level, compiled.level.rooms[room]
     doors = {frozenset(door.rooms): label for door, label in zip(level.doors, level.door_names, strict=True)}
     there = [names[k] for k, player in enumerate(scene["players"]) if player["active"] and player["room"] == name]

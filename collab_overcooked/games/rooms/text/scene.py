@@ -118,11 +118,7 @@ def known_part(compiled: Compiled) -> Part:
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Reject a scene that no play can lead to; ``check_sight`` checks what players see and know.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Reject a scene that no play can lead to; ``check_sight`` checks what players see and know."""
     params, players = compiled.tables.params, scene["players"]
     escape, can_be_out = compiled.goal == Goal.ESCAPE, bool(params[Param.LOSS_BY_ALL])
     if not all(player["active"] for player in players) and not can_be_out:
@@ -149,18 +145,13 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def check_sight(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Reject a completed scene in which a player or the adversary sees, knows or pursues something impossible.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Reject a completed scene in which a player or the adversary sees, knows or pursues something impossible."""
     _check_target(compiled, scene)
     for seat, known in enumerate(scene.get("known", ())):
         _check_known(compiled, scene, seat, known)
 
 
 def _check_target(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """The killer of 2024 targets a player next to it, that of 2023 any active player; other kinds have no target."""
     escape, kind = compiled.goal == Goal.ESCAPE, compiled.tables.params[Param.ADVERSARY]
     near = _distances(compiled, scene["doors"])[compiled.level.rooms.index(scene["adversary"]["room"])]
     in_sight = [
@@ -180,7 +171,6 @@ def _check_target(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def _check_known(compiled: Compiled, scene: Mapping[str, Any], seat: int, known: Mapping[str, Any]) -> None:
-    """A player knows everything in sight, and its knowledge of the current turn is true."""
     place, in_sight = f"state.known[{seat}]", known["in_sight"]
     truth = [*(player["room"] for player in scene["players"]), scene["adversary"]["room"]]
     for k, (room, belief) in enumerate(zip(truth, [*known["players"], known["adversary"]], strict=True)):
@@ -202,5 +192,4 @@ def _check_known(compiled: Compiled, scene: Mapping[str, Any], seat: int, known:
 
 
 def _distances(compiled: Compiled, doors: Mapping[str, bool]) -> Any:
-    """Return passages from room to room by the open doors."""
     return compiled.tables.distances[sum(doors[name] << d for d, name in enumerate(compiled.level.door_names))]

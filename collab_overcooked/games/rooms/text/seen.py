@@ -26,12 +26,10 @@ class RoomView(SeatView):
 
     @cached_property
     def surroundings(self) -> str:
-        """The observation as text, without the menu."""
         return self.text.partition(f"\n{self._say(MENU)}")[0]
 
     @cached_property
     def useless(self) -> frozenset[int]:
-        """The use of a room whose generator is repaired."""
         use = frozenset({self._game.n_actions - 1})
         return use if self._game.is_useless(self._state, 0, self._seat) else frozenset()
 
@@ -116,7 +114,6 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
 def _believe_generators(
     compiled: Compiled, state: State, b: int, seat: int, seen: Array, rng: np.random.Generator
 ) -> None:
-    """Set repairs to what was last seen; the fixer of a generator out of sight is drawn among the others."""
     others = [other for other in range(compiled.n_players) if other != seat]
     for g, generator in enumerate(state.generators[b]):
         if seen[generator[Generator.ROOM]]:
@@ -136,7 +133,6 @@ def _believed_room(
     taken: Sequence[int],
     rng: np.random.Generator,
 ) -> int:
-    """Return a possible room of a player or the adversary."""
     last, when = state.sightings[b, seat, other].tolist()
     ago = int(state.clock[b, Clock.T]) - when
     if ago == 0:
@@ -149,7 +145,6 @@ def _believed_room(
 
 
 def _believe_seen(compiled: Compiled, state: State, b: int) -> None:
-    """Set the players seen by a killer in sight: those next to it."""
     distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
     for player in state.players[b]:
         player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

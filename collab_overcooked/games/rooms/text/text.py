@@ -135,9 +135,6 @@ def parse_action(compiled: Compiled, message: str, listed: Sequence[int]) -> int
         compiled: The game.
         message: Text of the action.
         listed: Actions in the order of the menu.
-
-    Raises:
-        ActionError: With a reason code and a message.
     """
     texts, entry, style = action_texts(compiled), message.strip().rstrip("."), compiled.config.menu
     lowered = [option.lower() for option in texts]

@@ -17,21 +17,13 @@ from collab_overcooked.io.checks import parse_integer, quote_value
 
 @dataclass(frozen=True)
 class Names:
-    """Names for the indices in the tables.
+    """Names for the indices in the tables."""
 
-    Attributes:
-        scenario: Name of the scenario.
-        ingredients: The first goods.
-        spices: The other goods.
-        orders: Names of the orders of each episode, in slot order.
-        areas: Area ids of each episode, in the order of the action numbers.
-    """
-
-    scenario: str
-    ingredients: tuple[str, ...]
-    spices: tuple[str, ...]
-    orders: tuple[tuple[str, ...], ...]
-    areas: tuple[tuple[int, ...], ...]
+    scenario: str  # Name of the scenario
+    ingredients: tuple[str, ...]  # The first goods
+    spices: tuple[str, ...]  # The other goods
+    orders: tuple[tuple[str, ...], ...]  # Names of the orders of each episode, in slot order
+    areas: tuple[tuple[int, ...], ...]  # Area ids of each episode, in the order of the action numbers
 
     @property
     def goods(self) -> tuple[str, ...]:
@@ -41,33 +33,19 @@ class Names:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A scenario ready to play.
+    """A scenario ready to play."""
 
-    Attributes:
-        scenario: Source of the tables.
-        config: Options.
-        names: Names for indices in the tables.
-        tables: Read-only arrays.
-        n_agents: N.
-        workers: Workers of each agent.
-        max_turns: Turns of an episode.
-        n_orders: O, order slots of the largest episode.
-        n_areas: P, areas of the largest episode.
-        n_actions: A, size of the action space.
-        length: L, size of one agent's observation.
-    """
-
-    scenario: Scenario
-    config: RushConfig
-    names: Names
-    tables: Tables
-    n_agents: int
-    workers: int
-    max_turns: int
-    n_orders: int
-    n_areas: int
-    n_actions: int
-    length: int
+    scenario: Scenario  # Source of the tables
+    config: RushConfig  # Options
+    names: Names  # Names for indices in the tables
+    tables: Tables  # Read-only arrays
+    n_agents: int  # N
+    workers: int  # Workers of each agent
+    max_turns: int  # Turns of an episode
+    n_orders: int  # O, order slots of the largest episode
+    n_areas: int  # P, areas of the largest episode
+    n_actions: int  # A, size of the action space
+    length: int  # L, size of one agent's observation
 
     def action(self, area: int, order: int) -> int:
         """Return the number of using an area for an order, both counted from 0."""
@@ -79,11 +57,7 @@ class Compiled:
 
 
 def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Compiled:
-    """Compile a scenario.
-
-    Raises:
-        ValueError: For an invalid option value.
-    """
+    """Compile a scenario."""
     config = config or RushConfig()
     if config.episode is not None:
         check_episode(config.episode, len(scenario.episodes))
@@ -123,11 +97,7 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
 
 
 def check_episode(value: Any, n_episodes: int) -> int:
-    """Validate and return the number of an episode.
-
-    Raises:
-        ValueError: If the scenario has no episode of that number.
-    """
+    """Validate and return the number of an episode."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
         raise ValueError(f"episode must be an integer from 0 to {n_episodes - 1}, not {quote_value(value)}")
     return int(value)
@@ -146,7 +116,6 @@ def _params(scenario: Scenario, config: RushConfig) -> np.ndarray:
 def _episodes(
     scenario: Scenario, names: Names, n_episodes: int, n_orders: int, n_areas: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return dishes, needs, areas and stock, with unused rows where an episode is smaller than the largest one."""
     n_goods = len(names.goods)
     dishes = np.zeros((n_episodes, n_orders, len(Dish)), np.int32)
     needs = np.zeros((n_episodes, n_orders, n_goods), np.int32)

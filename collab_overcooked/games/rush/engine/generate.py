@@ -32,28 +32,20 @@ Goods = Mapping[str, int]
 
 @dataclass(frozen=True)
 class Wish:
-    """Properties requested of a new scenario.
+    """Properties requested of a new scenario."""
 
-    Attributes:
-        turns: At tightness 0, the turns that one agent alone needs for all orders. Above 0, the turns that the team
-            needs (one agent alone cannot finish all orders in as many), which are then also the length of an episode.
-        tightness: 0 for plenty of everything, 1 for nothing to spare. Above 0, the share of ingredients and spices
-            (at least one ingredient) that are in stock only as often as the orders need them; it also determines how
-            many of the last turn's stove spaces, or of its workers where these are the bottleneck, are needed.
-        episodes: Number of episodes; each is the first one with goods exchanged.
-        agents: Number of agents.
-        workers: Workers per agent.
-        orders: Orders per episode.
-        max_turns: Turns per episode at tightness 0. Default: ``turns``.
-    """
-
+    # At tightness 0, the turns that one agent alone needs for all orders. Above 0, the turns that the team needs (one
+    # agent alone cannot finish all orders in as many), which are then also the length of an episode.
     turns: int = 10
+    # 0 for plenty of everything, 1 for nothing to spare. Above 0, the share of ingredients and spices (at least one
+    # ingredient) that are in stock only as often as the orders need them; it also determines how many of the last
+    # turn's stove spaces, or of its workers where these are the bottleneck, are needed.
     tightness: float = 1.0
-    episodes: int = 3
-    agents: int = 2
-    workers: int = 2
-    orders: int = 5
-    max_turns: int | None = None
+    episodes: int = 3  # Number of episodes; each is the first one with goods exchanged
+    agents: int = 2  # Number of agents
+    workers: int = 2  # Workers per agent
+    orders: int = 5  # Orders per episode
+    max_turns: int | None = None  # Turns per episode at tightness 0. Default: ``turns``.
 
     def __post_init__(self) -> None:
         for name in ("turns", "episodes", "agents", "workers", "orders"):
@@ -79,9 +71,6 @@ def generate_scenario(wish: Wish, seed: int, name: str, budget: int = BUDGET) ->
         seed: Random seed.
         name: Name of the scenario.
         budget: Maximum number of states that all searches together may visit.
-
-    Raises:
-        ValueError: If no such scenario exists or none was found.
     """
     rng = random.Random(seed)
     stoves, cooking = _work(wish)
@@ -112,9 +101,6 @@ def episodes_like(scenario: Scenario, episodes: int, seed: int, name: str, budge
         seed: Random seed of the exchanges.
         name: Name of the new scenario.
         budget: Maximum number of states per search for the file's claim; only proved figures are claimed.
-
-    Raises:
-        ValueError: If fewer different exchanges exist.
     """
     values = values_of(replace(scenario, name=name, claim=None, episodes=scenario.episodes[:1]))
     report = prove_solvability(load_scenario(values), budget)
@@ -149,11 +135,6 @@ def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
 
 
 def _work(wish: Wish) -> tuple[int, int]:
-    """Return the numbers of stove spaces and of cooking actions that lead to the requested number of turns.
-
-    Raises:
-        ValueError: If there are none; the message lists the possible numbers of turns.
-    """
     amounts = _amounts(wish)
     if amounts:
         return amounts
@@ -165,7 +146,6 @@ def _work(wish: Wish) -> tuple[int, int]:
 
 
 def _amounts(wish: Wish) -> tuple[int, int] | None:
-    """Return stove spaces (as few as possible) and cooking actions for the number of turns, or None."""
     takes = 2 * wish.orders
     if wish.tightness == 0:
         cooking = wish.workers * wish.turns - takes
@@ -187,7 +167,6 @@ def _rounds(work: int, hands: int) -> int:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """Format ascending numbers as ranges; a range that reaches the last number tried is open."""
     ends = [n for n in numbers if n + 1 not in numbers]
     starts = [n for n in numbers if n - 1 not in numbers]
     ranges = []
@@ -201,7 +180,6 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 
 def _draw_recipes(rng: random.Random, orders: int, cooking: int) -> dict[str, Values]:
-    """Draw recipes whose cook times add up to ``cooking``; fewer than ``orders`` if two of them are equal."""
     cards, mains = Cards(), rng.sample(INGREDIENTS, len(INGREDIENTS))
     recipes = {}
     for o, cook_time in enumerate(_parts(rng, cooking, orders)):
@@ -215,7 +193,6 @@ def _draw_recipes(rng: random.Random, orders: int, cooking: int) -> dict[str, Va
 
 
 def _parts(rng: random.Random, total: int, count: int) -> list[int]:
-    """Split ``total`` at random into ``count`` parts, all positive if possible."""
     parts = [total // count] * count
     for i in range(total % count):
         parts[i] += 1
@@ -230,7 +207,6 @@ def _parts(rng: random.Random, total: int, count: int) -> list[int]:
 def _draw_areas(
     rng: random.Random, wish: Wish, recipes: Mapping[str, Values], stoves: int, spaces: int
 ) -> dict[str, list[Values]]:
-    """Draw areas with enough goods for all recipes, provided that each order uses the right pantry."""
     ingredients = [recipe["ingredients"] for recipe in recipes.values()]
     spices = [recipe["spices"] for recipe in recipes.values()]
     if wish.tightness == 0:
@@ -249,18 +225,12 @@ def _draw_areas(
 
 
 def _plenty(goods: Sequence[str], needs: Sequence[Goods], spaces: int) -> Values:
-    """Return an area with more stock than the orders need."""
     return {"spaces": spaces, "stock": {good: max(PLENTY, 2 * _sum(needs, good)) for good in goods}}
 
 
 def _scarce(
     rng: random.Random, goods: Sequence[str], needs: Sequence[Goods], places: Sequence[int], share: float, spaces: int
 ) -> list[Values]:
-    """Return areas that hold exactly what their orders need of scarce goods, and more of all others.
-
-    ``share`` of the goods are scarce, at least one; those that most orders need come first. ``places`` is the area of
-    each order.
-    """
     needed = [good for good in rng.sample(goods, len(goods)) if _sum(needs, good)]
     needed.sort(key=lambda good: -sum(good in need for need in needs))
     scarce = needed[: max(1, round(share * len(needed)))]
@@ -289,9 +259,6 @@ def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random)
         values: Scenario as returned by ``values_of``; episodes after the first are ignored.
         episodes: Number of episodes to return.
         rng: Random source of the exchanges.
-
-    Raises:
-        ValueError: If fewer different exchanges exist.
     """
     first, goods = values["episodes"][0], (values.get("ingredients", INGREDIENTS), values.get("spices", SPICES))
     possible = factorial(len(goods[0])) * factorial(len(goods[1]))
@@ -316,7 +283,6 @@ def _draw_exchange(rng: random.Random, goods: Sequence[Sequence[str]]) -> dict[s
 
 
 def _exchanged(episode: Values, exchange: Mapping[str, str], cards: Cards) -> Values:
-    """Return an episode with goods exchanged and dishes renamed."""
     names, recipes = {}, {}
     for name, recipe in episode["recipes"].items():
         new = {key: _renamed(recipe[key], exchange) for key in ("ingredients", "spices")}

@@ -17,68 +17,41 @@ CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
 @dataclass(frozen=True)
 class Proof:
-    """Best result of a number of agents in an episode.
+    """Best result of a number of agents in an episode."""
 
-    Attributes:
-        agents: Number of agents that play.
-        orders: Number of orders.
-        finished: Orders finished by the best plan found.
-        at_most: Upper bound of the orders that can be finished.
-        turns: Turns of the plan if it finishes all orders; None otherwise.
-        at_least: Lower bound of the turns for all orders; None if not all can be finished or this is unknown.
-        states: States visited by the search.
-        proved: Whether the plan is proved to be optimal.
-    """
-
-    agents: int
-    orders: int
-    finished: int
-    at_most: int
-    turns: int | None
-    at_least: int | None
-    states: int
-    proved: bool
+    agents: int  # Number of agents that play
+    orders: int  # Number of orders
+    finished: int  # Orders finished by the best plan found
+    at_most: int  # Upper bound of the orders that can be finished
+    turns: int | None  # Turns of the plan if it finishes all orders; None otherwise
+    at_least: int | None  # Lower bound of the turns for all orders; None if not all can be finished or this is unknown
+    states: int  # States visited by the search
+    proved: bool  # Whether the plan is proved to be optimal
 
 
 @dataclass(frozen=True)
 class EpisodeReport:
-    """Proofs for one episode.
+    """Proofs for one episode."""
 
-    Attributes:
-        episode: Number of the episode, from 0.
-        team: Result of all agents of the scenario together.
-        alone: Result of one agent while the others do nothing; None if there is only one.
-        exchanged: Goods of the first episode and their replacements in this one, if the two episodes differ only in
-            names; None otherwise.
-    """
-
-    episode: int
-    team: Proof
-    alone: Proof | None
+    episode: int  # Number of the episode, from 0
+    team: Proof  # Result of all agents of the scenario together
+    alone: Proof | None  # Result of one agent while the others do nothing; None if there is only one
+    # Goods of the first episode and their replacements in this one, if the two episodes differ only in names; None
+    # otherwise
     exchanged: Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
 class ScenarioReport:
-    """Proofs for all episodes of a scenario, compared with the claims of its file.
+    """Proofs for all episodes of a scenario, compared with the claims of its file."""
 
-    Attributes:
-        name: Name of the scenario.
-        agents: Number of agents.
-        workers: Workers per agent.
-        max_turns: Turns per episode.
-        episodes: Proofs, in the order of play.
-        claim: Figures claimed by the file.
-        problems: Messages about claims that are wrong or unproved.
-    """
-
-    name: str
-    agents: int
-    workers: int
-    max_turns: int
-    episodes: tuple[EpisodeReport, ...]
-    claim: Mapping[str, int]
-    problems: tuple[str, ...]
+    name: str  # Name of the scenario
+    agents: int  # Number of agents
+    workers: int  # Workers per agent
+    max_turns: int  # Turns per episode
+    episodes: tuple[EpisodeReport, ...]  # Proofs, in the order of play
+    claim: Mapping[str, int]  # Figures claimed by the file
+    problems: tuple[str, ...]  # Messages about claims that are wrong or unproved
 
     @property
     def ok(self) -> bool:
@@ -96,10 +69,6 @@ def prove_solvability(scenario: Scenario, budget: int = BUDGET) -> ScenarioRepor
     Args:
         scenario: The scenario.
         budget: Maximum number of states per search; the report lists what it leaves open.
-
-    Raises:
-        LayoutError: If the file claims an unknown figure.
-        ValueError: If the budget is below 1.
     """
     budget = parse_integer("budget", budget, 1)
     for name in scenario.claim or {}:
@@ -168,7 +137,6 @@ def exchanged(scenario: Scenario, first: EpisodeSpec, other: EpisodeSpec) -> dic
 
 
 def _uses(episode: EpisodeSpec, good: str) -> tuple[int, ...]:
-    """Return the amounts of a good that each order needs and each area has."""
     recipes = [episode.recipes[name] for name in episode.orders]
     asked = [recipe.ingredients.get(good, 0) + recipe.spices.get(good, 0) for recipe in recipes]
     return (*asked, *(area.stock.get(good, 0) for area in episode.areas))
@@ -205,7 +173,6 @@ def _problems(report: EpisodeReport, claim: Mapping[str, int], budget: int) -> l
 
 
 def _figures(proof: Proof | None) -> dict[str, tuple[int | None, str]]:
-    """Return figure and text of each claim that a file may make."""
     if proof is None:
         return dict.fromkeys(("turns", "orders"), (None, "the team is one agent"))
     turns = f"it is {proof.turns}" if proof.turns is not None else "not all orders can be finished in time"

@@ -24,55 +24,33 @@ MAX_COUNT = 9999  # largest stock, number of action spaces, count in a recipe an
 
 @dataclass(frozen=True)
 class Recipe:
-    """Goods and cook time of an order.
+    """Goods and cook time of an order."""
 
-    Attributes:
-        name: For example ``"Mac and Cheese"``.
-        ingredients: Count of each ingredient; at least one.
-        spices: Count of each spice; may be empty.
-        cook_time: How often it must be cooked.
-    """
-
-    name: str
-    ingredients: Mapping[str, int]
-    spices: Mapping[str, int]
-    cook_time: int
+    name: str  # For example ``"Mac and Cheese"``
+    ingredients: Mapping[str, int]  # Count of each ingredient; at least one
+    spices: Mapping[str, int]  # Count of each spice; may be empty
+    cook_time: int  # How often it must be cooked
 
 
 @dataclass(frozen=True)
 class Area:
-    """A place where workers act.
+    """A place where workers act."""
 
-    Attributes:
-        id: Number used by actions, unique in an episode.
-        kind: ``"pantry"``, ``"spicebag"`` or ``"stove"``.
-        stock: Initial count of each ingredient or spice; empty for stoves.
-        spaces: Action spaces per turn.
-    """
-
-    id: int
-    kind: str
-    stock: Mapping[str, int]
-    spaces: int
+    id: int  # Number used by actions, unique in an episode
+    kind: str  # ``"pantry"``, ``"spicebag"`` or ``"stove"``
+    stock: Mapping[str, int]  # Initial count of each ingredient or spice; empty for stoves
+    spaces: int  # Action spaces per turn
 
 
 @dataclass(frozen=True)
 class EpisodeSpec:
-    """An episode of a scenario.
+    """An episode of a scenario."""
 
-    Attributes:
-        recipes: All known recipes by name, whether ordered or not.
-        orders: Names of the ordered recipes, each once.
-        pantries: Areas with ingredients.
-        spicebags: Areas with spices.
-        stoves: Areas for cooking.
-    """
-
-    recipes: Mapping[str, Recipe]
-    orders: tuple[str, ...]
-    pantries: tuple[Area, ...]
-    spicebags: tuple[Area, ...]
-    stoves: tuple[Area, ...]
+    recipes: Mapping[str, Recipe]  # All known recipes by name, whether ordered or not
+    orders: tuple[str, ...]  # Names of the ordered recipes, each once
+    pantries: tuple[Area, ...]  # Areas with ingredients
+    spicebags: tuple[Area, ...]  # Areas with spices
+    stoves: tuple[Area, ...]  # Areas for cooking
 
     @property
     def areas(self) -> tuple[Area, ...]:
@@ -82,30 +60,18 @@ class EpisodeSpec:
 
 @dataclass(frozen=True)
 class Scenario:
-    """Contents of a scenario file.
+    """Contents of a scenario file."""
 
-    Attributes:
-        document: Source document.
-        name: For example ``"easy"``.
-        description: One-sentence description.
-        agents: Default number of agents.
-        workers: Default number of workers per agent.
-        max_turns: Default number of turns per episode.
-        ingredients: All ingredients, in the order of lists.
-        spices: All spices, in the order of lists.
-        episodes: Episodes in the order of play.
-        claim: Figures that ``engine.solvability`` must reproduce, by name; None if the file claims nothing.
-    """
-
-    document: Document
-    name: str
-    description: str
-    agents: int
-    workers: int
-    max_turns: int
-    ingredients: tuple[str, ...]
-    spices: tuple[str, ...]
-    episodes: tuple[EpisodeSpec, ...]
+    document: Document  # Source document
+    name: str  # For example ``"easy"``
+    description: str  # One-sentence description
+    agents: int  # Default number of agents
+    workers: int  # Default number of workers per agent
+    max_turns: int  # Default number of turns per episode
+    ingredients: tuple[str, ...]  # All ingredients, in the order of lists
+    spices: tuple[str, ...]  # All spices, in the order of lists
+    episodes: tuple[EpisodeSpec, ...]  # Episodes in the order of play
+    # Figures that ``engine.solvability`` must reproduce, by name; None if the file claims nothing
     claim: Mapping[str, int] | None
 
 
@@ -119,9 +85,6 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 
     Args:
         source: A built-in name, the path of a YAML file, or the values of such a file.
-
-    Raises:
-        LayoutError: If the scenario is invalid; the message names file, line and remedy.
     """
     doc = load_layout(source, FOLDER, "scenario")
     doc.mapping(only=KEYS)
@@ -149,7 +112,6 @@ def load_scenario(source: str | Path | Mapping[str, Any] = "easy") -> Scenario:
 
 
 def _check_name(doc: Document, name: Any, *path: Any) -> None:
-    """Reject names that would break the texts and quotes they appear in."""
     if not isinstance(name, str) or not name.strip() or name != name.strip() or set(name) & set("'\"\\\n{}:,"):
         raise doc.error(
             f"{quote_value(name)} is not a valid name: use text without quotes, braces, colons and commas", *path
@@ -157,7 +119,6 @@ def _check_name(doc: Document, name: Any, *path: Any) -> None:
 
 
 def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str, int]:
-    """Read a mapping of names to counts (default: empty); names are checked if ``known`` is not None."""
     counts = {}
     for name in doc.mapping(*path, default={}):
         if known is not None and name not in known:
@@ -207,7 +168,6 @@ def _wanted(doc: Document, known: Sequence[str], *path: Any) -> dict[str, int]:
 
 
 def _areas(doc: Document, kind: str, known: Sequence[str], seen: list[int], *path: Any) -> tuple[Area, ...]:
-    """Read the areas of a kind; an area without an id gets the next free number, counted from its position."""
     entries = doc.listed(f"at least one {kind}", *path)
     areas = []
     for i in range(len(entries)):

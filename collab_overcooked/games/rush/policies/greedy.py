@@ -53,11 +53,7 @@ class GreedyPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Forget the last episode.
-
-        Raises:
-            ValueError: If the game is not Kitchen Rush or Alien Rush.
-        """
+        """Forget the last episode."""
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)

@@ -43,7 +43,6 @@ class Planner:
         return self._known[key]
 
     def _plan(self, fork: Fork) -> None:
-        """Search from a state and cache the actions of all states along the plan. Mutates: fork."""
         solution = self._solve(fork.state)
         plan = solution.plan or (self._fallback(fork, solution),)
         for row in plan:
@@ -57,7 +56,6 @@ class Planner:
         return self._solvers[episode].solve(state.orders[0], state.stock[0], state.spaces[0], state.clock[0])
 
     def _fallback(self, fork: Fork, solution: Solution) -> Row:
-        """Return actions without a plan: none if no order can be finished, else useful ones."""
         ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
         for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
             if self._planned[seat] and not solution.is_proved:
@@ -67,7 +65,6 @@ class Planner:
 
 
 def _key(state: Any) -> bytes:
-    """Return a hashable key of a state."""
     return b"".join(array.tobytes() for array in (state.orders, state.stock, state.spaces, state.clock))
 
 
@@ -106,11 +103,7 @@ class PlannerPolicy(Silent):
     needs_simulator = True
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Determine the seats to plan for.
-
-        Raises:
-            ValueError: If the game is not Kitchen Rush or Alien Rush.
-        """
+        """Determine the seats to plan for."""
         check_game(self.name, info.game)
         self._game: Any = info.game
         self._simulator = simulator_of(info, self.name)
@@ -153,16 +146,6 @@ class PlannerPolicy(Silent):
         return plan
 
     def _foresee(self, fork: Fork, habit: Habit, plan: list[int] | None = None) -> tuple[list[int], Any]:
-        """Simulate a slot in which other policies follow a habit.
-
-        Args:
-            fork: The state before.
-            habit: Habit of the seats of other policies.
-            plan: Actions of the planned seats; by default each is planned when its turn comes.
-
-        Returns:
-            The actions of all seats, and the state after the slot.
-        """
         ahead, actions = fork.repeat([0]), np.zeros((1, len(self._planned)), np.int32)
         for seat in range(self._game.seat_to_act(ahead.state, 0), len(self._planned)):
             if not self._planned[seat]:

@@ -13,19 +13,12 @@ class SelfishPolicy(PlannerPolicy):
     name = "selfish"
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Determine whether this seat works.
-
-        Raises:
-            ValueError: If the game is not Kitchen Rush or Alien Rush.
-        """
         super().reset(seat, info, seed)
         self._works = self.seats(seat, info.team)[seat]
 
     def seats(self, seat: int, team: tuple[str, ...]) -> tuple[bool, ...]:
-        """Return which seats of a team are planned for: the first one that uses this policy."""
         first = team.index(team[seat])
         return tuple(other == first for other in range(len(team)))
 
     def act(self, seen: Seen) -> int:
-        """Return the plan's action, or NO_ACTION for every seat but the first."""
         return super().act(seen) if self._works else NO_ACTION

@@ -21,22 +21,14 @@ class ScriptedTeacher:
     name = "scripted"
 
     def teach_group(self, lesson: Lesson) -> str:
-        """Return a strategy for the whole group.
-
-        Raises:
-            ValueError: If the record is not of Rush.
-        """
+        """Return a strategy for the whole group."""
         notes = Notes(lesson.record)
         lines = [notes.summary(), *notes.mistakes(), *notes.idleness(), *notes.contributions()]
         lines += ["Strategy: " + " ".join(notes.roles()), "Collect ingredients before cooking, and count the cooking."]
         return translator_of(lesson.game)("\n".join(lines))
 
     def teach_individual(self, lesson: Lesson) -> list[str]:
-        """Return feedback on each agent's contribution, and its role.
-
-        Raises:
-            ValueError: If the record is not of Rush.
-        """
+        """Return feedback on each agent's contribution, and its role."""
         notes, say = Notes(lesson.record), translator_of(lesson.game)
         lessons = []
         for seat, role in enumerate(notes.roles()):
@@ -47,21 +39,13 @@ class ScriptedTeacher:
 
 
 def from_text(text: str, make: Callable[[str], Policy]) -> ScriptedTeacher:
-    """Create the teacher; it takes no text.
-
-    Raises:
-        ValueError: If there is text after its name.
-    """
+    """Create the teacher; it takes no text."""
     refuse_text(ScriptedTeacher.name, text)
     return ScriptedTeacher()
 
 
 class Notes:
-    """Feedback on an episode of Rush.
-
-    Raises:
-        ValueError: If the record is not of Rush.
-    """
+    """Feedback on an episode of Rush."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         if "orders" not in record or "positive" not in record.get("metrics", {}):

@@ -19,11 +19,7 @@ class ScenarioOptions:
 
 
 def check_scenarios(sources: Sequence[str], options: ScenarioOptions) -> Finding:
-    """Prove what the team and a single agent can reach, and the claims of each file.
-
-    Raises:
-        LayoutError: If a scenario cannot be read.
-    """
+    """Prove what the team and a single agent can reach, and the claims of each file."""
     from collab_overcooked.games.rush.engine.search import BUDGET
     from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
 
@@ -61,11 +57,7 @@ class ScenarioGenerator:
     budget: int | None = option(None, "Maximum states of each search.")
 
     def write(self, out: Path, command: str) -> Finding:
-        """Write the YAML file ``out``, headed by the command that makes it.
-
-        Raises:
-            ValueError: If options exclude each other, or no such scenario was generated.
-        """
+        """Write the YAML file ``out``, headed by the command that makes it."""
         from collab_overcooked.games.rush.engine.generate import Wish, episodes_like, generate_scenario, scenario_text
         from collab_overcooked.games.rush.engine.search import BUDGET
         from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text

@@ -35,11 +35,7 @@ EVENT = schema.object_of(
 
 
 def check_attribution(word: Any) -> Attribution:
-    """Return an attribution.
-
-    Raises:
-        ValueError: If it is unknown.
-    """
+    """Return an attribution."""
     if word not in ATTRIBUTIONS:
         raise ValueError(f"attribution must be 'final' or 'immediate', not {word!r}")
     return "final" if word == "final" else "immediate"
@@ -47,17 +43,11 @@ def check_attribution(word: Any) -> Attribution:
 
 @dataclass(frozen=True, slots=True)
 class ActionCounts:
-    """Counts of an agent's actions in an episode.
+    """Counts of an agent's actions in an episode."""
 
-    Attributes:
-        positive: A+, actions that advanced an order.
-        negative: A-, actions that ruined an order.
-        neutral: A=, all others: no action, refused, or without effect.
-    """
-
-    positive: int = 0
-    negative: int = 0
-    neutral: int = 0
+    positive: int = 0  # A+, actions that advanced an order
+    negative: int = 0  # A-, actions that ruined an order
+    neutral: int = 0  # A=, all others: no action, refused, or without effect
 
     @property
     def total(self) -> int:
@@ -67,21 +57,13 @@ class ActionCounts:
 
 @dataclass(frozen=True, slots=True)
 class RoundScore:
-    """Scores of one episode.
+    """Scores of one episode."""
 
-    Attributes:
-        completed: CR, orders finished; also the score.
-        ruined: RR, orders ruined.
-        turns: Turns begun.
-        early: Whether it ended, with every order finished or ruined, before its last turn.
-        actions: Counts by agent.
-    """
-
-    completed: int
-    ruined: int
-    turns: int
-    early: bool
-    actions: tuple[ActionCounts, ...]
+    completed: int  # CR, orders finished; also the score
+    ruined: int  # RR, orders ruined
+    turns: int  # Turns begun
+    early: bool  # Whether it ended, with every order finished or ruined, before its last turn
+    actions: tuple[ActionCounts, ...]  # Counts by agent
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -111,9 +93,6 @@ def score_round(record: Mapping[str, Any], attribution: Attribution = "final") -
     Args:
         record: Episode record with ``max_turns`` and events as in ``EVENT``.
         attribution: Condition for an action to be positive.
-
-    Raises:
-        ValueError: For an unknown attribution.
     """
     check_attribution(attribution)
     seats = [[step["events"][seat] for step in record["steps"]] for seat in range(len(record["team"]))]
@@ -146,33 +125,19 @@ def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution:
 
 @dataclass(frozen=True, slots=True)
 class ScenarioScore:
-    """Means over episodes and runs with 95 % intervals over runs; tuples are in agent order.
+    """Means over episodes and runs with 95 % intervals over runs; tuples are in agent order."""
 
-    Attributes:
-        runs: Number of runs.
-        episodes: Number of episodes in all.
-        completed: CR.
-        ruined: RR.
-        turns: Turns.
-        positive: A+ of each agent.
-        negative: A- of each agent.
-        neutral: A= of each agent.
-        shares: Share of the positive actions of each agent.
-        balance: Participation balance; None for a single agent.
-        early: Share of episodes that ended before their last turn.
-    """
-
-    runs: int
-    episodes: int
-    completed: Estimate
-    ruined: Estimate
-    turns: Estimate
-    positive: tuple[Estimate, ...]
-    negative: tuple[Estimate, ...]
-    neutral: tuple[Estimate, ...]
-    shares: tuple[Estimate, ...]
-    balance: Estimate | None
-    early: Estimate
+    runs: int  # Number of runs
+    episodes: int  # Number of episodes in all
+    completed: Estimate  # CR
+    ruined: Estimate  # RR
+    turns: Estimate  # Turns
+    positive: tuple[Estimate, ...]  # A+ of each agent
+    negative: tuple[Estimate, ...]  # A- of each agent
+    neutral: tuple[Estimate, ...]  # A= of each agent
+    shares: tuple[Estimate, ...]  # Share of the positive actions of each agent
+    balance: Estimate | None  # Participation balance; None for a single agent
+    early: Estimate  # Share of episodes that ended before their last turn
 
 
 def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
@@ -180,9 +145,6 @@ def score_rounds(runs: Sequence[Sequence[RoundScore]]) -> ScenarioScore:
 
     Args:
         runs: Run -> its episodes, of the same number of agents.
-
-    Raises:
-        ValueError: If there is no run, or a run without episode.
     """
     if not runs or not all(runs):
         raise ValueError("runs: at least one, each with at least one episode, are needed")

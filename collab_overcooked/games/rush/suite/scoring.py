@@ -41,40 +41,24 @@ def published() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Setting:
-    """Common setting of the runs of a group of records.
+    """Common setting of the runs of a group of records."""
 
-    Attributes:
-        scenario: Name of the scenario.
-        domain: ``"kitchen"``, or the lexicon.
-        agents: Number of agents.
-        teacher: Teacher who comments between the episodes.
-    """
-
-    scenario: str
-    domain: str
-    agents: int
-    teacher: str
+    scenario: str  # Name of the scenario
+    domain: str  # ``"kitchen"``, or the lexicon
+    agents: int  # Number of agents
+    teacher: str  # Teacher who comments between the episodes
 
 
 @dataclass(frozen=True)
 class RushResult:
-    """Scores of one team on one variant of the game.
+    """Scores of one team on one variant of the game."""
 
-    Attributes:
-        title: Game and variant.
-        team: Policies, in a notation that does not depend on the size of the team.
-        attribution: Condition for an action to be positive.
-        runs: Setting -> run -> scores of its episodes in turn.
-        orders: Setting -> maximum number of orders in an episode.
-        is_default: Whether the game was played with its default options, as in the paper.
-    """
-
-    title: str
-    team: str
-    attribution: Attribution
-    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]
-    orders: Mapping[Setting, int]
-    is_default: bool = True
+    title: str  # Game and variant
+    team: str  # Policies, in a notation that does not depend on the size of the team
+    attribution: Attribution  # Condition for an action to be positive
+    runs: Mapping[Setting, tuple[tuple[RoundScore, ...], ...]]  # Setting -> run -> scores of its episodes in turn
+    orders: Mapping[Setting, int]  # Setting -> maximum number of orders in an episode
+    is_default: bool = True  # Whether the game was played with its default options, as in the paper
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,7 +48,6 @@ def _mean_completed(run: Sequence[RoundScore]) -> float:
 
 
 def _cross_play(pairs: Mapping[Pair, Estimate | None], name: str) -> ResultTable:
-    """Return CR with the policy of each row in seat 0 and that of each column in seat 1."""
     first, second = (list(dict.fromkeys(pair[seat] for pair in pairs)) for seat in (0, 1))
     columns = (Column("agent_0 \\ agent_1"), *(Column(policy, "estimate", 2) for policy in second))
     rows: tuple[tuple[Cell, ...], ...] = tuple((one, *(pairs.get((one, other)) for other in second)) for one in first)
@@ -59,7 +58,6 @@ KINDS = ("A+", "A-", "A=")
 
 
 def _kinds(runs: Sequence[Sequence[RoundScore]]) -> tuple[Estimate | None, ...]:
-    """Return the shares of positive, negative and neutral actions of a team, averaged over runs."""
     shares: list[tuple[float, ...]] = []
     for run in runs:
         counts_of_run = [actions for score in run for actions in score.actions]

@@ -71,25 +71,18 @@ def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class ScenarioRun(Series):
-    """All episodes of a scenario, in turn.
+    """All episodes of a scenario, in turn."""
 
-    Attributes:
-        teacher: Who speaks between the episodes, see ``make_teaching``.
-    """
-
-    teacher: str
+    teacher: str  # Who speaks between the episodes, see ``make_teaching``
 
     def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play all episodes, and note who taught."""
         return [record | {"teacher": self.teacher} for record in super().run(make)]
 
     def teachers(self) -> list[str]:
-        """Return the teacher, if it is a language model."""
         spec = language_teacher(self.teacher)
         return [] if spec is None else [spec]
 
     def teaching(self, make: MakePolicy) -> Teaching:
-        """Return the teacher."""
         return make_teaching(self.teacher, make)
 
 
@@ -142,7 +135,6 @@ class RushSuite(EpisodeSuite):
     listed: ClassVar = {"scenarios": lambda _: [(name, load_scenario(name).description) for name in scenarios()]}
 
     def derived(self, record: Record) -> Mapping[str, Any]:
-        """Return the task name of a scenario with a number of agents."""
         options, domains = record["env_kwargs"], {env_id: domain for domain, env_id in DOMAINS.items()}
         if "scenario" not in options or record["task"].count(", ") < 2:
             return {}
@@ -151,7 +143,6 @@ class RushSuite(EpisodeSuite):
         return {"scenario": scenario, "task": task_name(scenario, domain, agents, record.get("teacher", NONE))}
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
-        """Yield the jobs of all scenarios, domains, numbers of agents and teachers."""
         lists = {
             "scenario": suite_options.scenario,
             "domain": suite_options.domain,
@@ -183,15 +174,12 @@ class RushSuite(EpisodeSuite):
                     yield JobGroup(env_id=env_id, env_kwargs=kwargs, team=specs[size], task=task, fields=fields)
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
-        """Return the tables of every team and variant."""
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.attribution)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        """Return recipes completed by pairs of policies, and positive against negative actions."""
         return sheet.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
-        """Return both scenarios in the kitchen domain, or in both domains with more runs."""
         domains, runs = (("kitchen",), 5) if budget == "small" else (tuple(DOMAINS), 20)
         settings = tuple(
             Setting(
@@ -207,7 +195,6 @@ class RushSuite(EpisodeSuite):
         )
 
     def summary(self, records: Sequence[Record]) -> Summary:
-        """Return completed and ruined recipes, and the balance of contributions."""
         result = only(score_records(records))
         scores = [score for runs in result.runs.values() for run in runs for score in run]
         by_setting = [[score for run in runs for score in run] for runs in result.runs.values()]
@@ -226,20 +213,16 @@ class RushSuite(EpisodeSuite):
         return Summary(completed, process)
 
     def outcome(self, record: Record) -> str:
-        """Describe the outcome of the orders."""
         metrics = score_record(record)
         return f"{metrics['completed']} completed, {metrics['ruined']} ruined"
 
     def make_logger(self) -> RushLogger:
-        """Return a new logger of a scenario's episode."""
         return RushLogger()
 
     def fully_succeeded(self, record: Record) -> bool:
-        """Return whether every order was finished."""
         return all(order["finished"] for order in record["orders"])
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        """Describe a scenario."""
         from collab_overcooked.games.rush.text.text import scenario_text
 
         return scenario_text(load_scenario(name)) if name in scenarios() else None

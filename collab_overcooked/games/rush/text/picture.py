@@ -67,7 +67,6 @@ def area_corners(scenario: Scenario, count: int) -> list[Point]:
 
 
 def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
-    """Return the areas with their stock and the agents in front, with space for the scenario's largest episode."""
     wide, high = area_size(scenario)
     most = max(len(episode.areas) for episode in scenario.episodes)
     bottom = 0.15 + -(-most // 2) * (high + CAPTION)
@@ -85,7 +84,6 @@ def _board(scenario: Scenario, scene: Scene, letters: Sequence[str]) -> Board:
 
 
 def _area_cells(area: Mapping[str, Any], at: Point, size: tuple[int, int]) -> list[tuple[Point, Cell]]:
-    """Return the cells of an area: its station with free action spaces, then its stock."""
     name, (left, top), (wide, high) = f"{area['kind']} {area['id']}", at, size
     free, total = area["spaces"], area["spaces_per_turn"]
     station = Cell(
@@ -122,7 +120,6 @@ def _turn_text(scene: Scene) -> str:
 
 
 def _clock(scenario: Scenario, scene: Scene) -> Card:
-    """Return the card of episode, turn and counts, with a bar of the time used."""
     counts = [(name, sum(order[name] for order in scene["orders"])) for name in ("finished", "ruined")]
     coloured = [
         (f"{name} {count}", GREY if not count else GOOD if name == "finished" else BAD) for name, count in counts
@@ -132,7 +129,6 @@ def _clock(scenario: Scenario, scene: Scene) -> Card:
 
 
 def _seat_card(scene: Scene, seat: int, name: str, letter: str) -> Card:
-    """Return the card of an agent with its workers: done in this turn, acting now, and still to come."""
     done, workers = scene["worker"] + (seat < scene["seat"]), scene["workers"]
     acting = not scene["over"] and done < workers
     colours = [
@@ -156,7 +152,6 @@ def order_card(recipe: Recipe, order: Mapping[str, Any]) -> Card:
 
 
 def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
-    """Return the needs of a recipe; in text pictures, collected goods are in capitals."""
     spans: list[Span] = []
     for key in ("ingredients", "spices"):
         goods, collected = getattr(recipe, key), order[key]
@@ -175,7 +170,6 @@ def _recipe_spans(recipe: Recipe, order: Mapping[str, Any]) -> list[Span]:
 
 
 def _recipe_width(recipe: Recipe) -> float:
-    """Estimate the width of a recipe's line in font sizes: goods with counts, flames, marks and text."""
     flames = recipe.cook_time if recipe.cook_time <= SHOWN_FLAMES else 0
     return 3.8 * (len(recipe.ingredients) + len(recipe.spices)) + 2.6 * flames + 11
 

@@ -35,7 +35,6 @@ def _area(area: Area) -> str:
 
 
 def _actions(record: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for every slot: turn, worker, and the action and outcome of each agent."""
     turns = f" of {record['max_turns']}" if "max_turns" in record else ""
     for step in record["steps"]:
         first = step["events"][0]
@@ -44,7 +43,6 @@ def _actions(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _outcome(event: Mapping[str, Any]) -> str:
-    """Return a description of an action and its outcome."""
     if event["order"] is None:
         action = str(event["event"])
     else:

@@ -53,7 +53,6 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 
 
 def _orders(compiled: Compiled, parts: Mapping[str, Part]) -> Part:
-    """Declare the orders of an episode; a scene may name some of them. ``rewarded`` defaults to all progress so far."""
     names, order = compiled.names, codec.group(parts)
 
     def read(rows: Rows) -> list[dict[str, Any]]:
@@ -75,7 +74,6 @@ def _orders(compiled: Compiled, parts: Mapping[str, Part]) -> Part:
 
 
 def _areas(compiled: Compiled) -> Part:
-    """Declare the areas of an episode, of which a scene may name some; their kinds say what they can hold."""
     names, count, areas = compiled.names, codec.COUNT.form, compiled.tables.areas
     n_ingredients, n_goods = len(names.ingredients), len(names.goods)
     shelves = {Kind.PANTRY: range(n_ingredients), Kind.SPICEBAG: range(n_ingredients, n_goods)}
@@ -149,11 +147,7 @@ def _take_collected(orders: np.ndarray, stock: np.ndarray, needs: np.ndarray, n_
 
 
 def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
-    """Refuse a scene that no play can lead to.
-
-    Raises:
-        ValueError: Naming the key, its value and what is allowed.
-    """
+    """Refuse a scene that no play can lead to."""
     episode = compiled.scenario.episodes[scene["episode"]]
     for k, order in enumerate(scene["orders"]):
         _check_order(f"state.orders[{k}]", order, episode.recipes[order["name"]])
@@ -169,7 +163,6 @@ def check_scene(compiled: Compiled, scene: Mapping[str, Any]) -> None:
 
 
 def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
-    """Orders are collected before they are cooked, and finished or ruined by the rules of cooking."""
     if order["finished"] and order["ruined"]:
         raise ValueError(f"{place}: order {order['name']} is both finished and ruined; it can only be one of them")
     if not recipe.spices and not order["spices"]:
@@ -192,13 +185,11 @@ def _check_order(place: str, order: Mapping[str, Any], recipe: Recipe) -> None:
 
 
 def _shaped_so_far(order: Mapping[str, Any], recipe: Recipe) -> int:
-    """Return the tenths of shaped reward that an order has paid, by what was done for it."""
     steps = order["ingredients"] + (order["spices"] and bool(recipe.spices)) + order["cooked"] - order["ruined"]
     return min(steps, MAX_SHAPED)
 
 
 def _check_stock(episode: EpisodeSpec, scene: Mapping[str, Any]) -> None:
-    """Goods collected for orders are missing from the stock, and no others."""
     taken: dict[str, int] = {}
     for good, count in _taken(episode, scene):
         taken[good] = taken.get(good, 0) + count

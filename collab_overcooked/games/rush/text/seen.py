@@ -16,7 +16,6 @@ class BoardView(SeatView):
 
     @cached_property
     def unlikely(self) -> frozenset[int]:
-        """Ids of actions that ruin an order; none in a lexicon, whose words players have to find out."""
         if plain(self._game) is not self._game:
             return frozenset()
         actions = range(1, self._game.n_actions)
@@ -24,5 +23,4 @@ class BoardView(SeatView):
 
     @cached_property
     def surroundings(self) -> str:
-        """The observation as text, without the list of valid actions."""
         return self.text.partition(self._say(LIST))[0].rstrip()

@@ -119,9 +119,6 @@ def parse_action(compiled: Compiled, episode: int, text: str, valid: Sequence[in
         episode: Number of the episode.
         text: Text of the action; may be a line copied from the list, with number and dictionary.
         valid: Actions in the order of the list.
-
-    Raises:
-        ActionError: With a reason code and a message.
     """
     text = text.strip()
     if NUMBER.fullmatch(text):
@@ -164,7 +161,6 @@ def _dictionary(text: str) -> dict[str, Any]:
 
 
 def _literal(text: str) -> Any:
-    """Read JSON or a Python literal; None for anything else."""
     if len(text) > MAX_CHARACTERS:
         return None
     for read in (json.loads, ast.literal_eval):
@@ -176,7 +172,6 @@ def _literal(text: str) -> Any:
 
 
 def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
-    """Return the index of an area in the episode."""
     areas = compiled.scenario.episodes[episode].areas
     fitting = [area for area in areas if verb_at(area) == verb]
     options = ", ".join(f"{area.kind} {area.id}" for area in fitting)
@@ -191,7 +186,6 @@ def _area(compiled: Compiled, episode: int, verb: str, number: Any) -> int:
 
 
 def _order(compiled: Compiled, episode: int, value: Any) -> int:
-    """Return the slot of an order of the episode."""
     orders = compiled.names.orders[episode]
     if not isinstance(value, Mapping) or set(value) != {"order"}:
         raise ActionError("F_VALUE", f"value must be an object such as {{'order': {orders[0]!r}}}, not {value!r:.60}")

@@ -55,32 +55,20 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Messages that agents exchanged within one timestep, the opener's first.
+    """Messages that agents exchanged within one timestep, the opener's first."""
 
-    Attributes:
-        timestep: 0-based step index.
-        messages: In the order they were sent.
-    """
-
-    timestep: int
-    messages: tuple[Message, ...]
+    timestep: int  # 0-based step index
+    messages: tuple[Message, ...]  # In the order they were sent
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Episode in the form that metrics need.
+    """Episode in the form that metrics need."""
 
-    Attributes:
-        history: Per agent, the logged actions (timestamp, action) in order.
-        conversations: In the order they were held.
-        success: Whether the order was delivered in time.
-        timesteps: Number of environment steps taken.
-    """
-
-    history: tuple[tuple[Logged, ...], ...]
-    conversations: tuple[Conversation, ...]
-    success: bool
-    timesteps: int
+    history: tuple[tuple[Logged, ...], ...]  # Per agent, the logged actions (timestamp, action) in order
+    conversations: tuple[Conversation, ...]  # In the order they were held
+    success: bool  # Whether the order was delivered in time
+    timesteps: int  # Number of environment steps taken
 
     def actions(self, agent: int, until: int | None = None) -> tuple[str, ...]:
         """Return one agent's actions, all of them or those with a timestamp of at most ``until``."""
@@ -89,27 +77,23 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class CollaborationOptions:
-    """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers.
+    """Options of how IC and RC are counted; the defaults are those of the original code and the published numbers."""
 
-    Attributes:
-        denominator: "conversations" divides by the number of events (code); "required" by the number of
-            collaborative actions that the task needs, per run (paper eq. 5 and 6).
-        initiators: "chef" scores conversations opened by seat 0 (code); "both" those of every seat (paper).
-        response: "announced" takes the responder's first plan in the conversation (code); "executed" what it
-            did afterwards, until the next scored conversation or the end (paper).
-        quotes: "single" understands ``request('...')`` and requests without quotes, and loses those in double
-            quotes (code); "any" understands double quotes too.
-    """
-
+    # "conversations" divides by the number of events (code); "required" by the number of collaborative actions that the
+    # task needs, per run (paper eq. 5 and 6).
     denominator: Denominator = option(
         "conversations", "IC and RC per: conversations or required.", allowed=get_args(Denominator)
     )
     initiators: Initiators = option(
         "chef", "Openers of conversations that count: chef or both.", allowed=get_args(Initiators)
-    )
+    )  # "chef" scores conversations opened by seat 0 (code); "both" those of every seat (paper)
+    # "announced" takes the responder's first plan in the conversation (code); "executed" what it did afterwards, until
+    # the next scored conversation or the end (paper)
     response: Response = option(
         "announced", "Actions that count as response: announced or executed.", allowed=get_args(Response)
     )
+    # "single" understands ``request('...')`` and requests without quotes, and loses those in double quotes (code);
+    # "any" understands double quotes too
     quotes: Quotes = option("single", "Quotes of requests: single or any.", allowed=get_args(Quotes))
 
     def __post_init__(self) -> None:
@@ -121,30 +105,18 @@ class CollaborationOptions:
 
 @dataclass(frozen=True, slots=True)
 class CollaborationEvent:
-    """Scored conversation.
+    """Scored conversation."""
 
-    Attributes:
-        timestep: 0-based step index of the conversation.
-        initiator: Seat that asked.
-        responder: Seat that was asked.
-        history: The responder's known actions finished before the conversation (H).
-        requested: Known actions that the initiator asked for (R).
-        response: Known actions that the responder announced or did (R-hat).
-        c1: TES(H + R) − TES(H), the use of the request.
-        c2: TES(H + R) − TES(H + R-hat).
-        c3: TES(H + R-hat) − TES(H), the use of the response.
-        spoken_actions: Known actions named in the initiator's spoken text; the metrics do not count them.
-    """
-
-    timestep: int
-    initiator: int
-    responder: int
-    history: tuple[str, ...]
-    requested: tuple[str, ...]
-    response: tuple[str, ...]
-    c1: float
-    c2: float
-    c3: float
+    timestep: int  # 0-based step index of the conversation
+    initiator: int  # Seat that asked
+    responder: int  # Seat that was asked
+    history: tuple[str, ...]  # The responder's known actions finished before the conversation (H)
+    requested: tuple[str, ...]  # Known actions that the initiator asked for (R)
+    response: tuple[str, ...]  # Known actions that the responder announced or did (R-hat)
+    c1: float  # TES(H + R) − TES(H), the use of the request
+    c2: float  # TES(H + R) − TES(H + R-hat)
+    c3: float  # TES(H + R-hat) − TES(H), the use of the response
+    # Known actions named in the initiator's spoken text; the metrics do not count them
     spoken_actions: tuple[str, ...] = ()
 
     @property
@@ -165,19 +137,12 @@ class CollaborationEvent:
 
 @dataclass(frozen=True, slots=True)
 class CollaborationScore:
-    """IC and RC over the pooled runs of a task.
+    """IC and RC over the pooled runs of a task."""
 
-    Attributes:
-        ic: Initiating capability, the share of right initiations; 0 without opportunities.
-        rc: Responding capability, the share of right responses; 0 without opportunities.
-        opportunities: Divisor of both.
-        events: Per run, its scored conversations.
-    """
-
-    ic: float
-    rc: float
-    opportunities: int
-    events: tuple[tuple[CollaborationEvent, ...], ...]
+    ic: float  # Initiating capability, the share of right initiations; 0 without opportunities
+    rc: float  # Responding capability, the share of right responses; 0 without opportunities
+    opportunities: int  # Divisor of both
+    events: tuple[tuple[CollaborationEvent, ...], ...]  # Per run, its scored conversations
 
     @property
     def codes(self) -> tuple[tuple[int, ...], ...]:
@@ -209,7 +174,6 @@ def requested_actions(
 
 
 def _closed(head: re.Pattern[str], plan: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """Yield the first match of a head such as ``name(`` before each closing bracket of a plan, in linear time."""
     for piece in plan.split(")")[:-1]:
         match = head.search(piece)
         if match:
@@ -279,9 +243,6 @@ def collaboration_events(
 
     Returns:
         Events in the order of the conversations.
-
-    Raises:
-        ValueError: No references for a responder.
     """
     options = options or CollaborationOptions()
     scored = list(_scored_conversations(run, vocabularies, options))
@@ -338,9 +299,6 @@ def collaboration(
     Returns:
         The scores with every event, one tuple per run. With ``denominator="required"`` talkative teams can
         exceed 1, since conversations are not limited to the required ones.
-
-    Raises:
-        ValueError: No references for a responder.
     """
     options = options or CollaborationOptions()
     events = tuple(collaboration_events(run, references, vocabularies, options, beta) for run in runs)
@@ -357,7 +315,6 @@ def collaboration(
 def _scored_conversations(
     run: Run, vocabularies: Vocabularies | None, options: CollaborationOptions
 ) -> Iterator[tuple[Conversation, int, int]]:
-    """Yield (conversation, initiator, responder) of the conversations that count."""
     for conversation in run.conversations:
         messages = conversation.messages
         if not messages or (options.initiators == "chef" and messages[0].agent != _CHEF):
@@ -372,7 +329,6 @@ def _scored_conversations(
 def _responder(
     run: Run, messages: Sequence[Message], initiator: int, vocabularies: Vocabularies | None, quotes: Quotes
 ) -> int | None:
-    """Return the other agent; of several, the first that speaks, or else the one that knows most of the requests."""
     others = [seat for seat in range(len(run.history)) if seat != initiator]
     if len(others) > 1:
         answering = [message.agent for message in messages if message.agent != initiator]

@@ -30,9 +30,6 @@ def classify_initiation(event: CollaborationEvent, references: Sequence[Sequence
 
     The reference is the one that the responder has followed best so far. Requests that are next in it are passed over;
     the first one that is not decides.
-
-    Raises:
-        ValueError: Without references.
     """
     if event.initiated:
         return Initiation.RIGHT

@@ -68,9 +68,6 @@ def original_run(log: Any, source: str = "log") -> Run:
     Args:
         log: The decoded JSON.
         source: Name of the file for error messages.
-
-    Raises:
-        LogError: A field is missing, has the wrong type, or the file holds several runs.
     """
     stamps = _list(_get(log, "total_timestamp", source, ""), source, "total_timestamp")
     last = -1
@@ -94,16 +91,11 @@ def original_run(log: Any, source: str = "log") -> Run:
 
 
 def read_original_log(path: str | Path) -> Run:
-    """Read one log file of the original (JSON, optionally gzipped).
-
-    Raises:
-        LogError: The file is absent, truncated or malformed.
-    """
+    """Read one log file of the original (JSON, optionally gzipped)."""
     return original_run(_load(Path(path)), str(path))
 
 
 def _opened(step: Any, agents: int, source: str, where: str) -> list[Conversation]:
-    """The conversations of one step of a log, the first agent's first."""
     t = _int(_get(step, "timestamp", source, where), source, f"{where}.timestamp")
     inner = f"{where}.content.content"
     block = _get(_get(step, "content", source, where), "content", source, f"{where}.content")
@@ -172,7 +164,6 @@ def _list(value: Any, source: str, where: str) -> list[Any]:
 
 
 def _per_agent(value: Any, source: str, where: str) -> list[Any]:
-    """A list in agent order, or an object keyed by the agent's number."""
     if isinstance(value, Mapping):
         keys = [str(k) for k in range(len(value))]
         if set(value) != set(keys):

@@ -26,29 +26,17 @@ from collab_overcooked.metrics.trajectory import BETA, rouge_l, tes
 
 @dataclass(frozen=True, slots=True)
 class RunScore:
-    """Scores of one run; tuples are in agent order.
+    """Scores of one run; tuples are in agent order."""
 
-    Attributes:
-        tes: TES of each agent.
-        pc: Progress completeness, the mean of ``tes`` (paper eq. 4).
-        completeness: D/m of each agent.
-        efficiency: D/n of each agent.
-        success: Whether the order was delivered in time.
-        timesteps: Environment steps taken.
-        codes: Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither.
-        opportunities: What this run adds to the denominator of IC and RC.
-        rouge_l: ROUGE-L of each agent, of all its actions, known or not.
-    """
-
-    tes: tuple[float, ...]
-    pc: float
-    completeness: tuple[float, ...]
-    efficiency: tuple[float, ...]
-    success: bool
-    timesteps: int
-    codes: tuple[int, ...]
-    opportunities: int
-    rouge_l: tuple[float, ...]
+    tes: tuple[float, ...]  # TES of each agent
+    pc: float  # Progress completeness, the mean of ``tes`` (paper eq. 4).
+    completeness: tuple[float, ...]  # D/m of each agent
+    efficiency: tuple[float, ...]  # D/n of each agent
+    success: bool  # Whether the order was delivered in time
+    timesteps: int  # Environment steps taken
+    codes: tuple[int, ...]  # Code of each scored conversation: 0 both right, 1 initiation, 2 response, 3 neither
+    opportunities: int  # What this run adds to the denominator of IC and RC
+    rouge_l: tuple[float, ...]  # ROUGE-L of each agent, of all its actions, known or not
 
     @property
     def initiated(self) -> int:
@@ -65,33 +53,21 @@ class RunScore:
 class LevelScore:
     """Unweighted means over tasks; tuples are in agent order.
 
-    Attributes:
-        name: What the tasks have in common, e.g. "1" or "total".
-        tasks: Number of tasks.
-        runs: Number of runs over all tasks.
-        success_rate: Mean SR with Wilson's interval.
-        pc: Mean PC.
-        tes: Mean TES of each agent.
-        efficiency: Mean D/n of each agent.
-        ic: Mean initiating capability; a task without opportunities counts as 0.
-        rc: Mean responding capability; a task without opportunities counts as 0.
-        timesteps: Mean over the tasks that have a success of the steps of their successful runs, or None.
-        rouge_l: Mean ROUGE-L of each agent.
-
     Those that need references are None where there are none.
     """
 
-    name: str
-    tasks: int
-    runs: int
-    success_rate: Estimate
-    pc: Estimate | None = None
-    tes: tuple[Estimate, ...] | None = None
-    efficiency: tuple[Estimate, ...] | None = None
-    ic: Estimate | None = None
-    rc: Estimate | None = None
+    name: str  # What the tasks have in common, e.g. "1" or "total".
+    tasks: int  # Number of tasks
+    runs: int  # Number of runs over all tasks
+    success_rate: Estimate  # Mean SR with Wilson's interval
+    pc: Estimate | None = None  # Mean PC
+    tes: tuple[Estimate, ...] | None = None  # Mean TES of each agent
+    efficiency: tuple[Estimate, ...] | None = None  # Mean D/n of each agent
+    ic: Estimate | None = None  # Mean initiating capability; a task without opportunities counts as 0
+    rc: Estimate | None = None  # Mean responding capability; a task without opportunities counts as 0
+    # Mean over the tasks that have a success of the steps of their successful runs, or None
     timesteps: Estimate | None = None
-    rouge_l: tuple[Estimate, ...] | None = None
+    rouge_l: tuple[Estimate, ...] | None = None  # Mean ROUGE-L of each agent
 
     @property
     def redundancy(self) -> tuple[Estimate, ...] | None:
@@ -117,9 +93,6 @@ def score_run(
         vocabularies: Seat -> known actions; None keeps every action.
         options: How conversations are counted.
         beta: Weight of the history's length in TES.
-
-    Raises:
-        ValueError: The references are for another number of agents, or one of them is empty.
     """
     if len(references) != len(run.history):
         raise ValueError(f"references: given for {len(references)} agents, the run has {len(run.history)}")
@@ -148,11 +121,7 @@ def score_runs(
     options: CollaborationOptions | None = None,
     beta: float = BETA,
 ) -> tuple[RunScore, ...]:
-    """Score the runs of one task, see ``score_run``; ``score_level`` averages them.
-
-    Raises:
-        ValueError: No run, or references that do not fit the runs.
-    """
+    """Score the runs of one task, see ``score_run``; ``score_level`` averages them."""
     if not runs:
         raise ValueError("runs: none given; a task's score needs at least one run")
     return tuple(score_run(run, references, vocabularies, options, beta) for run in runs)
@@ -168,9 +137,6 @@ def score_level(tasks: Sequence[Sequence[RunScore]], name: str = "") -> LevelSco
     Args:
         tasks: Runs of each task, at least one, all with the same number of agents.
         name: Label of the group.
-
-    Raises:
-        ValueError: No task, or tasks with different numbers of agents.
     """
     if not tasks:
         raise ValueError("tasks: none given; a level's score needs at least one task")
@@ -202,9 +168,6 @@ def references_by_agent(
         trajectories: Per reference a mapping with the keys ``agent_0``, ``agent_1``, ...; it may have
             others.
         agents: Number of agents.
-
-    Raises:
-        ValueError: A reference without the actions of some agent.
     """
     for i, trajectory in enumerate(trajectories):
         for k in range(agents):
@@ -224,7 +187,6 @@ def run_from_record(record: Mapping[str, Any]) -> Run:
 
 
 def _conversations(step: Mapping[str, Any], t: int) -> list[Conversation]:
-    """Group one step's messages by their conversation number, in the order of first appearance."""
     groups: dict[int, list[Message]] = {}
     for entry in step["messages"]:
         if entry["agent"] is not None:  # a voice without a seat

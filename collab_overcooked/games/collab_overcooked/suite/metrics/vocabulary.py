@@ -49,9 +49,6 @@ def kitchen_vocabularies(
 
     Returns:
         Seat -> action strings in normal form, the placeholder included.
-
-    Raises:
-        ValueError: A supplier or deliverer that ``utensils`` does not list.
     """
     for field, seats in (("suppliers", suppliers), ("deliverers", deliverers)):
         if missing := sorted(set(seats) - set(utensils)):

@@ -30,24 +30,16 @@ from collab_overcooked.kernels.arrays import allocate
 
 @dataclass(frozen=True)
 class Solution:
-    """Best plan found by a search, and proved bounds.
+    """Best plan found by a search, and proved bounds."""
 
-    Attributes:
-        finished: Orders finished once ``plan`` is played, including those finished before.
-        at_most: Proved upper bound of finished orders.
-        turns: Turns of the episode begun by the end of the plan.
-        at_least: Proved lower bound of the turns needed to finish all orders that are not ruined; 0 if not all of them
-            can be finished or this is unknown.
-        plan: Action of each seat, one row per slot from the start.
-        states: States visited by the search.
-    """
-
-    finished: int
-    at_most: int
-    turns: int
+    finished: int  # Orders finished once ``plan`` is played, including those finished before
+    at_most: int  # Proved upper bound of finished orders
+    turns: int  # Turns of the episode begun by the end of the plan
+    # Proved lower bound of the turns needed to finish all orders that are not ruined; 0 if not all of them can be
+    # finished or this is unknown
     at_least: int
-    plan: tuple[tuple[int, ...], ...]
-    states: int
+    plan: tuple[tuple[int, ...], ...]  # Action of each seat, one row per slot from the start
+    states: int  # States visited by the search
 
     @property
     def is_proved(self) -> bool:
@@ -110,7 +102,6 @@ class Solver:
         return self._solution(finished, at_most or finished, 0, [])
 
     def _start(self, orders: Array, stock: Array, spaces: Array, clock: Array) -> Stack:
-        """Return a stack whose first state is the first one from the start in which a played seat acts."""
         depth = max(int(clock[Clock.LIMIT] - clock[Clock.T]), 0) * int(self.problem.played.sum()) + 2
         stack = Stack(
             orders=np.zeros((depth, *orders.shape), np.int32),
@@ -134,14 +125,12 @@ class Solver:
         return stack
 
     def _search(self, aims: Sequence[int], end: int, budget: int) -> tuple[int, list[int]]:
-        """Search for a plan that finishes some orders before a slot begins; return a verdict and the decisions."""
         targets = np.zeros(len(self.problem.dishes), np.int32)
         targets[list(aims)] = 1
         verdict, length = search(self.problem, self._stack, targets, end, self._spent[0] + budget, self._spent)
         return verdict, self._stack.action[:length].tolist()
 
     def _hasten(self, aims: Sequence[int], plan: list[int]) -> tuple[int, list[int]]:
-        """Return the proved lower bound of turns for finishing some orders, and the fastest plan known."""
         clock, workers = self._stack.clock[0].tolist(), int(self.problem.params[Param.WORKERS])
         at_least = 0
         for turns in range(clock[Clock.TURN] + 1, self._turns(plan)):
@@ -154,7 +143,6 @@ class Solver:
         return at_least or self._turns(plan), plan
 
     def _some(self, aims: Sequence[int], count: int) -> tuple[int, list[int]]:
-        """Search for a plan that finishes ``count`` of the orders in time; return a verdict and the decisions."""
         limit, hands, work = int(self._stack.clock[0, Clock.LIMIT]), len(list(self._decisions())), self._work()
         verdict, known, effort = IMPOSSIBLE, set(), 0
         lightest_first = sorted(aims, key=lambda o: work[o])
@@ -178,13 +166,11 @@ class Solver:
         return verdict, []
 
     def _work(self) -> list[int]:
-        """Return the actions that each order still needs at the start."""
         orders, dishes = self._stack.orders[0], self.problem.dishes
         done = orders[:, [Order.INGREDIENTS, Order.SPICES, Order.COOKED]].sum(axis=1)
         return [int(work) for work in dishes[:, Dish.COOK_TIME] + 2 - done]
 
     def _kind(self, o: int) -> tuple[int, ...]:
-        """Return numbers that are equal for orders with the same needs at the start."""
         row = self._stack.orders[0, o]
         needs = self.problem.kinds[o] * (1 - row[[Order.INGREDIENTS, Order.SPICES]])
         return (*row[: Order.FINISHED].tolist(), *needs.tolist(), int(self.problem.dishes[o, Dish.COOK_TIME]))
@@ -192,18 +178,15 @@ class Solver:
     # -------------------------------------------------------------------------------------- plans
 
     def _decisions(self) -> Iterator[tuple[int, int]]:
-        """Yield slot, counted from the start, and seat of every decision up to the end of the episode."""
         clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.played).tolist()
         for slot in range(clock[Clock.LIMIT] - clock[Clock.T]):
             yield from ((slot, seat) for seat in seats if slot > 0 or seat >= clock[Clock.SEAT])
 
     def _turn(self, slot: int) -> int:
-        """Return the turn of a slot counted from the start."""
         clock = self._stack.clock[0].tolist()
         return int(clock[Clock.TURN] + (clock[Clock.WORKER] + slot) // self.problem.params[Param.WORKERS])
 
     def _turns(self, plan: Sequence[int]) -> int:
-        """Return the number of turns begun by the end of a plan."""
         last = 0
         for (slot, _), _ in zip(self._decisions(), plan, strict=False):
             last = slot
@@ -213,11 +196,6 @@ class Solver:
         return Solution(finished, at_most, self._turns(plan), at_least, self._share_out(plan), int(self._spent[0]))
 
     def _share_out(self, plan: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-        """Return a plan as rows of slots, with each turn's actions in their order but shared evenly among the seats.
-
-        In the search the first workers of a turn work and the last ones idle; here the seat that has done the least so
-        far works, which does not change the outcome.
-        """
         length = self._turns(plan)
         turns: dict[int, list[tuple[int, int]]] = {}
         for slot, seat in self._decisions():
@@ -240,12 +218,10 @@ class Solver:
 
 
 def _kinds(rows: Array) -> Array:
-    """Return a number from 1 on for each row, the same for equal rows."""
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32) + 1
 
 
 def _fair(decisions: Sequence[tuple[int, int]], count: int, done: Array) -> list[tuple[int, int]]:
-    """Choose the decisions in which seats work, always the seat that has done the least. Mutates: done."""
     chosen: list[tuple[int, int]] = []
     for _ in range(count):
         free = [decision for decision in decisions if decision not in chosen]

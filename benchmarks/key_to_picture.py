@@ -23,7 +23,7 @@ from play.pages import hosted, opened, start
 from playwright.sync_api import expect
 
 TEAM = ("--team", "agent_0=person", "agent_1=greedy")
-WORDS = ("overcooked", "--layouts", "cramped_room", "--horizon", "20000", *TEAM)
+WORDS = ("overcooked", "--layouts", "cramped_room", "--max-cycles", "20000", *TEAM)
 DELAYED = """(() => {
   const wait = %d / 2, send = WebSocket.prototype.send;
   WebSocket.prototype.send = function (data) { setTimeout(() => send.call(this, data), wait); };

@@ -34,7 +34,7 @@ def serve_pairs(pairs: int, steps: int, pipe: Any) -> None:
     from collab_overcooked.play.settings import PlaySettings
     from collab_overcooked.study.rehearsal import most_memory
 
-    plan = plan_evaluation("overcooked", ["all=person"], layouts="cramped_room", horizon=steps)
+    plan = plan_evaluation("overcooked", ["all=person"], layouts="cramped_room", max_cycles=steps)
     settings, host = PlaySettings(tick=TICK, countdown=1.0), Host()
     late: list[float] = []
     busy: list[float] = []

@@ -210,7 +210,7 @@ EVALUATE = ["evaluate", "collab-overcooked", "--out", "OUT"]
         ([*EVALUATE, *TEAM, "--gamma", "0"], "gamma must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
         ([*EVALUATE, *TEAM, "--workers", "0"], "workers must be"),
-        ([*EVALUATE, *TEAM, "--max-turns", "0"], "max_turns must be"),
+        ([*EVALUATE, *TEAM, "--max-messages", "0"], "max_messages must be"),
         ([*EVALUATE, *TEAM, "--kitchen", "palace"], "unknown kitchen 'palace'"),
         ([*EVALUATE, *TEAM, "--kitchen", "absent.yaml"], "absent.yaml: No such file"),
         ([*EVALUATE, *TEAM, "--set", "knowlege=full"], "unknown option 'knowlege'; did you mean knowledge"),
@@ -305,7 +305,7 @@ def test_help_of_a_suite_shows_its_own_options_and_the_common_ones(suite):
     }
     entry, others = flags[suite], set().union(*flags.values())
     assert (
-        entry | {"--team", "--seed", "--out", "--workers", "--set", "--max-turns", "--base-url", "--budget"}
+        entry | {"--team", "--seed", "--out", "--workers", "--set", "--max-messages", "--base-url", "--budget"}
         <= displayed
     )
     assert not displayed & (others - entry)

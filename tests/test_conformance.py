@@ -42,7 +42,7 @@ OPTIONS = {
             "reach": "code",
             "interval": 9,
             "lifetime": 20,
-            "max_steps": 45,
+            "max_cycles": 45,
             "strict_lists": False,
             "text_info": True,
         },
@@ -60,27 +60,27 @@ OPTIONS = {
     "Overcooked-v0": [
         {"layout": "locked", "text_info": True, "max_cycles": 90, "obs": "gates", "axes": "chw", "gate_reset": False},
         {"layout": ["cramped_room", "gated_delivery", "counter_circuit"], "random_start": True, "size": "9x6"},
-        {"layout": "counter_circuit", "players": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
-        {"layout": "cramped_room", "players": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
+        {"layout": "counter_circuit", "agents": 4, "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib"},
+        {"layout": "cramped_room", "agents": 1, "random_start": True, "shaping": {"potting": 1}, "view_radius": 2},
         {"layout": "cramped_room", "action_level": {"agent_0": "medium"}, "text_info": True, "text_rules": "original"},
         {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
-        {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "players": 3},
+        {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "agents": 3},
     ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},
-        {"adversary": "distance", "catch_on_exchange": "always", "players": 1, "menu": "numbered", "order": "game"},
-        {"horizon": 20},
+        {"adversary": "distance", "catch_on_exchange": "always", "agents": 1, "menu": "numbered", "order": "game"},
+        {"max_cycles": 20},
         {"preset": "paper2023", "doors": {"1-2": True}, "reward": "timed", "mask_in": "rllib"},
         {"adversary": "worst", "map": "capture_five_turns"},
     ],
     "CollabEscape-v0": [
-        {"sight": "room", "players": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
-        {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "horizon": 12},
-        {"adversary": "closest", "fix_by": "player", "players": 1, "fixes": 1, "catch_on_exchange": "always"},
+        {"sight": "room", "agents": 4, "loss": "all", "generators": "random", "mask_in": "obs"},
+        {"preset": "paper2023", "map": "themed_rooms", "text_info": True, "reward": "timed", "max_cycles": 12},
+        {"adversary": "closest", "fix_by": "player", "agents": 1, "fixes": 1, "catch_on_exchange": "always"},
         {"adversary": "worst", "sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
     ],
     "Housework-v0": [
-        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_steps": 80},
+        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_cycles": 80},
         {
             "agents": 4,
             "rooms": 6,
@@ -93,9 +93,9 @@ OPTIONS = {
         },
     ],
     "Transport-v0": [
-        {"agents": 3, "containers": 2, "miss": 20, "container_lost": False, "frames": 800, "mask_in": "rllib"},
-        {"action_level": "agent_0=medium,agent_1=low", "rooms": 8, "frames": 600, "task": "stuff", "targets": 6},
-        {"stepping": "tick", "preempt": True, "talk": "free", "frames": 400},
+        {"agents": 3, "containers": 2, "miss": 20, "container_lost": False, "max_ticks": 800, "mask_in": "rllib"},
+        {"action_level": "agent_0=medium,agent_1=low", "rooms": 8, "max_ticks": 600, "task": "stuff", "targets": 6},
+        {"stepping": "tick", "preempt": True, "talk": "free", "max_ticks": 400},
     ],
 }
 CASES = [

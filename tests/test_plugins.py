@@ -140,7 +140,7 @@ def test_a_metric_that_fails_has_no_value_and_warns(monkeypatch, random_records)
 
 def test_an_installed_package_adds_a_game_a_policy_and_a_metric(site, tmp_path):
     run = tmp_path / "run"
-    texts = ["--team", "all=taker:every=2", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", run]
+    texts = ["--team", "all=taker:every=2", "--set", "max_cycles=3", "--episodes", "3", "--workers", "2", "--out", run]
     done = command("evaluate", "relay", *texts, paths=[site])
     assert "Relay-v0" in done.stdout
     assert config_of(run)["plugins"] == {"relay_pack": "1.2"}
@@ -180,7 +180,7 @@ def test_worker_processes_do_not_repeat_the_warnings(site, tmp_path):
         "--team",
         "all=taker",
         "--set",
-        "max_steps=2",
+        "max_cycles=2",
         "--episodes",
         "3",
         "--workers",
@@ -226,7 +226,7 @@ def desk(tmp_path):
 @pytest.mark.slow
 def test_import_brings_games_policies_and_metrics_from_files_in_workers_too(desk):
     imports = ["--import", "relay.py", "--import=own.py"]
-    texts = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run"]
+    texts = ["--team", "all=own:every=3", "--set", "max_cycles=3", "--episodes", "3", "--workers", "2", "--out", "run"]
     command("evaluate", "relay", *texts, *imports, folder=desk)
     named = config_of(desk / "run")["plugins"]
     assert set(named) == {"relay", "own"} and all(digest.startswith("sha256:") for digest in named.values())
@@ -251,7 +251,18 @@ def test_cross_play_names_its_plug_ins(desk):
 @pytest.mark.skipif(not find_spec("ray"), reason="the extra 'ray' is not installed")
 def test_import_reaches_ray_workers(desk):
     imports = ["--import", "relay.py", "--import", "own.py"]
-    texts = ["--team", "all=own:every=3", "--set", "max_steps=3", "--episodes", "2", "--workers", "ray", "--out", "run"]
+    texts = [
+        "--team",
+        "all=own:every=3",
+        "--set",
+        "max_cycles=3",
+        "--episodes",
+        "2",
+        "--workers",
+        "ray",
+        "--out",
+        "run",
+    ]
     command("evaluate", "relay", *texts, *imports, folder=desk)
     assert len((desk / "run" / "records.jsonl").read_text("utf-8").splitlines()) == 2
     pool = ["--pool", "own", "random", "--env", "Relay-v0", "--episodes", "1", "--workers", "ray", "--out", "pool"]
@@ -301,7 +312,19 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     (folder / "__init__.py").write_text("", "utf-8")
     shutil.copy(desk / "relay_pack.py", folder / "policies.py")
     team = ["--team", "agent_0=relay_pack.py:Taker", "agent_1=package.policies:Taker:every=2"]
-    texts = [*team, "--set", "max_steps=3", "--episodes", "3", "--workers", "2", "--out", "run", "--import", "relay.py"]
+    texts = [
+        *team,
+        "--set",
+        "max_cycles=3",
+        "--episodes",
+        "3",
+        "--workers",
+        "2",
+        "--out",
+        "run",
+        "--import",
+        "relay.py",
+    ]
     command("evaluate", "relay", *texts, folder=desk, paths=[desk])
     records = [json.loads(line) for line in (desk / "run" / "records.jsonl").read_text("utf-8").splitlines()]
     assert len(records) == 3 and {tuple(record["team"].values()) for record in records} == {

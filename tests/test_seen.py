@@ -81,9 +81,9 @@ BELIEVING = {
     "kitchen, untold": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),
     "kitchen, three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
     "house, events": ("Transport-v0", {"agents": 3}),
-    "escape": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
+    "escape": ("CollabEscape-v0", {"sight": "room", "agents": 3, "loss": "all", "generators": "random"}),
     "escape, 2023": ("CollabEscape-v0", {"sight": "room", "preset": "paper2023"}),
-    "capture": ("CollabCapture-v0", {"sight": "room", "players": 3}),
+    "capture": ("CollabCapture-v0", {"sight": "room", "agents": 3}),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple, Self
@@ -16,7 +15,7 @@ from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
 from collab_overcooked.envs.scene_codec import Part, group, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
-from collab_overcooked.io.config import Config, integer
+from collab_overcooked.io.config import Config
 from collab_overcooked.io.forms import Form, check_same
 from collab_overcooked.kernels.arrays import BasicOut, allocate
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
@@ -27,13 +26,6 @@ KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 
 PETTINGZOO_PROBE = ("options", 1)  # PettingZoo's API tests reset with it, and every environment has to ignore it
 WORDS_WIDTH = 40  # of a picture that has words only, in font sizes
-
-
-@dataclass(frozen=True)
-class EpisodeConfig(Config):
-    """Options of games that have none of their own."""
-
-    max_steps: int = integer(40, "Steps of an episode.", least=1)
 
 
 class NoTables(NamedTuple):
@@ -49,7 +41,7 @@ class CompiledGame(FullGame):
 
     Attributes:
         config_class: Class of its options.
-        observed_numbers: Length of an observation, for games that are made by their options and ``max_steps`` alone.
+        observed_numbers: Length of an observation, for games that are made by their options alone.
         compiled: Has ``tables``, the NamedTuple of read-only arrays for which kernels are compiled.
         global_state: Names of the state's arrays that are the global state.
         array_classes: Classes of its state and out, declared by ``kernels.arrays.array_of``.
@@ -75,7 +67,8 @@ class CompiledGame(FullGame):
         forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
-    config_class: type[Config] = EpisodeConfig
+    config_class: type[Config] = Config
+    max_cycles: int = 40
     compiled: Any = SimpleNamespace(tables=NoTables(np.zeros(1, np.int32)))
     observed_numbers: int
     global_state: tuple[str, ...]
@@ -100,7 +93,7 @@ class CompiledGame(FullGame):
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config: Any = self.config_class.read(values, options)
-        self.kwargs, self.max_cycles = config.to_dict(), config.max_steps
+        self.kwargs = config.to_dict()
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.observed_numbers,), np.uint8))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -52,12 +52,12 @@ class Conversation:
 
     Args:
         plans: Plans of all seats; answers update them.
-        max_turns: Maximum number of messages in one conversation, including the first.
+        max_messages: Maximum number of messages in one conversation, including the first.
         voices: Messages from outside the team, received before any seat decides.
     """
 
-    def __init__(self, plans: Plans, max_turns: int, voices: list[Message]) -> None:
-        self._plans, self._max_turns = plans, max_turns
+    def __init__(self, plans: Plans, max_messages: int, voices: list[Message]) -> None:
+        self._plans, self._max_messages = plans, max_messages
         self._count = 0
         self.inbox: list[Message] = []
         self.record: list[dict[str, Any]] = []
@@ -97,7 +97,7 @@ class Conversation:
         self._receive(number, Message(opener, say, plan))
         spoken, silent = 1, 0
         revised: Message | None = None
-        while spoken < self._max_turns and silent < n_agents - 1:
+        while spoken < self._max_messages and silent < n_agents - 1:
             seat = (seat + 1) % n_agents
             answer = yield seat
             if answer is None or not (answer.say or answer.plan):

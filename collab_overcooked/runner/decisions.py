@@ -30,11 +30,11 @@ class Limits:
     """Limits of a decision.
 
     Attributes:
-        max_turns: Maximum number of messages in one conversation, including the first.
+        max_messages: Maximum number of messages in one conversation, including the first.
         max_corrections: Number of times that a refused decision may be corrected; after that the agent waits one step.
     """
 
-    max_turns: int = 6
+    max_messages: int = 6
     max_corrections: int = 1
 
     def changed(self) -> dict[str, int]:
@@ -42,7 +42,7 @@ class Limits:
         return {limit.name: value for limit in fields(self) if (value := getattr(self, limit.name)) != limit.default}
 
     def __post_init__(self) -> None:
-        for name, low in (("max_turns", 1), ("max_corrections", 0)):
+        for name, low in (("max_messages", 1), ("max_corrections", 0)):
             parse_integer(name, getattr(self, name), low)
 
 
@@ -142,7 +142,7 @@ class Table:
     def decide(self, snapshot: Snapshot, voices: list[Message]) -> Generator[Ask, Answer, dict[str, Any]]:
         """Collect all decisions; returns the fields of the record that are known before the step."""
         n_agents = self.game.n_agents
-        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_turns, voices)
+        self.snapshot, self.talk = snapshot, Conversation(self.plans, self.limits.max_messages, voices)
         self.charged = 0  # messages of this step whose price is already owed
         self.errors: list[dict[str, Any]] = []
         self.tokens: list[int | None] = [None] * n_agents

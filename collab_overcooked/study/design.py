@@ -273,7 +273,7 @@ class _Reader:
                 team,
                 seed=seed,
                 options=doc.mapping(*path, "set", default={}),
-                limits=Limits(**doc.mapping(*path, "limits", only=("max_turns", "max_corrections"), default={})),
+                limits=Limits(**doc.mapping(*path, "limits", only=("max_messages", "max_corrections"), default={})),
                 **self._options(suite, *path, "options"),
             )
             jobs = tuple(job for job in plan.jobs if job.team == plan.jobs[0].team)  # some suites also swap the seats

@@ -38,7 +38,7 @@ SEARCH = "mcts:simulations=60,depth=15"
 SMALL: dict[str, dict[str, Any]] = {  # what the trained policies play: options of suite and environment, and who plays
     "housework": {"tasks": ("set_table",), "options": {}},
     "transport": {
-        "tasks": ("food",), "rooms": (4,), "containers": (2,), "options": {"targets": 4, "frames": 1000},
+        "tasks": ("food",), "rooms": (4,), "containers": (2,), "options": {"targets": 4, "max_ticks": 1000},
     },
 }  # fmt: skip
 SMALL_TEAMS = {  # with numbers of episodes

@@ -176,7 +176,7 @@ def measure(teams: Iterable[str]) -> None:
     for team in teams:
         name = team.partition("=")[0]
         kept["teams"][name] = _scores(team, TEAMS[name], "all")
-    kept["alone"] = _scores("planner", TEAMS["planner"], ",".join(ALONE), "--set", "players=1")
+    kept["alone"] = _scores("planner", TEAMS["planner"], ",".join(ALONE), "--set", "agents=1")
     kept["teams"] = {team: kept["teams"][team] for team in TEAMS if team in kept["teams"]}
     write_json(RESULT_FILE, {**kept, "version": collab_overcooked.__version__})
 

@@ -76,7 +76,7 @@ def test_values_of_other_lengths_and_types_are_refused(entries, tmp_path):
 
 
 def test_a_scene_that_lacks_something_is_not_asked_about(entries, tmp_path):
-    for change in ({"state": {}}, {"state": entries[1]["state"] | {"turn": -1}}, {"options": {"players": 1}}):
+    for change in ({"state": {}}, {"state": entries[1]["state"] | {"turn": -1}}, {"options": {"agents": 1}}):
         write(tmp_path / "questions.jsonl", [entries[0], entries[1] | change, entries[2]])
         with pytest.raises(QuestionError, match=f"scene '{entries[1]['name']}': "):
             checked_env(read_questions(tmp_path / "questions.jsonl").items[0])

@@ -100,7 +100,7 @@ def follow(env, message):
 
 def test_it_conforms():
     assert check_game("Relay-v0", episodes=1).ok
-    assert check_game("Relay-v0", checks=["masks", "batch", "all_masks"], episodes=1, max_steps=13).ok
+    assert check_game("Relay-v0", checks=["masks", "batch", "all_masks"], episodes=1, max_cycles=13).ok
 
 
 def test_a_parcel_goes_over_the_shelf():
@@ -142,13 +142,13 @@ def test_teams_play_it_and_records_replay():
 
 
 def test_its_suite_plays_and_scores_episodes_with_seeds_of_their_own(tmp_path):
-    plan = plan_evaluation("relay", ["all=random"], episodes=30, seed=4, options={"max_steps": 60})
+    plan = plan_evaluation("relay", ["all=random"], episodes=30, seed=4, options={"max_cycles": 60})
     records = evaluate(plan, tmp_path, make=make_policy, note=lambda _: None)
     assert len({record["seed"] for record in records}) == 30 and all(record["timesteps"] == 60 for record in records)
     returns = [sum(step["rewards"][0] for step in record["steps"]) for record in records]
     (card,) = score_records(records)
     ((game, team, episodes, mean, steps),) = card.tables[0].rows
-    assert (game, episodes, steps.value) == ("Relay-v0, max_steps 60", 30, 60) and "random" in team
+    assert (game, episodes, steps.value) == ("Relay-v0, max_cycles 60", 30, 60) and "random" in team
     assert 0 < mean.value == pytest.approx(sum(returns) / 30)
     suite = registry.load_suite("Relay-v0")
     assert suite.outcome(records[0]) == f"return {returns[0]:g}" and suite.summary(records).score == mean
@@ -176,7 +176,7 @@ def test_a_language_model_plays_it(monkeypatch):
     with serving(script) as server, connect(server.url) as connection:
         model = from_text("scripted", connection)
         team = make_team(["llm:scripted", "random"], lambda spec: model if spec != "random" else make_policy(spec))
-        record = play_episode(collab_overcooked.make("Relay-v0", max_steps=8), team, seed=0)
+        record = play_episode(collab_overcooked.make("Relay-v0", max_cycles=8), team, seed=0)
     assert len(server.asked) == 8 and "Parcels lie at cell 0" in json.dumps(server.asked[0])
     assert [step["events"][0]["event"] for step in record["steps"]][:4] == ["took", "moved", "moved", "put"]
 

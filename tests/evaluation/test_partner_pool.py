@@ -114,7 +114,7 @@ def test_a_partner_of_another_variant_is_refused(pool, tmp_path):
     """The network takes features, this environment has pictures of another shape; the policy observes by itself."""
     check_players(replace(pool, env_kwargs={"layout": "cramped_room"}))
     with pytest.raises(ValueError, match=r"partner 'first' cannot play Overcooked-v0: .*another variant"):
-        check_players(replace(pool, env_kwargs=OPTIONS | {"players": 3}))
+        check_players(replace(pool, env_kwargs=OPTIONS | {"agents": 3}))
 
 
 # ------------------------------------------------------------------------------------------- what a policy has met

@@ -19,7 +19,7 @@ class NaiveCraft:
     Args:
         values: Of the level file.
         seed: Of the orders.
-        options: Of the game: agents, interval, lifetime, walk, respawn, cook_steps, items_per_fuel, reach, max_steps.
+        options: Of the game: agents, interval, lifetime, walk, respawn, cook_steps, items_per_fuel, reach, max_cycles.
     """
 
     def __init__(self, values: dict[str, Any], seed: int, options: dict[str, Any]) -> None:
@@ -49,7 +49,7 @@ class NaiveCraft:
             self.spots[kind if len(points) == 1 else f"{kind}{k}"] = (kind, role, tuple(point), gives)
 
     def _order(self) -> None:
-        if self.step % self.options["interval"] == 0 and self.step < self.options["max_steps"]:
+        if self.step % self.options["interval"] == 0 and self.step < self.options["max_cycles"]:
             self.orders.append([self.random.choice(list(self.values["dishes"])), self.options["lifetime"]])
 
     # ------------------------------------------------------------------------------------ one step

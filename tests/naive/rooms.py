@@ -21,8 +21,8 @@ class NaiveRooms:
         values: Of the map file.
         adversary: ``"coded"``, ``"distance"`` or ``"closest"``.
         exchange: ``"never"``, ``"later"`` or ``"always"``.
-        horizon: Turns.
-        players: How many, those of the map if 0.
+        max_cycles: Turns.
+        agents: How many, those of the map if 0.
         doors: Which are open, where the map is not to count.
         fixes: That a generator needs.
         fix_by: ``"room"`` or ``"player"``.
@@ -36,8 +36,8 @@ class NaiveRooms:
         values: dict[str, Any],
         adversary: str = "coded",
         exchange: str = "never",
-        horizon: int = 30,
-        players: int = 0,
+        max_cycles: int = 30,
+        agents: int = 0,
         doors: dict[str, bool] | None = None,
         fixes: int = 2,
         fix_by: str = "room",
@@ -45,7 +45,7 @@ class NaiveRooms:
         generators: Sequence[str] = (),
         one_flag: bool = True,
     ) -> None:
-        self.adversary, self.exchange, self.horizon = adversary, exchange, horizon
+        self.adversary, self.exchange, self.max_cycles = adversary, exchange, max_cycles
         self.fixes, self.fix_by, self.loss, self.one_flag = fixes, fix_by, loss, one_flag
         self.escape = values["game"] == "escape"
         self.map = {str(room): [str(other) for other in near] for room, near in values["rooms"].items()}
@@ -58,9 +58,9 @@ class NaiveRooms:
         self.repairs = {str(room): 0 for room in generators or values.get("generators", [])}
         self.fixer: dict[str, int | None] = dict.fromkeys(self.repairs)
         self.at = str(values["starts"]["adversary"])
-        rooms = [str(room) for room in values["starts"]["players"]][: players or None]
+        rooms = [str(room) for room in values["starts"]["agents"]][: agents or None]
         for room in self.map:
-            if len(rooms) < players and room not in (*rooms, self.at, *self.exits):
+            if len(rooms) < agents and room not in (*rooms, self.at, *self.exits):
                 rooms.append(room)
         self.rooms, self.before, self.n = rooms, list(rooms), len(rooms)
         self.alive, self.seen, self.fixing = [True] * self.n, [False] * self.n, [False] * self.n
@@ -164,7 +164,7 @@ class NaiveRooms:
         self.at = self.at if now is None else now
         self.judge(was)
         self.turn += 1
-        if self.outcome == "running" and self.turn >= self.horizon:
+        if self.outcome == "running" and self.turn >= self.max_cycles:
             self.outcome = "time_out"
         self.decide()
         self.look()

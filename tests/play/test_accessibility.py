@@ -54,7 +54,7 @@ def test_pages_of_a_game_in_turns(context, tmp_path) -> None:
 
 
 def test_pages_of_a_game_in_real_time(context, problems, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "100", "--tick", "0.2", "--seed", "1"]
+    texts = ["overcooked", "--layouts", "cramped_room", "--max-cycles", "100", "--tick", "0.2", "--seed", "1"]
     with hosted(tmp_path, *texts, "--team", "agent_0=person", "agent_1=greedy") as links:
         page, host = opened(context, links[0]), context.new_page()
         page.locator("#start").wait_for()

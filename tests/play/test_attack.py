@@ -17,7 +17,7 @@ from collab_overcooked.runner.replay import first_difference
 
 pytest.importorskip("uvicorn", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
-KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "horizon": 60}
+KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "max_cycles": 60}
 MAX_MEMORY = 100  # MiB
 
 

@@ -27,7 +27,7 @@ from collab_overcooked.registry import load_game
 pytest.importorskip("starlette", reason="needs the extra play")
 pytest.importorskip("websockets", reason="needs the extra play")
 pytestmark = pytest.mark.browser
-SOUP = ("overcooked", "--layouts", "cramped_room", "--horizon", "30", "--tick", "0.1", "--team", "agent_0=person")
+SOUP = ("overcooked", "--layouts", "cramped_room", "--max-cycles", "30", "--tick", "0.1", "--team", "agent_0=person")
 
 
 def test_real_time_by_keys(context, problems, tmp_path) -> None:
@@ -144,7 +144,7 @@ def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
         "--episodes",
         "1",
         "--set",
-        "max_steps=6",
+        "max_cycles=6",
         "--team",
         "all=greedy",
     )

@@ -17,7 +17,7 @@ pytest.importorskip("websockets", reason="needs the extra play")
 pytestmark = pytest.mark.browser
 LOST = "#notice"
 ASKED_ANEW = f"body[data-step='1'] {TURN}"
-SOUP = ("overcooked", "--layouts", "cramped_room", "--horizon", "60", "--tick", "0.2", "--seed", "1")
+SOUP = ("overcooked", "--layouts", "cramped_room", "--max-cycles", "60", "--tick", "0.2", "--seed", "1")
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ def listened(context: BrowserContext, link: str) -> tuple[Page, list[str]]:
 
 
 def test_one_person_delivers_a_soup_by_keys(context, problems, tmp_path) -> None:
-    texts = ["overcooked", "--layouts", "cramped_room", "--horizon", "170", "--tick", "0.1", "--team", "all=person"]
+    texts = ["overcooked", "--layouts", "cramped_room", "--max-cycles", "170", "--tick", "0.1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
         page, idle = opened(context, links[0]), opened(context, links[1])
         start(page, idle, step=1)

@@ -11,7 +11,7 @@ from collab_overcooked.play.people import Outbox, Person
 from collab_overcooked.play.session import Session
 
 QUICK = {"countdown": 0.0, "tick": 0.03, "pace": 0.0}
-KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "horizon": 12}
+KITCHEN = {"suite": "overcooked", "layouts": "cramped_room", "max_cycles": 12}
 ESCAPE = {"suite": "collab-escape", "episodes": 1}
 
 

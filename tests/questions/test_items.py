@@ -240,7 +240,7 @@ def test_the_other_cook_is_no_wall_in_facts():
         {"position": [3, 4], "facing": "west", "holding": None},
     ]
     gates = [{"position": [1, 3], "open": True}, {"position": [3, 3], "open": False}]
-    entry, state = load_kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
+    entry, state = load_kitchen("gated_delivery_forced"), {"agents": players, "gates": gates}
     # west, west, north to (1, 1) in three steps, west is the dispenser: turn and use
     assert entry.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
     gates[0]["open"] = False

@@ -56,7 +56,7 @@ def test_equal_episodes_of_a_model_are_repetitions():
         record("01"),
         record("10"),
         record("01", task="other"),
-        record("01", env_kwargs={"horizon": 5}),
+        record("01", env_kwargs={"max_cycles": 5}),
     ]
     assert repetitions(records) == 1
     for scoring, text in (

@@ -149,7 +149,7 @@ def test_conversations_alternate_until_one_is_silent(env, scripted):
 
 def test_conversations_end_after_the_last_turn(env, scripted):
     chef = scripted([Decision(plan="wait(1)", say="a")], [Message(0, "x", "")] * 99)
-    record = play(env, chef, scripted([], [Message(1, "y", "")] * 99), limits=Limits(max_turns=5))
+    record = play(env, chef, scripted([], [Message(1, "y", "")] * 99), limits=Limits(max_messages=5))
     assert [m["agent"] for m in record["steps"][0]["messages"]] == [0, 1, 0, 1, 0]
 
 
@@ -248,7 +248,11 @@ def test_primitive_actions_are_played_too(scripted):
 
 @pytest.mark.parametrize(
     ("change", "text"),
-    [({"max_turns": 0}, "max_turns"), ({"max_corrections": -1}, "max_corrections"), ({"max_turns": True}, "max_turns")],
+    [
+        ({"max_messages": 0}, "max_messages"),
+        ({"max_corrections": -1}, "max_corrections"),
+        ({"max_messages": True}, "max_messages"),
+    ],
 )
 def test_limits_are_checked(change, text):
     with pytest.raises(ValueError, match=text):

@@ -147,7 +147,7 @@ _PLAN = schema.object_of(
         "seed": schema.integer(high=None),
         "crossplay": schema.boolean,
         "options": schema.mapping_of(schema.mapping_of(schema.unchecked)),
-        "limits": schema.object_of({"max_turns": schema.integer(1), "max_corrections": schema.integer()}),
+        "limits": schema.object_of({"max_messages": schema.integer(1), "max_corrections": schema.integer()}),
         "entries": schema.list_of(
             schema.object_of(
                 {

@@ -57,7 +57,7 @@ class CraftKitchen(CompiledGame):
         self.kwargs = config.to_dict()
         self.compiled = compiled = compile_level(config)
         self.n_agents, self.n_actions = compiled.n_agents, len(compiled.tables.catalogue)
-        self.max_cycles = compiled.max_steps
+        self.max_cycles = compiled.level.max_cycles
         self.sizes = {
             "I": len(compiled.names.items),
             "P": len(compiled.names.places),

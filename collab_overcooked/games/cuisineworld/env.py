@@ -57,7 +57,7 @@ class CuisineWorld(CompiledGame):
         self.timing = self.compiled.timing
         self.n_agents = self.compiled.n_agents
         self.n_actions = self.compiled.n_actions
-        self.max_cycles = self.level.max_steps
+        self.max_cycles = self.level.max_cycles
         self.exact_masks = config.mask == "exact"
         self.sizes = sizes_of(self.compiled.tables, self.n_agents, self.compiled.max_open_orders)
         self._set_spaces(_observation_space(config.obs, self.compiled.length))

@@ -74,7 +74,7 @@ class Overcooked(CompiledGame):
         config = _with_size(config)
         check_view(config.obs, config.axes, config.view_radius, config.size)
         self.kwargs = config.to_dict()
-        pool = load_pool(config.layout, config.generator, config.players)
+        pool = load_pool(config.layout, config.generator, config.agents)
         if len(pool) > 1 and not config.gate_reset:
             raise ValueError("gate_reset=False is for one layout; in a pool the gates of one are not those of the next")
         self.compiled = compile_layouts(pool, config)
@@ -216,10 +216,10 @@ def _is_procedural(source: Any) -> bool:
     return isinstance(source, str) and source == PROCEDURAL
 
 
-def load_pool(source: Any, generator: Mapping[str, Any] | None = None, players: int | None = None) -> list[Layout]:
+def load_pool(source: Any, generator: Mapping[str, Any] | None = None, agents: int | None = None) -> list[Layout]:
     """Read one layout or several, or generate them."""
     if _is_procedural(source):
-        return generate(read_wishes({**({} if players is None else {"players": players}), **(generator or {})}))
+        return generate(read_wishes({**({} if agents is None else {"agents": agents}), **(generator or {})}))
     if generator is not None:
         raise ValueError(f"generator is for layout {PROCEDURAL!r}, not {quote_value(source)}")
     if isinstance(source, (str, Path, Mapping)):

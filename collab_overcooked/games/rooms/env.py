@@ -15,6 +15,7 @@ from collab_overcooked.games.rooms.engine import rules
 from collab_overcooked.games.rooms.engine.compile import compile_rooms
 from collab_overcooked.games.rooms.engine.config import CaptureConfig, EscapeConfig, RoomsConfig
 from collab_overcooked.games.rooms.engine.constants import (
+    TURNS,
     Adversary,
     Clock,
     Deed,
@@ -59,7 +60,7 @@ class RoomGame(CompiledGame):
         self.compiled = compile_rooms(self.goal, config)
         self.n_agents = self.compiled.n_players
         self.n_actions = self.compiled.n_rooms + 2
-        self.max_cycles = self.compiled.config.horizon
+        self.max_cycles = TURNS
         if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
             self.compiled = worst_case_values(self.compiled)
         self.sizes = sizes_of(self.compiled.tables)

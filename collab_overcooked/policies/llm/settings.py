@@ -93,7 +93,7 @@ SWITCHES: Mapping[str, Switch] = {
     "talk": Switch(
         {PARTNER: True, COELA: True},
         "switch",
-        "Open and answer conversations (at most --max-turns messages); coela drafts a message before each choice.",
+        "Open and answer conversations (at most --max-messages messages); coela drafts a message before each choice.",
     ),
     "rounds": Switch({ROCO: 3, CAPO: 3}, "count", "Maximum number of proposals in a discussion; off for none."),
     "fallback": Switch({COELA: "random", ROCO: "random", CAPO: "random"}, "word",

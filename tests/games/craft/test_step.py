@@ -20,7 +20,7 @@ from collab_overcooked.games.craft.text.text import VERBS
 from collab_overcooked.kernels.rng import seed_states
 
 USUAL = {"agents": 2, "interval": 4, "lifetime": 6, "walk": 0, "respawn": 1, "cook_steps": 1, "items_per_fuel": 1.0,
-         "reach": "told", "max_steps": 60}  # fmt: skip
+         "reach": "told"}  # fmt: skip
 VARIANTS = [
     ("field", {}),
     ("house", {"agents": 3, "respawn": 4, "interval": 2, "lifetime": 3}),
@@ -51,8 +51,8 @@ def test_episodes_are_as_the_naive_game_plays_them(level, options):
     values = dict(load_level(level).document)
     for seed in range(3):
         game, state, out = start(level, seed, options)
-        naive, rng = NaiveCraft(values, seed, options), np.random.default_rng(seed)
-        for _ in range(options["max_steps"]):
+        naive, rng = NaiveCraft(values, seed, options | {"max_cycles": 60}), np.random.default_rng(seed)
+        for _ in range(game.max_cycles):
             scene = game.scene(state, 0)
             assert {key: scene[key] for key in naive.scene()} == naive.scene()
             legal = [likely(rng, game, mask) for mask in out.masks[0]]

@@ -20,10 +20,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "home, three, free words": ("home", {"agents": 3, "talk": "free", "rooms": 6, "items": 8}),
     "home, ticks, preempt": ("home", {"stepping": "tick", "preempt": True, "auto_open": False}),
     "home, primitive": ("home", {"action_level": "primitive", "stepping": "tick"}),
-    "home, primitive, preempt": ("home", {"action_level": "primitive", "preempt": True, "max_steps": 60}),
+    "home, primitive, preempt": ("home", {"action_level": "primitive", "preempt": True, "max_ticks": 60}),
     "house": ("house", {}),
     "house, three, mixed": ("house", {"agents": 3, "action_level": "agent_0=primitive", "container_lost": False}),
-    "house, ticks": ("house", {"stepping": "tick", "containers": 2, "targets": 3, "frames": 900}),
+    "house, ticks": ("house", {"stepping": "tick", "containers": 2, "targets": 3, "max_ticks": 900}),
 }
 FIRST = ("fetch", "take", "deliver", "put", "check", "open", "walk to", "explore")  # what brings a game forward
 

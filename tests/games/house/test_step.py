@@ -25,7 +25,7 @@ from collab_overcooked.kernels.rng import seed_states
 GAMES = {
     "homes": Housework(agents=3),
     "homes, primitive": Housework(action_level="primitive", stepping="tick", preempt=True),
-    "houses": Transport(container_lost=False, frames=1500),
+    "houses": Transport(container_lost=False, max_ticks=1500),
 }
 
 

@@ -31,9 +31,9 @@ SMALL_ORDER = {"extends": "cramped_room", "name": "small", "orders": [["onion"]]
         ({"layout": ["locked", "locked"]}, "two layouts of the pool are called 'locked'"),
         ({"layout": SMALL_ORDER}, "orders a soup of onion, but with dynamics 'auto' only pots of 3 ingredients cook"),
         ({"dynamics": "old"}, "unknown dynamics 'old'; known: auto, explicit"),
-        ({"players": 0}, "players must be an integer from 1 to 4, not 0"),
-        ({"players": 5}, "players must be an integer from 1 to 4, not 5"),
-        ({"players": True}, "players must be an integer"),
+        ({"agents": 0}, "agents must be an integer from 1 to 4, not 0"),
+        ({"agents": 5}, "agents must be an integer from 1 to 4, not 5"),
+        ({"agents": True}, "agents must be an integer"),
         ({"reward": "dense"}, "unknown reward 'dense'"),
         ({"shaping": {"pot": 3}}, "unknown shaped reward 'pot'; did you mean potting"),
         ({"random_start": 1}, "random_start must be True or False, not 1"),
@@ -52,13 +52,13 @@ def test_a_pool_of_unequal_starts_wants_a_number_of_players():
     single = {"extends": "cramped_room", "name": "single", "grid": "XXPXX\nO   O\nX1  X\nXDXSX\n"}
     with pytest.raises(ValueError, match=r"start \[1, 2\] players; choose with the option players"):
         Overcooked(layout=["locked", single])
-    assert Overcooked(layout=["locked", single], players=2).n_agents == 2
+    assert Overcooked(layout=["locked", single], agents=2).n_agents == 2
 
 
 def test_a_small_kitchen_has_no_room_for_many():
     hole = {"name": "hole", "grid": "XXPXX\nO1 2O\nXDXSX"}
     with pytest.raises(ValueError, match="layout hole has 3 floor cells, too few for 4 players"):
-        Overcooked(layout=hole, players=4)
+        Overcooked(layout=hole, agents=4)
 
 
 def test_small_orders_are_cooked_by_hand():
@@ -69,7 +69,7 @@ def test_small_orders_are_cooked_by_hand():
     ("count", "starts"), [(1, [[1, 2]]), (3, [[1, 2], [3, 1], [1, 1]]), (4, [[1, 2], [3, 1], [1, 1], [2, 1]])]
 )
 def test_further_players_start_on_the_first_free_floor(count, starts):
-    game = game_of("cramped_room", players=count)
+    game = game_of("cramped_room", agents=count)
     state, out = game.alloc(1)
     state.rng[:] = seed_states([0])
     game.reset(state, out, np.ones(1, np.bool_))

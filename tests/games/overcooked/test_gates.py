@@ -84,7 +84,7 @@ def test_the_forced_presets_need_help(name: str) -> None:
 
 
 def test_in_forced_gated_delivery_nobody_ever_serves_alone_whatever_is_cooked() -> None:
-    game = game_of("gated_delivery_forced", players=1, view_radius=1)
+    game = game_of("gated_delivery_forced", agents=1, view_radius=1)
     assert not can_deliver_alone(game, 0, with_soup("gated_delivery"))
 
 

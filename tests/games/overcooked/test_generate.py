@@ -20,10 +20,10 @@ STAY, INTERACT = 4, 5
 WISHES = {
     "default": {},
     "two rooms": {"rooms": 2},
-    "three players in one to three rooms": {"players": 3, "rooms": [1, 3], "width": [7, 11]},
+    "three players in one to three rooms": {"agents": 3, "rooms": [1, 3], "width": [7, 11]},
     "tomatoes": {"tomatoes": [1, 2], "onions": [0, 1]},
-    "alone": {"players": 1, "width": 4, "height": [4, 5]},
-    "four players among counters": {"players": 4, "counters": [0.3, 0.5], "width": [6, 9], "height": [5, 7]},
+    "alone": {"agents": 1, "width": 4, "height": [4, 5]},
+    "four players among counters": {"agents": 4, "counters": [0.3, 0.5], "width": [6, 9], "height": [5, 7]},
     "large": {"width": [12, 16], "height": [8, 12], "pots": 3, "count": 8},
 }
 
@@ -190,7 +190,7 @@ def test_written_layout_reads_back(tmp_path) -> None:
         ({"pots": [3, 1]}, "pots must be"),
         ({"pots": "two"}, "pots must be"),
         ({"width": [5, 9, 12]}, "pair"),
-        ({"players": 5}, "players must be an integer from 1 to 4"),
+        ({"agents": 5}, "agents must be an integer from 1 to 4"),
         ({"rooms": 3}, "rooms must be an integer from 1 to 2"),
         ({"counters": 1.5}, "counters must be a share"),
         ({"counters": [0.4, 0.1]}, "counters must be a share"),
@@ -226,6 +226,6 @@ def test_environment_draws_a_layout_at_every_reset() -> None:
 
 
 def test_number_of_players_is_the_generators_too() -> None:
-    env = collab_overcooked.make("Overcooked-v0", layout="procedural", players=3, generator={"count": 2})
+    env = collab_overcooked.make("Overcooked-v0", layout="procedural", agents=3, generator={"count": 2})
     assert len(env.possible_agents) == 3
     assert all(len(layout.starts) == 3 for layout in env.game.compiled.layouts)

@@ -53,7 +53,17 @@ def test_policies_with_primitive_actions_play_beside_directives(tmp_path, monkey
         result = re.search(r"^(\d+)\. take", asked["messages"][-1]["content"], re.MULTILINE)
         return json.dumps({"action": int(result[1]) if result else 1})
 
-    labels = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "6", "--no-report", "--workers", "1"]
+    labels = [
+        "evaluate",
+        "overcooked",
+        "--layouts",
+        "cramped_room",
+        "--max-cycles",
+        "6",
+        "--no-report",
+        "--workers",
+        "1",
+    ]
     with serving(first_that_takes) as server:
         team = ["--team", f"agent_0={LLM}", f"agent_1={mate}", "--out", str(tmp_path / "a"), "--base-url", server.url]
         done = CliRunner().invoke(app, [*labels, *team])

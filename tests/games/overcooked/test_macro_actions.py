@@ -386,7 +386,7 @@ def test_step_aside_each_of_two_gives_way_on_the_toss_of_a_coin() -> None:
 )
 def test_step_macro_actions_strictly_always_end(layout: str, players: int | None, seed: int, stubborn: bool) -> None:
     """Whoever is given directives at random is asked again within as many steps as the map has cells."""
-    env = make("Overcooked-v0", layout=layout, players=players, action_level="medium")
+    env = make("Overcooked-v0", layout=layout, agents=players, action_level="medium")
     env.reset(seed=seed)
     rng = np.random.default_rng(seed)
     cells = env.game.compiled.tables.terrain[0].size

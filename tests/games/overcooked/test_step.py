@@ -24,7 +24,7 @@ KITCHENS = (*layouts(), *ODD_KITCHENS)
 OPTIONS: dict[str, dict[str, Any]] = {
     "as it is": {},
     "explicit": {"dynamics": "explicit"},
-    "three": {"players": 3},
+    "three": {"agents": 3},
     "gates": {"gate_limit": 2, "gate_pause": False, "gate_opener": "anyone"},
 }
 CASES = cover(KITCHENS, list(OPTIONS))

@@ -25,7 +25,12 @@ SUITE = registry.load_suite("overcooked")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     """Two episodes in both orders of seats."""
     plan = plan_evaluation(
-        "overcooked", ["agent_0=greedy", "agent_1=random"], layouts="cramped_room", episodes=2, horizon=HORIZON, seed=1
+        "overcooked",
+        ["agent_0=greedy", "agent_1=random"],
+        layouts="cramped_room",
+        episodes=2,
+        max_cycles=HORIZON,
+        seed=1,
     )
     return evaluate(plan, tmp_path_factory.mktemp("mixed"), workers=1, note=lambda _: None)
 
@@ -113,11 +118,11 @@ def test_every_form_shows_the_numbers(usual: list[dict[str, Any]]) -> None:
     [
         ({"layouts": "cramped"}, "did you mean cramped_room"),
         ({"episodes": 0}, "episodes must be an integer of at least 1"),
-        ({"horizon": 0}, "horizon must be an integer of at least 1"),
+        ({"max_cycles": 0}, "max_cycles must be an integer of at least 1"),
         ({"options": {"layout": "locked"}}, "'layout' is set by --layouts"),
         ({"options": {"dynamic": "auto"}}, "unknown option"),
         ({"options": {"dynamics": "slow"}}, "unknown dynamics"),
-        ({"options": {"players": 3}, "team": ["agent_0=greedy"]}, "has 3 seats"),
+        ({"options": {"agents": 3}, "team": ["agent_0=greedy"]}, "has 3 seats"),
     ],
 )
 def test_mistakes_are_told_before_anything_is_played(text: dict[str, Any], message: str) -> None:
@@ -143,7 +148,7 @@ def test_folders_and_procedural_layouts_are_played(tmp_path: Path) -> None:
         ["all=greedy"],
         layouts=f"{folder},cramped_room,procedural",
         episodes=2,
-        horizon=HORIZON,
+        max_cycles=HORIZON,
         options={"generator": {"seed": 9, "count": 3}},
     )
     assert [job.task for job in plan.jobs[::2]] == ["a", "b", "cramped_room", "procedural"]

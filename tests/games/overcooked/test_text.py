@@ -132,7 +132,7 @@ def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_wh
     ):
         assert message in manual
     assert "Interact with an empty hand to start it" in Overcooked(dynamics="explicit", action_level="medium").manual()
-    assert "alone" in Overcooked(players=1, action_level="medium").manual()
+    assert "alone" in Overcooked(agents=1, action_level="medium").manual()
     assert "Action:" not in manual and "Answer" not in manual
     film = open_world(WORLD, action_level="medium")
     film.state.clock[0, Clock.LIMIT] = 60
@@ -188,4 +188,4 @@ def test_the_manual_says_who_can_get_to_what() -> None:
     locked = Overcooked("locked").manual(seat=0)
     assert "You can reach o0, p1, c0, d0, g0; only through an open gate to o1, p0, c1." in locked
     assert "All players can reach o0, o1, p0, c0, d0, " in Overcooked("cramped_room").manual()
-    assert "You can reach o0" in Overcooked("cramped_room", players=1).manual()
+    assert "You can reach o0" in Overcooked("cramped_room", agents=1).manual()

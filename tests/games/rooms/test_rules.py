@@ -184,7 +184,7 @@ def test_flee(text, turn, kind, room):
 
 def test_flee_stays_when_shut_in():
     level = {"rooms": {1: [2, 3], 2: [1], 3: [1]}, "doors": [{"between": [1, 2], "button": 3, "open": False}]}
-    level |= {"name": "cell", "game": "capture", "starts": {"players": [1], "adversary": 2}}
+    level |= {"name": "cell", "game": "capture", "starts": {"agents": [1], "adversary": 2}}
     assert Moment("capture", map=level).play("-").rooms == [1, 2]
 
 
@@ -276,7 +276,7 @@ def test_team_reward_is_the_same_for_all():
     assert won.out.rewards.tolist() == [[1, 1]]
     lost = Moment("escape", "1: 0\n3: 1\n6: adversary", reward="timed").play("- | -")
     np.testing.assert_allclose(lost.out.rewards, [[-1.01, -1.01]])
-    late = Moment("capture", horizon=1).play("- | -")
+    late = Moment("capture", "turn 29").play("- | -")
     assert late.out.truncated[0] and late.scene["outcome"] == "time_out" and late.out.rewards.tolist() == [[0, 0]]
 
 

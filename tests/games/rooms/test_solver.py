@@ -43,7 +43,7 @@ SMALL_CAPTURE = {
     "game": "capture",
     "rooms": {1: [2, 4], 2: [1, 3], 3: [2, 4, 5], 4: [3, 1], 5: [3]},
     "doors": [{"between": [1, 2], "button": 5, "open": True}],
-    "starts": {"players": [5, 3], "adversary": 1},
+    "starts": {"agents": [5, 3], "adversary": 1},
 }
 SMALL_ESCAPE = {
     "name": "small",
@@ -51,7 +51,7 @@ SMALL_ESCAPE = {
     "rooms": {1: [2, 5], 2: [1, 3], 3: [2, 4], 4: [3, 5], 5: [4, 1]},
     "generators": [2],
     "exits": [4],
-    "starts": {"players": [1, 2], "adversary": 4},
+    "starts": {"agents": [1, 2], "adversary": 4},
 }
 
 
@@ -101,7 +101,7 @@ def brute_force(first, worst=False):
 )
 def test_values_are_those_of_brute_force(kind, message, worst):
     values = {"capture": SMALL_CAPTURE, "escape": SMALL_ESCAPE}[kind]
-    naive, options = NaiveRooms(values, horizon=10**9, **message), dict(message)
+    naive, options = NaiveRooms(values, max_cycles=10**9, **message), dict(message)
     if "exchange" in options:
         options["catch_on_exchange"] = options.pop("exchange")
     game = {"capture": CollabCapture, "escape": CollabEscape}[kind](map=values, **options)

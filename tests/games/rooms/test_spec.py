@@ -39,7 +39,7 @@ def changed(game: str, *path: Any, to: Any) -> dict[str, Any]:
         ("capture", ("rooms",), {1: [1]}, "rooms: 1 rooms; 2 to 64"),
         ("capture", ("one_way",), False, "room 7 leads to room 8, but not back"),
         ("capture", ("starts", "adversary"), 1, "adversary starts in the room of a player"),
-        ("capture", ("starts", "players"), [1] * 9, r"starts.players: 9 players; at most 8"),
+        ("capture", ("starts", "agents"), [1] * 9, r"starts.agents: 9 players; at most 8"),
         ("capture", ("doors", 0, "between"), [1, 3], "between"),
         ("capture", ("doors", 1, "button"), 5, "button of another door"),
         ("capture", ("doors", 1, "open"), "no", "open"),
@@ -68,7 +68,7 @@ def test_a_map_of_the_other_game_is_refused() -> None:
         ({"adversary": "distance"}, "adversary 'distance' exists only for thieves"),
         ({"generators": ["1", "1"]}, "names a room twice"),
         ({"generators": "anywhere"}, "generators"),
-        ({"players": 9}, "players"),
+        ({"agents": 9}, "agents"),
         ({"fixes": 0}, "fixes"),
     ],
 )

@@ -25,19 +25,19 @@ SETTINGS: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [  # map, pres
     ("nine_rooms", "code2024", {"exchange": "later"}, {}),
     ("nine_rooms", "paper2023", {"adversary": "closest", "exchange": "always"}, {}),
     ("nine_rooms", "code2024", {"exchange": "later"}, {"adversary": "distance", "doors": {"1-2": True}}),
-    ("nine_rooms", "code2024", {"exchange": "later"}, {"exchange": "never", "players": 3}),
-    ("nine_rooms", "code2024", {"exchange": "later"}, {"adversary": "closest", "players": 1, "horizon": 7}),
+    ("nine_rooms", "code2024", {"exchange": "later"}, {"exchange": "never", "agents": 3}),
+    ("nine_rooms", "code2024", {"exchange": "later"}, {"adversary": "closest", "agents": 1, "max_cycles": 7}),
     ("capture", "code2024", {"exchange": "later"}, {"adversary": "distance"}),
     ("capture", "code2024", {"exchange": "later"}, {"exchange": "always"}),
     ("ten_rooms", "code2024", {}, {}),
     ("ten_rooms_as_told", "code2024", {}, {"loss": "all", "fixes": 1}),
     ("ten_rooms", "code2024", {}, {"fix_by": "player", "fixes": 3, "exchange": "always"}),
     ("seven_rooms", "paper2023", PAPER_ESCAPE, {}),
-    ("seven_rooms", "paper2023", PAPER_ESCAPE, {"loss": "any", "players": 3}),
+    ("seven_rooms", "paper2023", PAPER_ESCAPE, {"loss": "any", "agents": 3}),
     ("themed_rooms", "paper2023", PAPER_ESCAPE, {"fix_by": "room", "fixes": 2, "exchange": "later"}),
     ("themed_rooms", "paper2023", PAPER_ESCAPE, {"adversary": "coded", "generators": ["Kitchen"]}),
     ("escape", "code2024", {}, {"loss": "all", "exchange": "always"}),
-    ("escape", "paper2023", PAPER_ESCAPE, {"fixes": 2, "horizon": 50}),
+    ("escape", "paper2023", PAPER_ESCAPE, {"fixes": 2, "max_cycles": 50}),
 ]
 
 
@@ -52,7 +52,7 @@ def values_of(name: str) -> dict[str, Any]:
 @lru_cache
 def game_of(number: int, **more: Any) -> Any:
     name, preset, _, changed = SETTINGS[number]
-    options = {OTHER_NAMES.get(key, key): value for key, value in changed.items()}
+    options = {OTHER_NAMES.get(key, key): value for key, value in changed.items() if key != "max_cycles"}
     values = values_of(name)
     level = values if name in world.GAMES else name
     return GAMES[values["game"]](preset=preset, map=level, **options, **more)
@@ -63,10 +63,10 @@ def naive_of(number: int) -> NaiveRooms:
     return NaiveRooms(values_of(name), **{**message, **changed})
 
 
-def started(game: Any, seeds: Any) -> tuple[Any, Any]:
+def started(game: Any, seeds: Any, max_cycles: int | None = None) -> tuple[Any, Any]:
     state, out = game.alloc(len(seeds))
     state.rng[:] = seed_states(seeds)
-    game.reset(state, out, np.ones(len(seeds), np.bool_))
+    game.reset(state, out, np.ones(len(seeds), np.bool_), max_cycles=max_cycles)
     return state, out
 
 
@@ -79,7 +79,7 @@ def compare(game: Any, scene: dict[str, Any], naive: NaiveRooms) -> None:
     players = [(entry["room"], entry["before"], entry["active"], entry["fixing"]) for entry in scene["players"]]
     assert players == list(zip(naive.rooms, naive.before, naive.alive, naive.fixing, strict=True))
     assert (scene["adversary"]["room"], scene["doors"]) == (naive.at, naive.doors)
-    assert (scene["turn"], scene["limit"], scene["outcome"]) == (naive.turn, naive.horizon, naive.outcome)
+    assert (scene["turn"], scene["limit"], scene["outcome"]) == (naive.turn, naive.max_cycles, naive.outcome)
     most = naive.fixes if naive.fix_by == "player" else 10**6  # what is counted beyond the last fix needed is left open
     repairs = {generator["room"]: min(most, generator["progress"]) for generator in scene["generators"]}
     assert repairs == {room: min(most, done) for room, done in naive.repairs.items()}
@@ -128,7 +128,7 @@ def test_games_are_those_of_the_naive_one(number: int, timed: bool) -> None:
     game = game_of(number, sight="room", reward="timed" if timed else "sparse")
     for seed in range(8):
         rng, naive = random.Random(seed), naive_of(number)
-        state, out = started(game, [seed])
+        state, out = started(game, [seed], SETTINGS[number][3].get("max_cycles"))
         while True:
             scene = game.scene(state, 0)
             compare(game, scene, naive)

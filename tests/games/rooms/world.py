@@ -38,7 +38,7 @@ CAPTURE = (
     + """name: test
 game: capture
 doors: [{between: [1, 2], button: 5, open: false}, {between: [4, 5], button: 7, open: true}]
-starts: {players: [1, 6], adversary: 3}
+starts: {agents: [1, 6], adversary: 3}
 """
 )
 ESCAPE = (
@@ -48,7 +48,7 @@ game: escape
 doors: [{between: [4, 5], button: 7, open: true}]
 generators: [1, 3]
 exits: [8]
-starts: {players: [1, 2], adversary: 5}
+starts: {agents: [1, 2], adversary: 5}
 """
 )
 GAMES = {"capture": (CollabCapture, CAPTURE), "escape": (CollabEscape, ESCAPE)}

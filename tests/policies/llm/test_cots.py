@@ -61,7 +61,7 @@ def answer(question: str, scores: tuple[int, int] = (4, 4)) -> Any:
 
 
 def play(play_team: Any, say: Any, spec: str = SPEC, **options: Any) -> Any:
-    values = {"env_id": "Housework-v0", "task": "set_table", "max_steps": 12, **options}
+    values = {"env_id": "Housework-v0", "task": "set_table", "max_cycles": 12, **options}
     return play_team(spec, lambda request: say(request.turns[-1].content), **values)
 
 
@@ -181,7 +181,7 @@ def test_games_without_sub_plans_refuse(play_team: Any) -> None:
 def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("openai", reason="needs the extra llm")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    small = ["evaluate", "housework", "--tasks", "set_table", "--episodes", "1", "--set", "max_steps=6", "--no-report"]
+    small = ["evaluate", "housework", "--tasks", "set_table", "--episodes", "1", "--set", "max_cycles=6", "--no-report"]
 
     def run(*text: Any) -> Any:
         return CliRunner().invoke(app, [str(word) for word in (*small, "--team", f"all={SPEC}", *text)])
@@ -235,7 +235,7 @@ def test_a_part_that_clashes_is_told_to_all_that_carry_out_or_rate_the_plan(play
             return {"steps": [{"Alice": part, "Bob": part}]}
         return {"rating": 3} if kind == "rate" else answer(question)
 
-    record, asked = play(play_team, say, max_steps=20)
+    record, asked = play(play_team, say, max_cycles=20)
     update = record["plan_updates"]["agent_0"][0]
     (lost,) = [part for part in update["left_out"] if "uses the same" in part]
     assert lost.startswith("Bob: ")
@@ -336,7 +336,7 @@ def test_ratings_are_asked_for_in_three_ways(play_team: Any, rating: str, there:
 
 
 def test_critics_see_dialogue_and_their_previous_sub_plans(play_team: Any) -> None:
-    _, asked = play(play_team, answer, max_steps=20)
+    _, asked = play(play_team, answer, max_cycles=20)
     last = [r.turns[-1].content for r in asked.asked if kind_of(r.turns[-1].content) == "criticise"][-1]
     assert "Last messages:" in last and "Your previous sub-plans" in last
     for prompt in (r.turns[-1].content for r in asked.asked):

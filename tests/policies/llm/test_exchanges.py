@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 pytest.importorskip("openai", reason="needs the extra llm")
 KEY = "sk-secret-0123456789abcdef"
 HURT = "<script>document.title='hurt'</script>"
-SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "2", "--set", "action_level=primitive"]
+SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--max-cycles", "2", "--set", "action_level=primitive"]
 
 
 def answer(asked: dict[str, Any]) -> Says:

@@ -24,8 +24,8 @@ HIDING: dict[str, tuple[str, dict[str, Any]]] = {
     "yard": ("CraftKitchen-v0", {"level": "field"}),
     "home": ("Housework-v0", {"agents": 3}),
     "house": ("Transport-v0", {}),
-    "escape": ("CollabEscape-v0", {"sight": "room", "players": 3, "loss": "all", "generators": "random"}),
-    "capture": ("CollabCapture-v0", {"sight": "room", "players": 3}),
+    "escape": ("CollabEscape-v0", {"sight": "room", "agents": 3, "loss": "all", "generators": "random"}),
+    "capture": ("CollabCapture-v0", {"sight": "room", "agents": 3}),
 }
 SWITCHES = {"choose": "analysis=on,intention=on,check=1", "partner": "intention=on,check=1", "cots": "n=2"}
 STEPS, SEED = (0, 6), 3

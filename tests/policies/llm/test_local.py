@@ -71,7 +71,7 @@ def served(gguf, tmp_path_factory):
 def episode(connection, env_id, spec, **options):
     env = co.make(env_id, max_cycles=STEPS, **options)
     team, task = make_team([spec] * env.game.n_agents, policy_maker(connection)), options.get("task", "")
-    return play_episode(env, team, 1, task=task, limits=Limits(max_turns=2))
+    return play_episode(env, team, 1, task=task, limits=Limits(max_messages=2))
 
 
 GAMES = [

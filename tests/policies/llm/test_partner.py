@@ -78,7 +78,7 @@ def speak(reply):
     ids=["silence", "responder ends", "initiator ends", "words with end in them", "turn limit"],
 )
 def test_conversations_end_from_either_side_and_at_the_limit(play_team, reply, received):
-    record, _ = play_team("llm:m", speak(reply), limits=Limits(max_turns=4), max_cycles=1)
+    record, _ = play_team("llm:m", speak(reply), limits=Limits(max_messages=4), max_cycles=1)
     assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == received
 
 
@@ -153,7 +153,7 @@ def test_plain_text_answers_are_understood(play_team):
 
 def test_three_cooks_talk(play_team):
     record, _ = play_team(
-        "llm:m", speak(["a", "b [END]", "c [END]"]), limits=Limits(max_turns=9), kitchen="three_agents", max_cycles=1
+        "llm:m", speak(["a", "b [END]", "c [END]"]), limits=Limits(max_messages=9), kitchen="three_agents", max_cycles=1
     )
     assert [(m["agent"], m["say"]) for m in record["steps"][0]["messages"] if m["conversation"] == 0] == [
         (0, "a"),

@@ -17,7 +17,7 @@ from collab_overcooked.cli.app import TextConsole
 from collab_overcooked.policies.llm import connection
 
 pytest.importorskip("openai", reason="needs the extra llm")
-SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--set", "action_level=primitive"]
+SUITE = ["evaluate", "overcooked", "--layouts", "cramped_room", "--max-cycles", "1", "--set", "action_level=primitive"]
 CHOICE = json.dumps({"action": 1})
 
 

@@ -202,7 +202,7 @@ class Together:
 
 def test_sixteen_questions_are_in_flight(tmp_path: Path) -> None:
     """Eight episodes in which two seats decide on the same moment."""
-    texts = ["evaluate", "overcooked", "--layouts", "cramped_room", "--horizon", "1", "--no-report"]
+    texts = ["evaluate", "overcooked", "--layouts", "cramped_room", "--max-cycles", "1", "--no-report"]
     texts += ["--set", "action_level=medium", "--team", "all=llm:m?memory=off,manual=off", "--workers", "8"]
 
     def play(model: Any, folder: Path) -> list[Any]:

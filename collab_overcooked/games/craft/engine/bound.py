@@ -54,7 +54,7 @@ def bound(compiled: Compiled) -> Bound:
     first = loaded + cook_steps + 1 + dish
     if compiled.n_agents == 1:  # one agent does these one after the other: kill, mine, two puts, take, store
         first = max(first, walks[1] + 5 + cook_steps - 1)
-    delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.max_steps))
+    delivered = tuple(_delivered(compiled, step, first, walks) for step in range(compiled.level.max_cycles))
     served, due = _serve(compiled, delivered)
     return Bound(first, delivered, served, min(1.0, served / due) if due else 1.0)
 
@@ -98,5 +98,8 @@ def _serve(compiled: Compiled, delivered: Sequence[int]) -> tuple[int, int]:
             served += 1
         while waiting and waiting[0] <= step:
             waiting.popleft()
-    due = sum(t + compiled.lifetime <= compiled.max_steps for t in range(0, compiled.max_steps, compiled.interval))
+    due = sum(
+        t + compiled.lifetime <= compiled.level.max_cycles
+        for t in range(0, compiled.level.max_cycles, compiled.interval)
+    )
     return served, due

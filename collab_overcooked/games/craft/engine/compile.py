@@ -37,7 +37,6 @@ class Compiled:
     interval: int  # Steps between orders
     lifetime: int  # Steps until an order expires
     slots: int  # Maximum number of open orders
-    max_steps: int  # Length of an episode
     names: Names  # Names for indices in the tables
     tables: Tables  # Read-only arrays
     length: int  # Size of one agent's observation
@@ -74,8 +73,7 @@ def compile_level(config: CraftConfig) -> Compiled:
     )
     furnaces = sum(place.role == "furnace" for place in level.places)
     length = n_features(n_agents, len(level.items), len(level.places), furnaces, len(level.dishes), slots)
-    max_steps = config.max_steps or level.max_steps
-    return Compiled(level, config, n_agents, interval, lifetime, slots, max_steps, names, tables, length)
+    return Compiled(level, config, n_agents, interval, lifetime, slots, names, tables, length)
 
 
 def _numbers(values: object) -> np.ndarray:

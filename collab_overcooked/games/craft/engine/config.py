@@ -28,7 +28,6 @@ class CraftConfig(Config):
     interval: int | None = integer(None, "Steps between orders. Default: by pace.", least=1)
     alpha: float = number(1.5, "Lifetime of an order as a multiple of the interval, rounded down.", below=100)
     lifetime: int | None = integer(None, "Steps until an order expires. Default: by alpha.", least=1)
-    max_steps: int | None = integer(None, "Steps of an episode. Default: the level's (60).", least=1)
     reach: str = choice(
         "told",
         'Reach in cells: ``"told"`` (6 for everything, as in the paper\'s prompts) or ``"code"`` (below 6 for killing, '

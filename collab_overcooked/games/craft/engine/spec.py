@@ -14,7 +14,7 @@ from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "craft"
 KEYS = (
-    "name", "description", "agents", "max_steps", "chest", "furnace", "blocks", "mobs", "fuel", "dishes", "starts",
+    "name", "description", "agents", "max_cycles", "chest", "furnace", "blocks", "mobs", "fuel", "dishes", "starts",
 )  # fmt: skip
 NAME = re.compile(r"[a-z]+(_[a-z]+)*")
 CHEST, FURNACE = "chest", "furnace"
@@ -44,7 +44,7 @@ class Level:
     name: str  # For example ``"field"``
     description: str  # One-sentence description
     agents: int  # Default number of agents
-    max_steps: int  # Default length of an episode
+    max_cycles: int  # Default length of an episode
     places: tuple[Place, ...]  # Chests, furnaces, blocks and mobs, in this order
     fuel: tuple[str, ...]  # Items that burn
     dishes: Mapping[str, str]  # Raw item of each dish, in the order in which random draws index them
@@ -99,7 +99,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "house") -> Level:
         name=doc.text("name").strip(),
         description=doc.text("description", default="").strip(),
         agents=doc.integer("agents", default=min(2, len(starts)), low=1, high=len(starts)),
-        max_steps=doc.integer("max_steps", default=60, low=1, high=MAX_OPTION),
+        max_cycles=doc.integer("max_cycles", default=60, low=1, high=MAX_OPTION),
         places=tuple(places),
         fuel=_fuel(doc, tuple(yielded)),
         dishes=_dishes(doc, tuple(yielded)),

@@ -102,7 +102,7 @@ def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: i
     params[Param.N_BASE] = len(level.base_ingredients)
     params[Param.N_ITEMS] = n_items
     params[Param.INTERVAL] = timing.interval
-    params[Param.MAX_STEPS] = level.max_steps
+    params[Param.MAX_STEPS] = level.max_cycles
     params[Param.ENCODING] = Encoding[config.obs.upper()]
     params[Param.MASK] = Mask[config.mask.upper()]
     params[Param.N_ORDERS] = len(level.orders)
@@ -149,7 +149,7 @@ def _places(level: Level, recipes: list[Recipe], actions: dict[tuple[Verb, int],
         row[Place.LAST_RECIPE] = row[Place.FIRST_RECIPE] + made_in.count(kind)
         if tool.role == "table":
             # Serving tables have no limit; this one cannot be reached within the steps of an episode.
-            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_steps, MAX_SERVED)
+            row[Place.CAPACITY] = min(n_agents * PUTS_PER_STEP * level.max_cycles, MAX_SERVED)
             row[Place.TABLE] = n_tables
             n_tables += 1
     return places

@@ -33,7 +33,7 @@ KEYS = {
     "orders",
     "interval",
     "lifetime",
-    "max_steps",
+    "max_cycles",
     "max_open_orders",
     "ingredients",
     "tools",
@@ -96,7 +96,7 @@ class Level:
     ingredients: Mapping[str, tuple[str, ...]]
     tools: Mapping[str, Tool]  # All kinds known to the cookbook, by name
     recipes: Mapping[str, Recipe]  # The whole cookbook, by product; see ``recipes_here``
-    max_steps: int  # Length of an episode
+    max_cycles: int  # Length of an episode
     max_open_orders: int  # Maximum number of open orders
 
     @property
@@ -205,7 +205,7 @@ def load_level(source: str | Path | Mapping[str, Any] = "level_3") -> Level:
         ingredients=ingredients,
         tools=tools,
         recipes=recipes,
-        max_steps=doc.integer("max_steps", default=60, low=1, high=MAX_OPTION),
+        max_cycles=doc.integer("max_cycles", default=60, low=1, high=MAX_OPTION),
         max_open_orders=doc.integer("max_open_orders", default=6, low=1, high=MAX_ORDERS),
     )
 

@@ -129,7 +129,7 @@ def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.nda
 def _housework(config: HouseworkConfig) -> dict[Param, Any]:
     return {
         Param.HOME: Home.HOUSEWORK,
-        Param.LIMIT: config.max_steps,
+        Param.LIMIT: config.max_ticks,
         Param.AUTO_OPEN: config.auto_open,
         Param.TARGETS: config.items,
         Param.REACH: 1,
@@ -142,7 +142,7 @@ def _housework(config: HouseworkConfig) -> dict[Param, Any]:
 def _transport(config: Any) -> dict[Param, Any]:
     return {
         Param.HOME: Home.TRANSPORT,
-        Param.LIMIT: config.frames,
+        Param.LIMIT: config.max_ticks,
         Param.LOST: config.container_lost,
         Param.MISS: config.miss,
         Param.CONTAINERS: config.containers,

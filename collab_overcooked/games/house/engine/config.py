@@ -35,7 +35,7 @@ class HouseworkConfig(HouseConfig):
 
     rooms: int = integer(4, "Rooms of the home; 4 as published.", least=4, most=8)
     items: int = integer(5, "Most items of a goal; 5 as published.", least=3, most=10)
-    max_steps: int = integer(250, "Steps (ticks) of an episode.", least=1)
+    max_ticks: int = integer(250, "Steps of an episode, in ticks.", least=1)
     auto_open: bool = boolean(True, "Whether a closed goal container is opened with full hands.")
 
 
@@ -48,4 +48,4 @@ class TransportConfig(HouseConfig):
     containers: int = integer(5, "Containers that lie about; 5 and 2 as published.", least=0, most=5)
     container_lost: bool = boolean(True, "Whether a container is gone once it is delivered.")
     miss: int = integer(0, "Per cent of first sightings that agents miss.", least=0, most=90)
-    frames: int = integer(3000, "Frames (ticks) of an episode.", least=1)
+    max_ticks: int = integer(3000, "Frames of an episode, in ticks.", least=1)

@@ -96,9 +96,9 @@ def _names(layouts: Sequence[Layout]) -> tuple[str, ...]:
 
 def _count_players(layouts: Sequence[Layout], config: OvercookedConfig) -> int:
     counts = {len(layout.starts) for layout in layouts}
-    if config.players is None and len(counts) > 1:
+    if config.agents is None and len(counts) > 1:
         raise ValueError(f"layouts of the pool start {sorted(counts)} players; choose with the option players")
-    players = counts.pop() if config.players is None else config.players
+    players = counts.pop() if config.agents is None else config.agents
     if isinstance(players, bool) or not isinstance(players, int) or not 1 <= players <= MAX_PLAYERS:
         raise ValueError(f"players must be an integer from 1 to {MAX_PLAYERS}, not {players!r}")
     for layout in layouts:

@@ -46,9 +46,9 @@ class OvercookedConfig(Config):
     generator: Mapping[str, Any] | None = unchecked(
         None, 'Options of the generator, see ``generate.Wishes``: ``{"seed": 1, "count": 256, "rooms": 2}``.'
     )
-    players: int | None = integer(
+    agents: int | None = integer(
         None,
-        "Number of players, 1 to 4. Default: the layout's. Further players start on the first free floor cells.",
+        "Number of agents, 1 to 4. Default: the layout's. Further agents start on the first free floor cells.",
         least=1,
         most=MAX_PLAYERS,
     )

@@ -35,11 +35,11 @@ class Wishes:
 
     seed: int = option(0, "Random seed.")
     count: int = option(64, "Number of layouts.")
-    players: int = option(2, "Start cells, 1 to 4.")
+    agents: int = option(2, "Start cells, 1 to 4.")
     width: Range = option((5, 9), "Columns of the grid, edge included.")
     height: Range = option((4, 6), "Rows of the grid, edge included.")
     counters: tuple[float, float] = option((0.0, 0.3), "Share of inner cells that are counters, before rooms.")
-    rooms: Range = option((1, 1), "Parts of the floor that no one can leave, at most as many as players.")
+    rooms: Range = option((1, 1), "Parts of the floor that no one can leave, at most as many as agents.")
     pots: Range = option((1, 2), "Pots.")
     onions: Range = option((1, 2), "Onion dispensers.")
     tomatoes: Range = option((0, 0), "Tomato dispensers; 0 for the classic onion soup.")
@@ -56,11 +56,11 @@ def read_wishes(options: Mapping[str, Any] | None) -> Wishes:
     for name in options:
         if name not in names:
             raise ValueError(near_matches("generator option", name, names))
-    for name in ("seed", "count", "players"):
+    for name in ("seed", "count", "agents"):
         if name in options:
-            most = {"players": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
+            most = {"agents": MAX_PLAYERS, "count": MAX_LAYOUTS}.get(name)
             options[name] = parse_integer(name, options[name], 0 if name == "seed" else 1, most=most)
-    players = options.get("players", Wishes.players)
+    players = options.get("agents", Wishes.agents)
     limits = {name: (low, MAX_SIDE) for name, low in MINIMA.items()} | {"rooms": (1, players)}
     for name, (low, high) in limits.items():
         if name in options:
@@ -171,7 +171,7 @@ def _draw(rng: np.random.Generator, wishes: Wishes) -> str | None:
     parts = _parts(floor)
     if len(parts) != rooms:
         return None
-    starts = _start_cells(rng, parts, wishes.players)
+    starts = _start_cells(rng, parts, wishes.agents)
     stations = [symbol for name, symbol in STATIONS.items() for _ in range(_between(rng, getattr(wishes, name)))]
     edge = _edge(floor)
     if not starts or len(stations) > len(edge) or not {"O", "T"} & set(stations):

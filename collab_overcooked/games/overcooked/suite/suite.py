@@ -58,7 +58,7 @@ class LayoutOptions:
         None, "Layouts, files, folders of files, or procedural. Default: all built-in layouts.", metavar=NAMES
     )
     episodes: int = option(1, "Episodes of each layout and order of seats.")
-    horizon: int = option(HORIZON, "Steps of an episode.")
+    max_cycles: int = option(HORIZON, "Steps of an episode.")
 
 
 def parse_layouts(text: str | None) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ class OvercookedSuite(EpisodeSuite):
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         chosen = parse_layouts(suite_options.layouts)
         check_names("layouts", chosen, _setting_name)
-        length = {"max_cycles": parse_integer("horizon", suite_options.horizon, 1), **options}
+        length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1), **options}
         if PROCEDURAL not in chosen and options.get("generator") is not None:
             raise ValueError(f"generator: it needs {PROCEDURAL!r} among --layouts, these are {', '.join(chosen)}")
         for layout in chosen:

@@ -14,6 +14,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     FREE,
     NOTHING,
     STAY,
+    TURNS,
     UNREACHABLE,
     Adversary,
     Exchange,
@@ -49,7 +50,7 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     if level.game != goal.name.lower():
         raise level.document.error(f"this is a layout of the game {level.game}, not of {goal.name.lower()}", "game")
     _check_adversary(goal, config.adversary)
-    n_players = config.players or len(level.players)
+    n_players = config.agents or len(level.players)
     starts = _starts(level, n_players)
     generators, is_random = _generators(level, config)
     doors = _open_doors(level, config)
@@ -97,7 +98,7 @@ def _starts(level: RoomLayout, n_players: int) -> list[int]:
         if len(starts) < n_players and room not in starts and room != level.adversary and room not in level.exits:
             starts.append(room)
     if len(starts) < n_players:
-        raise ValueError(f"players: the layout {level.name} has room for {len(starts)}, not for {n_players}")
+        raise ValueError(f"agents: the layout {level.name} has room for {len(starts)}, not for {n_players}")
     return starts
 
 
@@ -136,7 +137,7 @@ def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: i
     params = np.zeros(len(Param), np.int32)
     params[Param.GOAL] = goal
     params[Param.N_PLAYERS] = n_players
-    params[Param.HORIZON] = config.horizon
+    params[Param.HORIZON] = TURNS
     params[Param.ADVERSARY] = Adversary[config.adversary.upper()]
     params[Param.ADVERSARY_START] = level.adversary
     params[Param.DOORS_START] = doors

@@ -19,18 +19,16 @@ CAPTURE_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "map": "nine_rooms",
         "adversary": "coded",
         "catch_on_exchange": "later",
-        "horizon": 30,
         "menu": "lettered",
-        "players": None,
+        "agents": None,
         "doors": {},
     },
     "paper2023": {
         "map": "nine_rooms",
         "adversary": "closest",
         "catch_on_exchange": "always",
-        "horizon": 30,
         "menu": "lettered",
-        "players": None,
+        "agents": None,
         "doors": {},
     },
 }
@@ -39,9 +37,8 @@ ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "map": "ten_rooms",
         "adversary": "coded",
         "catch_on_exchange": "never",
-        "horizon": 30,
         "menu": "plain",
-        "players": None,
+        "agents": None,
         "fixes": 2,
         "fix_by": "room",
         "loss": "any",
@@ -51,9 +48,8 @@ ESCAPE_PRESETS: Mapping[str, Mapping[str, Any]] = {
         "map": "seven_rooms",
         "adversary": "closest",
         "catch_on_exchange": "never",
-        "horizon": 30,
         "menu": "plain",
-        "players": None,
+        "agents": None,
         "fixes": 4,
         "fix_by": "player",
         "loss": "all",
@@ -75,7 +71,7 @@ class RoomsConfig(Config):
     map: str | Path | Mapping[str, Any] | None = unchecked(
         None, "Layout: a built-in name, path of a YAML file, or the values of such a file."
     )
-    players: int | None = integer(None, "Number of players. Default: the layout's (2).", least=1, most=MAX_PLAYERS)
+    agents: int | None = integer(None, "Number of agents. Default: the layout's (2).", least=1, most=MAX_PLAYERS)
     adversary: str | None = choice(
         None,
         'Policy of thief or killer: ``"coded"`` (as in 2024), ``"distance"`` (the same thief with graph distances),'
@@ -88,7 +84,6 @@ class RoomsConfig(Config):
         ' ``"always"``.',
         [exchange.name.lower() for exchange in Exchange],
     )
-    horizon: int | None = integer(None, "Turns of an episode. Default: 30.", least=1)
     reward: str = choice(
         "sparse",
         '``"sparse"`` (1 for success, -1 for a loss, for all players) or ``"timed"`` (minus 0.01 per turn).',

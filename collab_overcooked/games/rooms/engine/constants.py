@@ -13,6 +13,7 @@ NOTHING = -1
 STAY = 0
 FREE = 0  # passage without a door; ``1 + door`` is a passage with a door, NOTHING is no passage
 NEVER = 1_000_000  # turns to an outcome that cannot be forced
+TURNS = 30  # of an episode
 UNREACHABLE = 255  # as a distance
 MAX_DOORS = 8
 MAX_PLAYERS = 8

@@ -87,7 +87,7 @@ def _draw(wish: Wish, rng: np.random.Generator, name: str) -> dict[str, Any]:
     else:
         values["generators"] = [room + 1 for room in order[3 : 3 + wish.generators]]
         values["exits"] = [order[3 + wish.generators % (n - 3)] + 1]
-    values["starts"] = {"players": [order[0] + 1, order[1] + 1], "adversary": order[2] + 1}
+    values["starts"] = {"agents": [order[0] + 1, order[1] + 1], "adversary": order[2] + 1}
     values["places"] = _circle(n)
     return values
 

@@ -91,7 +91,7 @@ def prove_solvability(source: Any, preset: str = "code2024", adversary: str | No
     compiled = compile_rooms(goal, CONFIGS[goal](**options))
     solution, start = solve(compiled), start_of(compiled)
     success, turns = solution.value(start)
-    lone = compile_rooms(goal, CONFIGS[goal](**options, players=1))
+    lone = compile_rooms(goal, CONFIGS[goal](**options, agents=1))
     worst = solve(compiled, worst=True).value(start)
     figures = {
         "success": success,

@@ -94,7 +94,7 @@ def load_rooms(source: str | Path | Mapping[str, Any]) -> RoomLayout:
         doors=_doors(doc, names, neighbours),
         generators=_room_list(doc, names, "generators", default=()),
         exits=_room_list(doc, names, "exits", default=()),
-        players=_room_list(doc, names, "starts", "players", twice=True),
+        players=_room_list(doc, names, "starts", "agents", twice=True),
         adversary=_room(doc, names, doc.at("starts", "adversary"), "starts", "adversary"),
         places=_places(doc, names),
         claim=_claim(doc),
@@ -181,7 +181,7 @@ def _claim(doc: Document) -> dict[str, float]:
 
 def _check(doc: Document, level: RoomLayout) -> None:
     if len(level.players) > MAX_PLAYERS:
-        raise doc.error(f"starts.players: {len(level.players)} players; at most {MAX_PLAYERS}", "starts", "players")
+        raise doc.error(f"starts.agents: {len(level.players)} players; at most {MAX_PLAYERS}", "starts", "agents")
     if level.adversary in level.players:
         raise doc.error("the adversary starts in the room of a player", "starts", "adversary")
     for room, other in level.one_way:

@@ -61,7 +61,7 @@ def test_the_chef_asks_for_everything_in_one_conversation(play: Any) -> None:
 @pytest.mark.parametrize("max_turns", [1, 2, 3])
 def test_a_conversation_cut_short_costs_no_time(play: Any, max_turns: int) -> None:
     """Where the helper's whole plan is queued, refused actions tell it where it is."""
-    record = play("reference", task=ONE_A_LEVEL[5], limits=Limits(max_turns=max_turns))
+    record = play("reference", task=ONE_A_LEVEL[5], limits=Limits(max_messages=max_turns))
     assert record["timesteps"] == STEPS[6][0] and score(record).pc == 1.0
 
 

@@ -18,7 +18,7 @@ from collab_overcooked.runner.teams import make_team
 
 FAST = "mcts:simulations=24,depth=8,batch=8"
 KEYS = ("rate", "ticks")
-HOUSE = {"task": "food", "rooms": 4, "targets": 4, "containers": 2, "frames": 1000}
+HOUSE = {"task": "food", "rooms": 4, "targets": 4, "containers": 2, "max_ticks": 1000}
 
 
 def played(env_id: str, spec: str, seed: int = 0, **options: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ STEPS = 160
 
 
 def score(layout: Any, *team: str, steps: int = STEPS, seed: int = 0, **options: Any) -> float:
-    env = make("Overcooked-v0", layout=layout, players=len(team), max_cycles=steps, **options)
+    env = make("Overcooked-v0", layout=layout, agents=len(team), max_cycles=steps, **options)
     return score_record(play_episode(env, make_team(team), seed))["score"]
 
 

@@ -37,8 +37,8 @@ def test_a_plan_comes_true() -> None:
 
 
 def test_help_is_not_necessary_behind_the_originals_gates_but_behind_those_of_the_preset() -> None:
-    assert planned("gated_delivery", 100, 400, players=1) > 0
-    assert planned("gated_delivery_forced", 100, 400, players=1) == 0
+    assert planned("gated_delivery", 100, 400, agents=1) > 0
+    assert planned("gated_delivery_forced", 100, 400, agents=1) == 0
     assert planned("gated_delivery_forced", 100) > 0
 
 

@@ -40,7 +40,7 @@ def test_planner_beside_others_and_against_the_worst_thief():
 
 
 def test_planners_play_by_beliefs_where_sight_ends():
-    record = play("CollabCapture-v0", ["planner", "greedy"], 1, sight="room", horizon=8)
+    record = play("CollabCapture-v0", ["planner", "greedy"], 1, sight="room", max_cycles=8)
     assert first_difference(record) is None
 
 

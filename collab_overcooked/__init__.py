@@ -2,17 +2,28 @@
 
 Importing the package registers ids (strings) only; it compiles nothing and imports neither numba nor torch. The names
 of ``__all__`` are public and are imported when they are used; everything else may move between versions.
-``__init__.pyi`` tells type checkers what they are.
 """
 
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from collab_overcooked import registry as _registry
 from collab_overcooked.game_record import GameRecord
 from collab_overcooked.registry import make, make_vec, register_game, registered
+
+if TYPE_CHECKING:
+    from collab_overcooked.evaluation.compare.run import compare
+    from collab_overcooked.evaluation.crossplay import cross_play
+    from collab_overcooked.evaluation.run import evaluate
+    from collab_overcooked.metrics.registry import register_metric
+    from collab_overcooked.policies.api import Decision, Message, Policy, Seen
+    from collab_overcooked.policies.export import export_policy
+    from collab_overcooked.policies.registry import make_policy, register_policy
+    from collab_overcooked.runner.episode import play_episode
+    from collab_overcooked.runner.teams import make_team
+    from collab_overcooked.testing import check_game
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,7 +62,6 @@ _LAZY = {
     "make_policy": "policies.registry",
     "make_team": "runner.teams",
     "play_episode": "runner.episode",
-    "register_everywhere": "registry",  # not public any more; old imports go on working
     "register_metric": "metrics.registry",
     "register_policy": "policies.registry",
 }

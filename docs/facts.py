@@ -45,7 +45,6 @@ from topics import (
     parity,
     plans,
     questions,
-    reference,
     rooms,
     rush,
     scenario,
@@ -73,7 +72,6 @@ TOPICS = (
     overcooked,
     language,
     questions,
-    reference,
     adapters,
 )
 FACTS: dict[str, Callable[[], str]] = {make.__name__: make for topic in TOPICS for make in topic.FACTS}

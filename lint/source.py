@@ -61,9 +61,13 @@ class Source:
 
     @functools.cached_property
     def imports(self) -> list[str]:
-        """Absolute dotted names that the module imports, lazily or not: ``from a import b`` gives ``a.b``."""
+        """Absolute dotted names that running code imports, lazily or not: ``from a import b`` gives ``a.b``."""
         result = []
+        blocks = [node for node in self.nodes if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+        for_types = {statement for block in blocks for statement in block.body}
         for node in self.nodes:
+            if node in for_types:
+                continue
             if isinstance(node, ast.Import):
                 result += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import inspect
 import io
 import json
 import re
@@ -20,6 +21,7 @@ from typing import Any
 
 import pytest
 
+import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.metrics import registry as metrics
 from collab_overcooked.policies import registry as policies
@@ -304,14 +306,12 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
     command.make_context(name, rest, parent=context)
 
 
-def test_the_api_page_reads_without_the_site() -> None:
-    """Every name has its signature and its docstring in the file itself, with all of its arguments."""
-    text = (DOCS / "api.md").read_text("utf-8")
-    assert ":::" not in text and "--8<--" not in (DOCS / "how_to" / "trainers.md").read_text("utf-8")
-    for name in ("ParallelEnv", "BatchEnv", "make_vec", "export_policy", "cross_play"):
-        assert f"\n### {name}\n" in text
-    for message in ("- `num_threads`: ", "- `max_cycles`: ", "**`BatchEnv.step`**", "- `activation`: ", "*Raises:*"):
-        assert message in text
+def test_the_api_page_has_every_public_name() -> None:
+    entries = re.findall(r"^::: (\S+)\.(\w+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE)
+    described = {name: getattr(importlib.import_module(module), name) for module, name in entries}
+    for name in {*collab_overcooked.__all__} - {"__version__"}:
+        assert described[name] is getattr(collab_overcooked, name)
+    assert len(described) == len(entries) <= 30 and all(map(inspect.getdoc, described.values()))
 
 
 @pytest.mark.parametrize("path", PAGES, ids=page_id)
@@ -341,4 +341,4 @@ def test_site_builds(tmp_path: Path) -> None:
     elsewhere = re.findall(r'<(?:script|link)[^>]+(?:src|href)="(https?://[^"]+)"', page)
     assert elsewhere == []
     scripts = (tmp_path / "site" / "how_to" / "trainers.html").read_text(encoding="utf-8")
-    assert scripts.count("__main__") == len(list((DOCS / "trainers").glob("*.py")))
+    assert scripts.count('.py"') >= len(list((DOCS / "trainers").glob("*.py")))

@@ -173,10 +173,20 @@ def import_layers() -> str:
     return table(("contract", "layers, from above"), rows)
 
 
+def reset_options() -> str:
+    """List the options of each game's ``reset``."""
+    rows = [
+        (code(name), ", ".join(code(option) for option in registry.load_game(name).reset_forms()))
+        for name in registry.registered()
+    ]
+    return table(("game", "options of `reset`"), rows)
+
+
 FACTS = (
     environments,
     import_layers,
     result_identity,
+    reset_options,
     games,
     shell_options,
     policies,

@@ -35,7 +35,9 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]], right: Iterabl
 def code(value: object) -> str:
     """Return a value in code font; with a bar as HTML, as Markdown's dialects escape bars in tables differently."""
     text = str(value)
-    return f"<code>{html.escape(text).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
+    return (
+        f"<code>{html.escape(text).replace('|', '&#124;').replace('[', '&#91;')}</code>" if "|" in text else f"`{text}`"
+    )
 
 
 def plain(words: str) -> str:

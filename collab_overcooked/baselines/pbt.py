@@ -235,24 +235,24 @@ def run_pbt(
     return finish(state, settings, folder, game, command)
 
 
-def state_check(population: int) -> schema.Check:
+def state_check(population: int) -> schema.Form:
     """Return the check of ``population.json``, for its writer and its reader."""
     member, values = schema.integer(0, population - 1), schema.mapping_of(schema.unchecked)
     entry = {
         "generation": schema.integer(1),
         "steps": schema.integer(1, None),
-        "scores": schema.list_of(schema.number(), population),
+        "scores": schema.tuple_of([schema.number()] * population),
         "best": member,
-        "replaced": schema.nullable(member),
-        "members": schema.list_of(schema.mapping_of(schema.number(0), CHANGED), population),
+        "replaced": schema.optional(member),
+        "members": schema.tuple_of([schema.record(dict.fromkeys(CHANGED, schema.number(0)), CHANGED)] * population),
     }
     return schema.object_of(
         {
             "generation": schema.integer(),
             "settings": values,
             "breeding": values,
-            "members": schema.list_of(_check_member, population),
-            "parents": schema.list_of(member, population),
+            "members": schema.tuple_of([_check_member] * population),
+            "parents": schema.tuple_of([member] * population),
             "history": schema.list_of(schema.object_of(entry)),
             "best": member,
         }

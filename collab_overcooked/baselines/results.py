@@ -64,7 +64,7 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
 def _start_of(path: Path) -> str:
     try:
         settings = schema.parse_json(path.read_bytes())
-        schema.object_of({}, {"start": schema.nullable(schema.text)})(settings)
+        schema.object_of({}, {"start": schema.optional(schema.text)})(settings)
     except schema.SchemaError as error:
         raise ValueError(f"{path}: {error}") from None
     return settings.get("start") or ""

@@ -21,7 +21,7 @@ from collab_overcooked.runner.records import write_atomic
 LOG, CSV, BOARD = "log.jsonl", "log.csv", "tensorboard"
 SERVICES = ("wandb",)
 PROJECT = "collab-overcooked"  # of runs at Weights & Biases; WANDB_PROJECT overrides it
-_ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.nullable(schema.number())})
+_ENTRY = schema.object_of({}, {"steps": schema.integer(high=None), "return": schema.optional(schema.number())})
 
 
 class TrainLogger:

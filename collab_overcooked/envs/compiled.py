@@ -16,7 +16,7 @@ from collab_overcooked.envs.scene_codec import Part, group, read_scene, write_sc
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
-from collab_overcooked.io.forms import Form, check_same
+from collab_overcooked.io.schema import Form, check_same, read
 from collab_overcooked.kernels.arrays import BasicOut, allocate
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
 from collab_overcooked.kernels.events import NOTHING, EventField
@@ -418,7 +418,7 @@ class CompiledGame(FullGame):
     def state_of(self, scene: Mapping[str, Any]) -> Any:
         """Return a batch of one with a scene, or a seat's part of one; everything else is as after a reset."""
         state, out = self.alloc(1)
-        checked = self._forms["state"](scene, "state")
+        checked = read(self._forms["state"], scene, "state")
         self._start(state, out, np.ones(1, np.bool_), {"state": checked}, 0)
         self._write_scene(state, 0, checked)
         return state
@@ -431,7 +431,7 @@ class CompiledGame(FullGame):
             if key not in forms and (key, options[key]) != PETTINGZOO_PROBE:
                 raise ValueError(near_matches("reset option", key, forms))
         chosen = {key: options[key] for key in forms if options.get(key) is not None}
-        return {key: forms[key](value, key) for key, value in chosen.items()}
+        return {key: read(forms[key], value, key) for key, value in chosen.items()}
 
     def seen(self, state: Any, i: int, seat: int) -> Any:
         """Return a seat's knowledge of environment ``i``; see ``TextGame``."""

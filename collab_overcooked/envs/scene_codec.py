@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-from collab_overcooked.io import forms
+from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import Form
+from collab_overcooked.io.schema import Form
 from collab_overcooked.kernels.events import NOTHING
 from collab_overcooked.kernels.orders import FORCED_SLOTS, Queue
 from collab_overcooked.kernels.rng import rng_from_dict, rng_to_dict
@@ -88,16 +88,16 @@ def _same(value: Any) -> Any:
 
 def integers(least: int, most: int) -> Codec:
     """Code integers of a range by themselves."""
-    return Codec(forms.integer(least, most), _same, _same)
+    return Codec(schema.integer(least, most), _same, _same)
 
 
 COUNT = integers(0, MAX_OPTION)
-BOOLEAN = Codec(forms.boolean, bool, int)
+BOOLEAN = Codec(schema.boolean_or_bit, bool, int)
 
 
 def vector(entries: Sequence[Codec], what: str) -> Codec:
     """Code lists with one value for each codec."""
-    form = forms.list_by_seat([entry.form for entry in entries], what)
+    form = schema.tuple_of([entry.form for entry in entries], what)
     if all(entry.decode is _same for entry in entries):
         return Codec(form, _same, _same)
 
@@ -112,20 +112,20 @@ def vector(entries: Sequence[Codec], what: str) -> Codec:
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:
     """Code names by their index; only those ``allowed`` may be written, all if None."""
-    return Codec(forms.one_of(names if allowed is None else allowed, what), names.__getitem__, names.index)
+    return Codec(schema.one_of(names if allowed is None else allowed, what), names.__getitem__, names.index)
 
 
 def members_of(kind: type[IntEnum], what: str, lower: bool = True) -> Codec:
     """Code the members of an enum, by default in lower case, by their values."""
     names = {member.value: member.name.lower() if lower else member.name for member in kind}
     values = {name: value for value, name in names.items()}
-    return Codec(forms.one_of(list(values), what), names.__getitem__, values.__getitem__)
+    return Codec(schema.one_of(list(values), what), names.__getitem__, values.__getitem__)
 
 
 def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
     """Code None as ``nothing``, and all else by a codec."""
     return Codec(
-        forms.optional(codec.form),
+        schema.optional(codec.form),
         lambda code: None if code == nothing else codec.decode(code),
         lambda value: nothing if value is None else codec.encode(value),
     )
@@ -134,7 +134,7 @@ def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
 def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | None = None) -> Codec:
     """Code how many there are of each name, where there are any, as one number for each name."""
     return Codec(
-        forms.mapping_of(names if allowed is None else allowed, forms.integer(1, most), what),
+        schema.mapping_of(schema.integer(1, most), names if allowed is None else allowed, what),
         lambda row: {name: count for name, count in zip(names, row, strict=True) if count},
         lambda value: [value.get(name, 0) for name in names],
     )
@@ -143,7 +143,7 @@ def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | 
 def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
     """Code lists of up to ``slots`` values, padded with ``NOTHING``."""
     return Codec(
-        forms.list_of(item.form, least, slots, what),
+        schema.list_of(item.form, least, slots, what),
         lambda row: [item.decode(code) for code in row if code != NOTHING],
         lambda values: [*map(item.encode, values), *[NOTHING] * (slots - len(values))],
     )
@@ -187,7 +187,7 @@ def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
             if key in value and not part.derived:
                 part.write(rows, value[key])
 
-    return Part(forms.record({key: part.form for key, part in parts.items()}, required), read, write)
+    return Part(schema.record({key: part.form for key, part in parts.items()}, required), read, write)
 
 
 def by_entry(parts: Sequence[Part], what: str) -> Part:
@@ -209,7 +209,7 @@ def listing(parts: Sequence[Part], what: str) -> Part:
         for part, entry in zip(parts, value, strict=True):
             part.write(rows, entry)
 
-    form = forms.list_by_seat([part.form for part in parts], what)
+    form = schema.tuple_of([part.form for part in parts], what)
     return Part(form, lambda rows: [part.read(rows) for part in parts], write)
 
 
@@ -220,7 +220,7 @@ def entries(parts: Mapping[str, Part]) -> Part:
 
 def by_name(names: Sequence[str], part: Part, what: str) -> Part:
     """Declare a mapping from names to the entries of the arrays that a part names."""
-    return entries(dict.fromkeys(names, part))._replace(form=forms.mapping_of(names, part.form, what))
+    return entries(dict.fromkeys(names, part))._replace(form=schema.mapping_of(part.form, names, what))
 
 
 def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
@@ -234,7 +234,7 @@ def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
     def read(rows: Rows) -> dict[str, bool]:
         return {name: bool(rows[array][index] >> k & 1) for k, name in enumerate(names)}
 
-    return Part(forms.mapping_of(names, forms.boolean, what), read, write)
+    return Part(schema.mapping_of(schema.boolean_or_bit, names, what), read, write)
 
 
 def read_only(part: Part, derived: bool = False) -> Part:
@@ -249,8 +249,8 @@ def constant(form: Form, value: Any) -> Part:
 
 def rng_state(max_draws: int = 2**31 - 1) -> Part:
     """Declare the state of the random generator."""
-    form = {"seed": forms.integer(0, 2**64 - 1), "draws": forms.integer(0, max_draws)}
-    return row("rng", Codec(forms.record(form, tuple(form)), rng_to_dict, rng_from_dict))
+    form = {"seed": schema.integer(0, 2**64 - 1), "draws": schema.integer(0, max_draws)}
+    return row("rng", Codec(schema.record(form, tuple(form)), rng_to_dict, rng_from_dict))
 
 
 def clock(array: str, **indices: int) -> dict[str, Part]:
@@ -264,7 +264,7 @@ def clock(array: str, **indices: int) -> dict[str, Part]:
 
 def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str] = ("name",)) -> Part:
     """Declare a queue of orders, see ``kernels.orders``; ``in_use`` is the column of the clock for its length."""
-    order = forms.record({"name": orders.form, "remaining": remaining.form}, required)
+    order = schema.record({"name": orders.form, "remaining": remaining.form}, required)
 
     def read(rows: Rows) -> list[dict[str, Any]]:
         queue = rows["orders"][: rows["clock"][in_use]]
@@ -278,7 +278,7 @@ def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, requir
             array[k] = left, orders.encode(name)
         rows["clock"][in_use] = len(queue)
 
-    return Part(forms.list_of(order, 0, slots, "orders"), read, write)
+    return Part(schema.list_of(order, 0, slots, "orders"), read, write)
 
 
 def forced_orders(orders: Codec, used: int) -> Part:

@@ -337,7 +337,7 @@ def cross_play(
 Cell = tuple[int, ...]
 """Numbers of the policy in seat 0, of that in the other seats, and of the episode."""
 JOURNAL = "returns.jsonl"
-_LINE = schema.object_of({"cell": schema.list_of(schema.integer(), 3), "return": schema.number()})
+_LINE = schema.object_of({"cell": schema.tuple_of([schema.integer()] * 3), "return": schema.number()})
 
 
 class Journal(LineJournal):

@@ -27,7 +27,7 @@ class LineJournal:
     """
 
     def __init__(
-        self, path: Path, what: str, config: Mapping[str, Any], check: schema.Check, note: Callable[[str], None]
+        self, path: Path, what: str, config: Mapping[str, Any], check: schema.Form, note: Callable[[str], None]
     ) -> None:
         self.path, self._check = path, check
         folder = path.parent

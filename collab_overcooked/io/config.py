@@ -10,43 +10,47 @@ The constructor checks all values. ``make``, the tables of the documentation and
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from collab_overcooked.io.checks import check_options, near_matches, parse_integer, quote_value
+from collab_overcooked.io import schema
+from collab_overcooked.io.checks import check_options, quote_value
+from collab_overcooked.io.schema import Form
 
 MAX_DEPTH = 20  # of nested lists
 OBS_REASON = "Encoding of observations as arrays; neither the information in them nor the actions change."
 MAX_OPTION = 1_000_000  # of any integer option: kernels count in 32 bits, and memory grows with some options
 
 
+def _option(default: Any, meaning: str, form: Form, **more: Any) -> Any:
+    return field(default=default, metadata={"meaning": meaning, "form": form, **more})
+
+
 def choice(default: str | None, meaning: str, allowed: Sequence[str]) -> Any:
     """Return a field for one of several names; None is allowed if it is the default."""
-    return field(default=default, metadata={"meaning": meaning, "check": _check_choice, "allowed": tuple(allowed)})
+    return _option(default, meaning, schema.unchecked, allowed=tuple(allowed))
 
 
 def boolean(default: bool, meaning: str) -> Any:
     """Return a field for True or False."""
-    return field(default=default, metadata={"meaning": meaning, "check": _check_boolean})
+    return _option(default, meaning, schema.boolean)
 
 
-def integer(default: int | None, meaning: str, least: int, most: int | None = None) -> Any:
+def integer(default: int | None, meaning: str, least: int, most: int = MAX_OPTION) -> Any:
     """Return a field for an integer, by default of at most ``MAX_OPTION``; None is allowed if it is the default."""
-    return field(default=default, metadata={"meaning": meaning, "check": _check_integer, "least": least, "most": most})
+    return _option(default, meaning, schema.integer(least, most), least=least, most=most)
 
 
-def number(default: float | None, meaning: str, below: float = math.inf, optional: bool = False) -> Any:
+def number(default: float | None, meaning: str, below: float | None = None, optional: bool = False) -> Any:
     """Return a field for a number above 0; None is allowed if it is the default or ``optional`` is set."""
-    metadata = {"meaning": meaning, "check": _check_number, "below": below, "optional": optional}
-    return field(default=default, metadata=metadata)
+    return _option(default, meaning, schema.number(above=0, below=below), below=below, optional=optional)
 
 
 def unchecked(default: Any, meaning: str) -> Any:
     """Return a field that the game checks itself, for example against names in its layout."""
-    return field(default=default, metadata={"meaning": meaning, "check": lambda name, value, about: value})
+    return _option(default, meaning, lambda value: value)
 
 
 @dataclass(frozen=True)
@@ -67,8 +71,9 @@ class Config:
         for option in fields(self):
             value = getattr(self, option.name)
             if value is not None or not (option.default is None or option.metadata.get("optional")):
-                checked = option.metadata["check"](option.name, value, option.metadata)
-                object.__setattr__(self, option.name, checked)
+                names = option.metadata.get("allowed")
+                form = schema.one_of(names, option.name) if names else option.metadata["form"]
+                object.__setattr__(self, option.name, schema.read(form, value, option.name))
 
     @classmethod
     def read(cls, values: Sequence[Any], options: Mapping[str, Any]) -> Self:
@@ -92,34 +97,6 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return all options as JSON values: paths as strings, tuples as lists."""
         return {name: _plain(name, getattr(self, name)) for name in self.names()}
-
-
-def _check_choice(name: str, value: Any, about: Mapping[str, Any]) -> Any:
-    if not isinstance(value, str) or value not in about["allowed"]:
-        raise ValueError(near_matches(name, value, about["allowed"]))
-    return value
-
-
-def _check_boolean(name: str, value: Any, about: Mapping[str, Any]) -> bool:
-    if type(value).__name__ not in ("bool", "bool_"):
-        raise ValueError(f"{name} must be True or False, not {quote_value(value)}")
-    return bool(value)
-
-
-def _check_integer(name: str, value: Any, about: Mapping[str, Any]) -> int:
-    if about["most"] is not None:
-        return parse_integer(name, value, about["least"], most=about["most"])
-    if parse_integer(name, value, about["least"]) > MAX_OPTION:
-        raise ValueError(f"{name} must be an integer of at most {MAX_OPTION}, not {quote_value(value)}")
-    return int(value)
-
-
-def _check_number(name: str, value: Any, about: Mapping[str, Any]) -> Any:
-    below = about["below"]
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < below:
-        also = f" and below {below}" if below < math.inf else ""
-        raise ValueError(f"{name} must be a number above 0{also}, not {quote_value(value)}")
-    return value
 
 
 def _plain(name: str, value: Any, depth: int = MAX_DEPTH) -> Any:

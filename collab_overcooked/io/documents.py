@@ -6,7 +6,6 @@ here, so that every error message names the file, the line, the field, its value
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,12 +14,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.schema import MAX_NUMBER, Form, SchemaError
 from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
 
 __all__ = ["Document", "LayoutError", "builtin_names", "load_file", "load_layout", "placed", "read_value"]
 
-MAX_INTEGER = 10**9  # of integers without another limit; sums of two fit int32
 MAX_CELLS = 2_500  # of a grid; distance tables grow with its square
 MISSING: Any = object()
 
@@ -121,48 +121,31 @@ class Document(Mapping[str, Any]):
                 raise LayoutError(f"{where}: grid row {y} has {len(row)} cells, others {width}; {remedy}")
         return rows
 
-    def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int | None = None) -> Any:
-        """Return an integer from ``low`` to ``high`` (or to ``MAX_INTEGER``)."""
-        requirement = f"be an integer {f'of at least {low}' if high is None else f'from {low} to {high}'}"
-        value = self._value_at(path, default, requirement)
-        if value is None:
+    def read(self, form: Form, *path: Any, default: Any = MISSING) -> Any:
+        """Return a value as a form reads it."""
+        value = self.at(*path)
+        if value is None and default is not MISSING:
             return default
-        if type(value) is int and high is None and value > MAX_INTEGER:
-            raise self.refuse(f"be an integer of at most {MAX_INTEGER}", *path)
-        if type(value) is not int or not low <= value <= (MAX_INTEGER if high is None else high):
-            raise self.refuse(requirement, *path)
-        return value
+        try:
+            return form(value)
+        except SchemaError as error:
+            raise self.refuse(f"be {error.allowed}", *path) from None
 
-    def number(self, *path: Any, default: Any = MISSING, low: float = -math.inf, positive: bool = False) -> Any:
+    def integer(self, *path: Any, default: Any = MISSING, low: int = 0, high: int = MAX_NUMBER) -> Any:
+        """Return an integer from ``low`` to ``high``."""
+        return self.read(schema.integer(low, high), *path, default=default)
+
+    def number(self, *path: Any, default: Any = MISSING, low: float = -MAX_NUMBER, positive: bool = False) -> Any:
         """Return a finite number of at least ``low``, or above 0."""
-        requirement = (
-            "be a number above 0" if positive else "be a number" + ("" if low == -math.inf else f" of at least {low}")
-        )
-        value = self._value_at(path, default, requirement)
-        if value is None:
-            return default
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= MAX_INTEGER
-        if not number or value < low or (positive and value <= 0):
-            raise self.refuse(requirement, *path)
-        return value
+        return self.read(schema.number(low, above=0 if positive else None), *path, default=default)
 
     def boolean(self, *path: Any, default: Any = False) -> bool:
         """Return true or false."""
-        value = self._value_at(path, default, "be true or false")
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise self.refuse("be true or false", *path)
-        return value
+        return bool(self.read(schema.boolean, *path, default=default))
 
     def choice(self, allowed: Collection[str], *path: Any, default: Any = MISSING) -> str:
         """Return one of the allowed names."""
-        value = self._value_at(path, default, f"be one of {', '.join(allowed)}")
-        if value is None:
-            return default
-        if value not in list(allowed):
-            raise self.refuse(f"be one of {', '.join(allowed)}", *path)
-        return str(value)
+        return self.read(schema.one_of(allowed), *path, default=default)
 
     def listed(self, what: str, *path: Any, default: Any = MISSING) -> list[Any]:
         """Return a list, empty only if it has a default; ``what`` names the entries in messages."""

@@ -1,37 +1,49 @@
-"""Schemas of values read from JSON, composed of small checks; errors name the field and the allowed values."""
+"""Validation of values from outside: small forms, composed; errors name the field, the value and what is allowed.
+
+    scene = record({"timestep": integer(0, 400), "cook": record({"holds": optional(one_of(ITEMS, "item"))})})
+    read(scene, {"timestep": 5}, "state")
+
+A form takes a value and returns it in plain Python, or raises SchemaError, whatever the value is. Options, scenes,
+files of users, records and results are read by the same forms.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
-Check = Callable[[Any], None]
-"""Function that takes a value and raises SchemaError if the value is not allowed."""
+from collab_overcooked.io.checks import near_matches, quote_value
+
+Form = Callable[[Any], Any]
 
 MAX_NUMBER = 10**9  # of numbers where no other limit is given; sums of many such are finite
+OPEN_END = 10**6  # limits from here on are not named where a value is below them
 MAX_CHARACTERS = 100_000  # characters of a text
 MAX_DEPTH = 40  # lists and objects within each other
 
 
 class SchemaError(ValueError):
-    """A value does not match its schema.
+    """A value is not allowed.
 
     Attributes:
         path: Names and indices that lead to the value, from the outside in.
-        problem: Description of the problem.
+        problem: What is wrong, to be read after the path.
+        allowed: What is allowed instead, for example ``"an integer from 0 to 4"``; empty where the problem says it.
     """
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, problem: str, allowed: str = "") -> None:
         super().__init__(problem)
         self.path: list[str | int] = []
-        self.problem = problem
+        self.problem, self.allowed = problem, allowed
 
     def __str__(self) -> str:
-        """Write ``steps[3].rewards: got 'x', allowed is a number``."""
+        """Write ``steps[3].rewards must be a number from 0 to 9, not 'x'``."""
         place = "".join(map(_step_of_path, self.path)).removeprefix(".")
-        return f"{place}: {self.problem}" if place else self.problem
+        joint = " " if self.problem.partition(" ")[0] in ("must", "is", "lists", "has", "cannot") else ": "
+        return f"{place}{joint}{self.problem}" if place else self.problem
 
 
 def _step_of_path(part: str | int) -> str:
@@ -40,7 +52,19 @@ def _step_of_path(part: str | int) -> str:
 
 def refuse(value: Any, allowed: str) -> SchemaError:
     """Return the error for a value that is not allowed."""
-    return SchemaError(f"got {value!r:.60}, allowed is {allowed}")
+    return SchemaError(f"must be {allowed}, not {quote_value(value)}", allowed)
+
+
+def read(form: Form, value: Any, place: str | int) -> Any:
+    """Return a value as a form reads it; errors say where it stands."""
+    try:
+        return form(value)
+    except SchemaError as error:
+        error.path.insert(0, place)
+        raise
+
+
+# ------------------------------------------------------------------------------------------- JSON
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -54,30 +78,29 @@ def parse_json(text: str | bytes) -> Any:
     except (ValueError, RecursionError) as error:  # bytes that are no text, numbers of thousands of digits
         problem = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise SchemaError(f"is truncated or no JSON: {problem}") from None
-    unchecked(value)
-    return value
+    return unchecked(value)
 
 
-def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
-    """Read JSON lines, each of which passes a check."""
+def read_lines(data: bytes, where: str, form: Form) -> list[Any]:
+    """Read JSON lines, each of one form."""
     values = []
     for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
         try:
             values.append(parse_json(line))
-            check(values[-1])
+            form(values[-1])
         except SchemaError as error:
             raise SchemaError(f"{where}, line {n}: {error}") from None
     return values
 
 
-def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
-    """Return a value as UTF-8 JSON that a reader with the same check accepts: one line, or a file if indented."""
+def json_line(value: Any, form: Form, indent: int | None = None) -> bytes:
+    """Return a value as UTF-8 JSON that a reader with the same form accepts: one line, or a file if indented."""
     separators = (",", ": " if indent else ":")
     try:
         text = json.dumps(value, ensure_ascii=False, separators=separators, allow_nan=False, indent=indent)
     except (TypeError, ValueError, RecursionError) as error:
         raise SchemaError(f"cannot be written as JSON: {error}") from None
-    check(parse_json(text))
+    form(parse_json(text))
     return text.encode() + b"\n"
 
 
@@ -86,7 +109,7 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(values) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise SchemaError(f"the key {twice!r:.60} is there twice in one object")
+        raise SchemaError(f"has the key {twice!r:.60} twice in one object")
     return values
 
 
@@ -97,8 +120,8 @@ def _no_constant(name: str) -> None:
 # ------------------------------------------------------------------------------------------- single values
 
 
-def unchecked(value: Any, depth: int = MAX_DEPTH) -> None:
-    """Accept any JSON value with finite numbers, valid texts and a nesting of at most ``depth``."""
+def unchecked(value: Any, depth: int = MAX_DEPTH) -> Any:
+    """Allow any JSON value with finite numbers, valid texts and a nesting of at most ``depth``."""
     kind = value.__class__
     if kind is str:
         _check_characters(value)
@@ -117,6 +140,7 @@ def unchecked(value: Any, depth: int = MAX_DEPTH) -> None:
         except SchemaError as error:
             error.path.insert(0, key)
             raise
+    return value
 
 
 _CHECKED = frozenset((str, float, dict, list))
@@ -127,131 +151,192 @@ def _check_characters(text: str) -> None:
         raise refuse(text, "a text without half characters")
 
 
-def boolean(value: Any) -> None:
-    """Accept true and false."""
-    if not isinstance(value, bool):
+def boolean(value: Any) -> bool:
+    """Allow True and False."""
+    if type(value).__name__ not in ("bool", "bool_"):
         raise refuse(value, "true or false")
+    return bool(value)
 
 
-def text(value: Any, longest: int = MAX_CHARACTERS) -> None:
-    """Accept texts."""
+def boolean_or_bit(value: Any) -> bool:
+    """Allow True and False, also written as 1 and 0."""
+    return boolean(bool(value) if isinstance(value, Integral) and value in (0, 1) else value)
+
+
+def text(value: Any, longest: int = MAX_CHARACTERS) -> str:
+    """Allow texts."""
     if not isinstance(value, str):
         raise refuse(value, "a text")
     if len(value) > longest:
         raise refuse(value, f"a text of at most {longest} characters")
+    return value
 
 
-def name(value: Any) -> None:
-    """Accept texts for tables and charts."""
-    text(value, 1_000)
+def name(value: Any) -> str:
+    """Allow texts for tables and charts."""
+    return text(value, 1_000)
 
 
-def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Check:
-    """Return a check for integers from ``low`` to ``high``; None for no limit."""
-    span = (f" of at least {low}" if high is None else f" from {low} to {high}") if low is not None else ""
+def integer(low: int | None = 0, high: int | None = MAX_NUMBER) -> Form:
+    """Allow integers from ``low`` to ``high``; None for no limit. Booleans are none."""
 
-    def check(value: Any) -> None:
-        if type(value) is not int or (low is not None and value < low) or (high is not None and value > high):
-            raise refuse(value, f"an integer{span}")
+    def form(value: Any) -> int:
+        is_integer = type(value) is int or (isinstance(value, Integral) and type(value) is not bool)
+        if not is_integer or (low is not None and value < low) or (high is not None and value > high):
+            raise refuse(value, _within("an integer", low, high, is_integer and low is not None and value > low))
+        return int(value)
 
-    return check
-
-
-def number(low: float = -MAX_NUMBER, high: float = MAX_NUMBER) -> Check:
-    """Return a check for numbers from ``low`` to ``high``."""
-
-    def check(value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-            raise refuse(value, f"a number from {low} to {high}")
-
-    return check
+    return form
 
 
-def one_of(*allowed: Any) -> Check:
-    """Return a check for one of some values."""
+def number(
+    low: float = -MAX_NUMBER, high: float = MAX_NUMBER, above: float | None = None, below: float | None = None
+) -> Form:
+    """Allow numbers from ``low`` to ``high``, or between ``above`` and ``below`` without these."""
+    strict = " and ".join(
+        f"{word} {limit}" for word, limit in (("above", above), ("below", below)) if limit is not None
+    )
 
-    def check(value: Any) -> None:
-        if value not in allowed:
-            raise refuse(value, " or ".join(map(repr, allowed)))
+    def form(value: Any) -> float:
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if not is_number or not low <= value <= high:
+            is_large = is_number and high < value < math.inf
+            allowed = _within("a number", None if low == -MAX_NUMBER else low, high, is_large)
+            raise refuse(value, allowed if is_large or not strict else f"a number {strict}")
+        if (above is not None and value <= above) or (below is not None and value >= below):
+            raise refuse(value, f"a number {strict}")
+        return value
 
-    return check
+    return form
+
+
+def _within(what: str, low: float | None, high: float | None, is_large: bool) -> str:
+    """Limits that only keep numbers finite are named where they are exceeded, and not elsewhere."""
+    if high is None or high >= OPEN_END:
+        return f"{what} of at most {high}" if is_large else what if low is None else f"{what} of at least {low}"
+    return f"{what} from {low} to {high}"
+
+
+def one_of(allowed: Iterable[Any], what: str = "") -> Form:
+    """Allow some words or integers; ``what`` names their kind in messages that suggest similar ones."""
+    values = tuple(allowed)
+
+    def form(value: Any) -> Any:
+        number = isinstance(value, Integral) and type(value) is not bool
+        for known in values:
+            if (isinstance(known, Integral) if number else type(known) is type(value)) and value == known:
+                return known
+        if what:
+            raise SchemaError(near_matches(what, value, values))
+        raise refuse(value, f"one of {', '.join(map(str, values))}")
+
+    return form
 
 
 # ------------------------------------------------------------------------------------------- composed
 
 
-def nullable(check: Check) -> Check:
-    """Return a check that also accepts null."""
-
-    def check_or_null(value: Any) -> None:
-        if value is not None:
-            check(value)
-
-    return check_or_null
+def optional(form: Form) -> Form:
+    """Allow None beside what a form allows."""
+    return lambda value: None if value is None else form(value)
 
 
-def list_of(check: Check, length: int | None = None, most: int | None = None) -> Check:
-    """Return a check for lists whose entries pass a check, optionally of a length or of 1 to ``most`` entries."""
-
-    def check_list(value: Any) -> None:
-        if not isinstance(value, list):
-            raise refuse(value, "a list")
-        if length is not None and len(value) != length:
-            raise SchemaError(f"has {len(value)} entries, allowed are {length}")
-        if most is not None and not 1 <= len(value) <= most:
-            raise SchemaError(f"has {len(value)} entries, allowed are 1 to {most}")
-        _check_entries(((i, check) for i in range(len(value))), value)
-
-    return check_list
+def list_of(form: Form, least: int = 0, most: int | None = None, what: str = "entries") -> Form:
+    """Allow lists of ``least`` to ``most`` values of one form; ``what`` names them in the plural."""
+    return _list(lambda length: [form] * length, least, most, what)
 
 
-def tuple_of(*checks: Check) -> Check:
-    """Return a check for lists whose entries pass a check each."""
-    check_length = list_of(lambda entry: None, len(checks))
-
-    def check_tuple(value: Any) -> None:
-        check_length(value)
-        _check_entries(enumerate(checks), value)
-
-    return check_tuple
+def tuple_of(forms: Sequence[Form], what: str = "entries") -> Form:
+    """Allow lists with one value for each form, in their order."""
+    return _list(lambda _: forms, len(forms), len(forms), what)
 
 
-def mapping_of(check: Check, keys: Sequence[str] | None = None) -> Check:
-    """Return a check for objects whose values pass a check; with ``keys`` they have these, in this order."""
+def _list(forms: Callable[[int], Sequence[Form]], least: int, most: int | None, what: str) -> Form:
+    span = f"{least}" if least == most else f"at least {least}" if most is None else f"{least} to {most}"
 
-    def check_mapping(value: Any) -> None:
-        if not isinstance(value, dict):
-            raise refuse(value, "an object")
-        if keys is not None and list(value) != list(keys):
-            raise SchemaError(f"has {', '.join(value) or 'nothing'}, allowed are {', '.join(keys)}"[:200])
-        _check_entries(((key, check) for key in value), value)
+    def form(value: Any) -> list[Any]:
+        if not isinstance(value, (list, tuple)):
+            raise refuse(value, f"a list of {what}" if most is None else f"a list of {span} {what}")
+        if not least <= len(value) or (most is not None and len(value) > most):
+            raise SchemaError(f"lists {len(value)} {what}; it must list {span}")
+        return [read(part, entry, k) for k, (part, entry) in enumerate(zip(forms(len(value)), value, strict=True))]
 
-    return check_mapping
-
-
-def object_of(fields: Mapping[str, Check], optional: Mapping[str, Check] | None = None) -> Check:
-    """Return a check for objects with required and optional fields; unknown fields are accepted."""
-    left_out = dict(optional or {})
-
-    def check_object(value: Any) -> None:
-        if not isinstance(value, dict):
-            raise refuse(value, "an object")
-        missing = [key for key in fields if key not in value]
-        if missing:
-            error = SchemaError("is missing")
-            error.path.append(missing[0])
-            raise error
-        _check_entries(fields.items(), value)
-        _check_entries(((key, check) for key, check in left_out.items() if key in value), value)
-
-    return check_object
+    return form
 
 
-def _check_entries(checks: Any, value: Any) -> None:
-    key: Any = None
+def mapping_of(form: Form, keys: Iterable[str] | None = None, what: str = "key") -> Form:
+    """Allow mappings to values of one form, from any text or from some of ``keys``; ``what`` names these."""
+    known = None if keys is None else tuple(keys)
+
+    def entries(value: Any) -> dict[str, Any]:
+        return {key: read(form, entry, key) for key, entry in _mapping(value, known, what).items()}
+
+    return entries
+
+
+def record(
+    fields: Mapping[str, Form], required: Iterable[str] = (), others: bool = False
+) -> Callable[[Any], dict[str, Any]]:
+    """Allow mappings with some of the keys of ``fields``, each with its form; ``others`` allows further keys."""
+    needed = tuple(required)
+
+    def form(value: Any) -> dict[str, Any]:
+        entries = _mapping(value, None if others else fields, "key")
+        for key in needed:
+            if key not in entries:
+                read(_missing, None, key)
+        return {key: read(fields[key], entry, key) if key in fields else entry for key, entry in entries.items()}
+
+    return form
+
+
+def _missing(_: Any) -> None:
+    raise SchemaError("is missing")
+
+
+def object_of(fields: Mapping[str, Form], optional: Mapping[str, Form] | None = None) -> Form:
+    """Allow objects of files that other versions may have written: required, optional and any further fields."""
+    return record({**fields, **(optional or {})}, fields, others=True)
+
+
+def _mapping(value: Any, known: Iterable[str] | None, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise refuse(value, "a mapping")
+    for key in value:
+        if not isinstance(key, str) or (known is not None and key not in known):
+            raise SchemaError(near_matches(what, key, known or ()))
+    return value
+
+
+# ------------------------------------------------------------------------------------------- redundant values
+
+
+def check_same(stated: Any, actual: Any, place: str) -> None:
+    """Reject a value that differs from the actual one; it may leave out keys.
+
+    Lists of mappings may name some of the entries, in any order.
+    """
+    if isinstance(stated, dict) and isinstance(actual, dict):
+        for key, value in stated.items():
+            if key not in actual:
+                raise ValueError(f"{place}.{key} is {quote_value(value)}, but there is none")
+            check_same(value, actual[key], f"{place}.{key}")
+    elif isinstance(stated, list) and isinstance(actual, list) and _are_mappings(stated) and _are_mappings(actual):
+        for k, entry in enumerate(stated):
+            same_place = actual[k] if len(actual) == len(stated) else None
+            if not any(_is_same(entry, other) for other in actual):
+                check_same(entry, same_place, f"{place}[{k}]")
+    elif stated != actual:
+        raise ValueError(f"{place} is {quote_value(stated)}, but the other values make it {quote_value(actual)}")
+
+
+def _are_mappings(entries: list[Any]) -> bool:
+    return all(isinstance(entry, dict) for entry in entries)
+
+
+def _is_same(stated: Any, actual: Any) -> bool:
     try:
-        for key, check in checks:
-            check(value[key])
-    except SchemaError as error:
-        error.path.insert(0, key)
-        raise
+        check_same(stated, actual, "")
+    except ValueError:
+        return False
+    return True

@@ -22,7 +22,7 @@ ORDERS = schema.object_of(
     {
         "completed": schema.list_of(schema.text),
         "expired": schema.list_of(schema.text),
-        "open": schema.list_of(schema.tuple_of(schema.text, schema.nullable(schema.integer()))),
+        "open": schema.list_of(schema.tuple_of([schema.text, schema.optional(schema.integer())])),
     }
 )
 

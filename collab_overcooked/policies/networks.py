@@ -29,9 +29,9 @@ _META = schema.object_of(
     {
         "env_id": schema.text,
         "env_kwargs": schema.mapping_of(schema.unchecked),
-        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), most=4),
+        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), 1, 4),
         "n_actions": schema.integer(1, 1 << 20),
-        "mode": schema.one_of(*MODES),
+        "mode": schema.one_of(MODES),
     }
 )
 

@@ -216,25 +216,25 @@ def _digest(value: Any) -> None:
         raise schema.refuse(value, "a SHA-256 digest of 64 hexadecimal digits, or an empty text")
 
 
-_FORMAT = schema.object_of({"format": schema.one_of(FORMAT)})
+_FORMAT = schema.object_of({"format": schema.one_of((FORMAT,))})
 _META = schema.object_of(
     {
         "env_id": schema.text,
         "env_kwargs": schema.mapping_of(schema.unchecked),
-        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), most=4),
+        "observation_shape": schema.list_of(schema.integer(1, 1 << 20), 1, 4),
         "n_actions": schema.integer(1, 1 << 20),
-        "mode": schema.one_of(*MODES),
-        "layers": schema.list_of(schema.one_of(*LAYERS), most=MAX_LAYERS),
-        "activation": schema.one_of(*ACTIVATIONS),
+        "mode": schema.one_of(MODES),
+        "layers": schema.list_of(schema.one_of(LAYERS), 1, MAX_LAYERS),
+        "activation": schema.one_of(ACTIVATIONS),
     },
     {
         "algorithm": schema.text,
         "command": schema.text,
         "seed": schema.integer(0, 1 << 62),
         "steps": schema.integer(0, 1 << 62),
-        "score": schema.nullable(schema.mapping_of(schema.unchecked)),
+        "score": schema.optional(schema.mapping_of(schema.unchecked)),
         "met": schema.list_of(
-            schema.object_of({"policy": schema.name, "sha256": _digest, "family": schema.one_of(*FAMILIES)})
+            schema.object_of({"policy": schema.name, "sha256": _digest, "family": schema.one_of(FAMILIES)})
         ),
         "history": schema.object_of(
             {"steps": schema.integer(1, MAX_PAST_ACTIONS), "agents": schema.integer(1, MAX_AGENTS)}

@@ -55,8 +55,8 @@ def _check_item(value: Any) -> None:
 _ITEM = schema.object_of(
     {
         "set": _check_set,
-        "kind": schema.one_of(*KINDS),
-        "part": schema.one_of(*PARTS),
+        "kind": schema.one_of(KINDS),
+        "part": schema.one_of(PARTS),
         "skills": _TEXTS,
         "pair": schema.text,
         "scene": schema.text,
@@ -68,7 +68,7 @@ RECORD_FIELDS = RecordFields(
     record={
         "item": _check_item,
         "answer": schema.object_of(
-            {"way": schema.one_of(*WAYS), "choice": schema.nullable(_NUMBER), "letter": schema.nullable(schema.text)}
+            {"way": schema.one_of(WAYS), "choice": schema.optional(_NUMBER), "letter": schema.optional(schema.text)}
         ),
     }
 )

@@ -147,21 +147,21 @@ def _check_schema(value: Any) -> None:
     if value == SCHEMA.replace(f"/{VERSION}", "/1"):
         remedy = "make the set anew with 'questions generate'"
         raise schema.SchemaError(OTHER_VERSION.format(version=VERSION, remedy=remedy))
-    schema.one_of(SCHEMA)(value)
+    schema.one_of((SCHEMA,))(value)
 
 
 def _value(value: Any) -> None:
-    (schema.text if isinstance(value, str) else schema.nullable(schema.number()))(value)
+    (schema.text if isinstance(value, str) else schema.optional(schema.number()))(value)
 
 
-_ITEM_FIELDS: Mapping[str, schema.Check] = {
+_ITEM_FIELDS: Mapping[str, schema.Form] = {
     **dict.fromkeys(("id", "scene", "kind", "part", "partner", "unit", "pair"), schema.name),
     "question": schema.text,
     "seat": schema.integer(0, SEATS - 1),
     "skills": schema.list_of(schema.name),
     "choices": schema.list_of(schema.text),
     "correct": schema.list_of(schema.integer()),
-    "margin": schema.nullable(schema.number()),
+    "margin": schema.optional(schema.number()),
     "evidence": schema.object_of({}, {"values": schema.list_of(_value)}),
 }
 _COUNT = schema.integer()
@@ -208,7 +208,7 @@ def _add(entries: dict[str, Any], name: str, value: Any, where: str) -> None:
     entries[name] = value
 
 
-def _parse(line: str, known: Mapping[str, schema.Check], where: str, others: bool = False) -> dict[str, Any]:
+def _parse(line: str, known: Mapping[str, schema.Form], where: str, others: bool = False) -> dict[str, Any]:
     try:
         entry: dict[str, Any] = schema.parse_json(line)
         schema.object_of({})(entry)

@@ -19,7 +19,7 @@ EXCHANGES = "exchanges.jsonl"  # of a run folder
 _ANYTHING = schema.mapping_of(schema.unchecked)
 _PRICE = schema.object_of(dict.fromkeys(("prompt", "completion"), schema.number(0)))
 _MODEL = schema.object_of(
-    {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.nullable(_PRICE)}
+    {}, {**dict.fromkeys(("reach", "body", "switches"), _ANYTHING), "price": schema.optional(_PRICE)}
 )
 _CONFIG = schema.object_of({}, {"language": _ANYTHING, "models": schema.mapping_of(_MODEL)})
 MAX_CHARACTERS = 1_500_000  # of exchanges on a page; repeated texts count once

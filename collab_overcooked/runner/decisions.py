@@ -17,7 +17,7 @@ from collab_overcooked.policies.api import Decision, Message, Seen
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
-_TOKENS, _SECONDS = schema.nullable(schema.integer()), schema.nullable(schema.number(0))
+_TOKENS, _SECONDS = schema.optional(schema.integer()), schema.optional(schema.number(0))
 MAX_PAST = 1_000  # earlier messages in a seat's ``Seen``
 Refusal = tuple[str, str]
 """Reason code and message."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,25 +11,25 @@ from collab_overcooked import registry
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, near_matches
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.schema import Check, integer, list_of, mapping_of, nullable, object_of
+from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional, tuple_of
 from collab_overcooked.runner.episode import SCHEMA, history_of
 
 LABELLED = {"label": schema.text}  # of every event
-LABEL_OR_NOTHING = nullable(object_of(LABELLED))
+LABEL_OR_NOTHING = optional(object_of(LABELLED))
 
 
 @dataclass(frozen=True)
 class RecordFields:
     """Further fields in a game's records, for its metrics and texts."""
 
-    event: Check = LABEL_OR_NOTHING  # Schema of an agent's event in one step
-    step: Mapping[str, Check] = field(default_factory=dict)  # Further fields of every step
-    record: Mapping[str, Check] = field(default_factory=dict)  # Further required fields of the record
-    optional: Mapping[str, Check] = field(default_factory=dict)  # Further optional fields of the record
+    event: Form = LABEL_OR_NOTHING  # Schema of an agent's event in one step
+    step: Mapping[str, Form] = field(default_factory=dict)  # Further fields of every step
+    record: Mapping[str, Form] = field(default_factory=dict)  # Further required fields of the record
+    optional: Mapping[str, Form] = field(default_factory=dict)  # Further optional fields of the record
 
 
 def check_record(record: Any) -> None:
-    """Check that a value is a record of a registered game."""
+    """Form that a value is a record of a registered game."""
     _HEAD(record)
     _check_options(record["env_id"], record["env_kwargs"])
     _whole_record(record["env_id"], len(record["team"]), record.get("suite", ""))(record)
@@ -58,24 +58,33 @@ def _check_options(env_id: str, options: dict[str, Any]) -> None:
     if env_id not in registry.registered():
         raise ValueError(near_matches("environment id", env_id, registry.registered()))
     check_options(options, registry.game_options(env_id))
-    object_of({}, {registry.LEXICON: nullable(schema.name)})(options)
+    object_of({}, {registry.LEXICON: optional(schema.name)})(options)
     registry.game_class(env_id).config_class.read((), {k: v for k, v in options.items() if k != registry.LEXICON})
 
 
+def _team_of(seats: Sequence[str]) -> Form:
+    def form(value: Any) -> dict[str, str]:
+        team: dict[str, str] = mapping_of(schema.name)(value)
+        if list(team) != list(seats):
+            raise schema.SchemaError(f"has {', '.join(team) or 'no seat'}, allowed are {', '.join(seats)}"[:200])
+        return team
+
+    return form
+
+
 def _check_team(value: Any) -> None:
-    mapping_of(schema.name)(value)
-    if not value:
-        raise schema.refuse(value, "an object with a policy for each seat")
+    if not mapping_of(schema.name)(value):
+        raise schema.refuse(value, "a mapping with a policy for each seat")
 
 
 _HEAD = object_of(
     {
-        "schema": schema.one_of(SCHEMA),
+        "schema": schema.one_of((SCHEMA,)),
         "env_id": schema.name,
         "env_kwargs": mapping_of(schema.unchecked),
         "team": _check_team,
     },
-    {"suite": schema.one_of(*registry.COMMON_SUITES)},
+    {"suite": schema.one_of(registry.COMMON_SUITES)},
 )
 _COUNT, _SECONDS = integer(), schema.number(0)
 _TOKENS = integer(0, 10**12)  # sum over many answers, each of which is bounded on receipt
@@ -87,7 +96,7 @@ _ACCOUNT = object_of(
         "prompt_tokens": _TOKENS,
         "completion_tokens": _TOKENS,
         "latencies": list_of(_SECONDS),
-        "dollars": nullable(_SECONDS),
+        "dollars": optional(_SECONDS),
         "trouble": mapping_of(_COUNT),
         "exhausted": schema.name,
     },
@@ -110,7 +119,7 @@ _UPDATE = object_of(
     {
         **dict.fromkeys(("timestep", "seat", "calls", "characters"), _COUNT),
         "trigger": schema.name,
-        "rating": nullable(integer(1, 5)),
+        "rating": optional(integer(1, 5)),
         "searched": schema.boolean,
         "plan": schema.text,
     },
@@ -138,7 +147,7 @@ _PERSON = object_of(
     {
         "id": schema.name,
         "interface": schema.name,
-        "clock": schema.one_of("turns", "ticks"),
+        "clock": schema.one_of(("turns", "ticks")),
         "decisions": _COUNT,
         "seconds": _SECONDS,
         "timeouts": _COUNT,
@@ -149,17 +158,17 @@ _PERSON = object_of(
 )
 
 _ANSWERED = {
-    "seconds": nullable(_SECONDS),
+    "seconds": optional(_SECONDS),
     "exchanges": list_of(schema.name),
 }  # of a seat in a step
 
 
 _OPTIONAL = {
-    "options": nullable(mapping_of(schema.unchecked)),
+    "options": optional(mapping_of(schema.unchecked)),
     "accounts": mapping_of(_ACCOUNT),
     "plan_updates": mapping_of(list_of(_check_update)),
     "people": mapping_of(_PERSON),
-    "decisions": mapping_of(schema.tuple_of(_COUNT, _SECONDS)),
+    "decisions": mapping_of(schema.tuple_of([_COUNT, _SECONDS])),
     "metrics": mapping_of(schema.unchecked),
     "ended": schema.name,
     "limits": mapping_of(_COUNT),  # of conversations and corrections, if they differ from the defaults
@@ -169,36 +178,36 @@ _OPTIONAL = {
 
 
 @lru_cache(maxsize=64)
-def _whole_record(env_id: str, n_agents: int, suite: str) -> Check:
+def _whole_record(env_id: str, n_agents: int, suite: str) -> Form:
     further = (
         registry.load_suite(suite or env_id).record_fields if suite or registry.find(env_id).suites else RecordFields()
     )
     seat, seats = integer(0, n_agents - 1), [f"agent_{i}" for i in range(n_agents)]
-    message = object_of({"agent": nullable(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
+    message = object_of({"agent": optional(seat), "say": schema.text, "plan": schema.text}, {"conversation": _COUNT})
     error = object_of({"agent": seat, "action": schema.text, "code": schema.name, "message": schema.text})
     step = {
-        "actions": list_of(integer(0, MAX_OPTION), n_agents),
-        "action_texts": list_of(schema.text, n_agents),
-        "events": list_of(further.event, n_agents),
-        "rewards": list_of(schema.number(), n_agents),
+        "actions": tuple_of([integer(0, MAX_OPTION)] * n_agents),
+        "action_texts": tuple_of([schema.text] * n_agents),
+        "events": tuple_of([further.event] * n_agents),
+        "rewards": tuple_of([schema.number()] * n_agents),
         "messages": list_of(message),
         "errors": list_of(error),
-        "tokens": list_of(nullable(_TOKENS), n_agents),
+        "tokens": tuple_of([optional(_TOKENS)] * n_agents),
     }
-    optional_of_step = {name: list_of(check, n_agents) for name, check in _ANSWERED.items()}
+    optional_of_step = {name: tuple_of([check] * n_agents) for name, check in _ANSWERED.items()}
     optional_of_step["ordered"] = list_of(schema.name)  # by a message from outside the team, before the step
     record = {
-        "team": mapping_of(schema.name, seats),
+        "team": _team_of(seats),
         "seed": integer(high=None),
         "episode": _COUNT,
         "version": schema.name,
         "task": schema.name,
-        "level": nullable(_COUNT),
+        "level": optional(_COUNT),
         "max_cycles": integer(1, MAX_OPTION),
         "steps": list_of(object_of({**step, **further.step}, optional_of_step)),
-        "history": list_of(list_of(_LOGGED), n_agents),
+        "history": tuple_of([list_of(_LOGGED)] * n_agents),
         "success": schema.boolean,
         "timesteps": _COUNT,
     }
-    optional = {**_OPTIONAL, "feedback": list_of(schema.text, n_agents), **further.optional}
-    return object_of({**record, **further.record}, optional)
+    left_out = {**_OPTIONAL, "feedback": tuple_of([schema.text] * n_agents), **further.optional}
+    return object_of({**record, **further.record}, left_out)

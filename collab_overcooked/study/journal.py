@@ -16,7 +16,7 @@ from collab_overcooked import __version__
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.file_lock import FileLock
-from collab_overcooked.io.schema import Check, SchemaError, integer, list_of, mapping_of, nullable, object_of
+from collab_overcooked.io.schema import Form, SchemaError, integer, list_of, mapping_of, object_of, optional
 from collab_overcooked.runner.records import (
     CONFIG,
     LOCK,
@@ -38,7 +38,7 @@ LOST = {
 Note = Callable[[str], None]
 
 _OF_PERSON = {"id": schema.name, "step": integer()}
-_FACTS: Mapping[str, Mapping[str, Check]] = {
+_FACTS: Mapping[str, Mapping[str, Form]] = {
     "joined": {"id": schema.name, "number": integer(), "consent": schema.name},
     "declined": {},
     "grouped": {"group": integer(), "members": list_of(schema.name)},
@@ -48,15 +48,15 @@ _FACTS: Mapping[str, Mapping[str, Check]] = {
     "answered": {
         **_OF_PERSON,
         **dict.fromkeys(("form", "condition"), schema.name),
-        "group": nullable(integer()),
+        "group": optional(integer()),
         "place": integer(),
         "answers": mapping_of(lambda value: check_answer(value)),
     },
-    "ended": {**_OF_PERSON, "how": schema.one_of(*ENDS)},
+    "ended": {**_OF_PERSON, "how": schema.one_of(ENDS)},
 }
-_OPTIONAL: Mapping[str, Mapping[str, Check]] = {"grouped": {"row": integer()}}  # it was the group's number before
+_OPTIONAL: Mapping[str, Mapping[str, Form]] = {"grouped": {"row": integer()}}  # it was the group's number before
 _EVENTS = {
-    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(*_FACTS), **facts}, _OPTIONAL.get(kind))
+    kind: object_of({"time": schema.number(0, 10**11), "event": schema.one_of(_FACTS), **facts}, _OPTIONAL.get(kind))
     for kind, facts in _FACTS.items()
 }
 check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mapping_of(schema.text)})
@@ -64,14 +64,14 @@ check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mappi
 
 
 def check_answer(value: Any) -> None:
-    """Check an answer, see ``forms.Item.read``."""
-    check: Check = list_of(schema.text) if isinstance(value, list) else schema.text
-    (integer(-schema.MAX_NUMBER) if type(value) is int else nullable(check))(value)
+    """Form an answer, see ``forms.Item.read``."""
+    check: Form = list_of(schema.text) if isinstance(value, list) else schema.text
+    (integer(-schema.MAX_NUMBER) if type(value) is int else optional(check))(value)
 
 
 def check_event(value: Any) -> None:
-    """Check an entry of the journal."""
-    object_of({"event": schema.one_of(*_FACTS)})(value)
+    """Form an entry of the journal."""
+    object_of({"event": schema.one_of(_FACTS)})(value)
     _EVENTS[value["event"]](value)
 
 
@@ -330,7 +330,7 @@ def study_of(folder: Path) -> Study:
     return replace(study, name=str(config["study"]))
 
 
-def read_lines(path: Path, check: Check) -> list[dict[str, Any]]:
+def read_lines(path: Path, check: Form) -> list[dict[str, Any]]:
     """Read a JSON-lines file, ignoring a partial last line; a missing file is empty.
 
     Args:

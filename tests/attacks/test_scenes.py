@@ -14,7 +14,7 @@ from attacks.mutations import PYTHON_VALUES, VALUES, mutate, nested
 
 import collab_overcooked
 from collab_overcooked.envs.parallel import ParallelEnv
-from collab_overcooked.io.forms import check_same
+from collab_overcooked.io.schema import check_same
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.jit import is_compiled
 

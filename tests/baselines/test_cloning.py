@@ -111,7 +111,7 @@ def player(x, y, facing, held=None):
 
 def a_state(x, held=None, objects=()):
     players = [player(x, 2, [0, -1], held), player(3, 1, [0, -1])]
-    return {"agents": players, "objects": list(objects), "bonus_orders": [], "timestep": 700}
+    return {"players": players, "objects": list(objects), "bonus_orders": [], "timestep": 700}
 
 
 def the_rows() -> dict[str, list]:

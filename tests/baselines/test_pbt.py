@@ -90,11 +90,11 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
 
 DAMAGES = [
     (lambda state: state["history"][0]["scores"].__setitem__(1, float("nan")), "NaN", "cannot be written"),
-    (lambda state: state["history"][0].update(best=2), "history[0].best: got 2", "history[0].best: got 2"),
-    (lambda state: state["history"][0].pop("replaced"), "history[0].replaced: is missing", "history[0].replaced"),
+    (lambda state: state["history"][0].update(best=2), "history[0].best must be", "history[0].best must be"),
+    (lambda state: state["history"][0].pop("replaced"), "history[0].replaced is missing", "history[0].replaced"),
     (lambda state: state["members"][0].update(gamma=-1), "members[0]: gamma must be", "members[0]: gamma must be"),
     (lambda state: state["members"][1].update(gama=1), "unknown", "unknown"),
-    (lambda state: state["parents"].append(0), "parents: has 3 entries", "parents: has 3 entries"),
+    (lambda state: state["parents"].append(0), "parents lists 3 entries", "parents lists 3 entries"),
 ]
 
 

@@ -85,7 +85,7 @@ def test_built_in_pools_can_be_played(name):
         (lambda v: v["options"].update(layout="cramped"), r"options: unknown layout 'cramped'"),
         (lambda v: v.update(env="Overcooked-v9"), r"Overcooked-v9.*did you mean"),
         (lambda v: v.update(partners=[]), r"partners must be a list of partners"),
-        (lambda v: v.update(episodes=0), r"episodes must be an integer from 1 to 1000000, not 0"),
+        (lambda v: v.update(episodes=0), r"episodes must be an integer of at least 1, not 0"),
     ],
 )  # fmt: skip
 def test_a_wrong_pool_gets_one_line(pool, tmp_path, capsys, change, message):
@@ -137,10 +137,10 @@ def test_a_policy_has_met_itself(pool):
 @pytest.mark.parametrize(
     ("met", "message"),
     [
-        ([{"policy": "a", "sha256": "abc", "family": "selfplay"}], r"met\[0\].sha256: got 'abc', allowed is a SHA-256"),
-        ([{"policy": "a", "sha256": "", "family": "robot"}], r"met\[0\].family: got 'robot'"),
-        ([{"policy": "a", "family": "selfplay"}], r"met\[0\].sha256: is missing"),
-        ("all", r"met: got 'all', allowed is a list"),
+        ([{"policy": "a", "sha256": "abc", "family": "selfplay"}], r"met\[0\].sha256 must be a SHA-256"),
+        ([{"policy": "a", "sha256": "", "family": "robot"}], r"met\[0\].family must be .* not 'robot'"),
+        ([{"policy": "a", "family": "selfplay"}], r"met\[0\].sha256 is missing"),
+        ("all", r"met must be a list"),
     ],
 )
 def test_a_policy_file_with_a_wrong_list_of_partners_is_refused(tmp_path, met, message):

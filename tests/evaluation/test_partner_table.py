@@ -93,7 +93,7 @@ def test_files_are_merged_by_concatenation(tmp_path):
         ({"pool_sha256": "1" * 64}, r"results of several pools: p \(00000000\), p \(11111111\)"),
         ({"returns": [1, 2]}, "a with x in seat 0 contradicts another line"),
         ({"returns": []}, "line 1: returns"),
-        ({"family": "robot"}, "line 1: family: got 'robot'"),
+        ({"family": "robot"}, "line 1: family must be .* not 'robot'"),
     ],
 )
 def test_wrong_lines_get_one_line(tmp_path, change, message):

@@ -39,7 +39,7 @@ class Soup(Config):
         ({"pause": "long"}, "pause must be a number above 0, not 'long'"),
         ({"salt": "sme"}, "unknown salt 'sme'; did you mean some"),
         ({"salt": ["some"]}, "unknown salt"),
-        ({"hot": 1}, "hot must be True or False, not 1"),
+        ({"hot": 1}, "hot must be true or false, not 1"),
         ({"slt": "some"}, "unknown option 'slt'; did you mean salt"),
     ],
 )

@@ -93,15 +93,15 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     at = len(good) - 1  # the last item
     for damaged, text in (
         ([], "line 1: is truncated or no JSON"),
-        (["[]", *good[1:]], r"line 1: got \[\], allowed is an object"),
+        (["[]", *good[1:]], r"line 1: must be a mapping, not "),
         ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema: got"),
         ([good[0].replace("questions/2", "questions/1"), *good[1:]], "version 1 .* several right answers"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),
         ([*good[:at], good[at].replace('"seat":', '"seta":')], "unknown field 'seta'"),
-        ([*good[:at], edited(good[at], seat="x")], "seat: got 'x', allowed is an integer from 0 to 1"),
+        ([*good[:at], edited(good[at], seat="x")], "seat must be an integer from 0 to 1"),
         ([*good[:at], edited(good[at], scene="nowhere")], "unknown scene 'nowhere'"),
-        ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\]: got 1"),
+        ([*good[:at], edited(good[at], skills=[1])], r"skills\[0\] must be .* not 1"),
         ([*good[:at], edited(good[at], correct=[99])], "correct: "),
         ([*good[:at], good[at - 1]], "is a duplicate"),
         ([*good[:at], edited(good[at], pair="nobody")], "is no item that names this one"),
@@ -240,7 +240,7 @@ def test_the_other_cook_is_no_wall_in_facts():
         {"position": [3, 4], "facing": "west", "holding": None},
     ]
     gates = [{"position": [1, 3], "open": True}, {"position": [3, 3], "open": False}]
-    entry, state = load_kitchen("gated_delivery_forced"), {"agents": players, "gates": gates}
+    entry, state = load_kitchen("gated_delivery_forced"), {"players": players, "gates": gates}
     # west, west, north to (1, 1) in three steps, west is the dispenser: turn and use
     assert entry.steps_to_use(state, 1, "o0") == 2 + 3 + 1 + 1
     gates[0]["open"] = False

@@ -134,7 +134,7 @@ def _check_folder(value: Any) -> None:
 
 
 def _check_game(value: Any) -> None:
-    schema.one_of(*compared_suites())(value)
+    schema.one_of(compared_suites())(value)
 
 
 _ENTRY = {"game": _check_game, "setting": schema.name}
@@ -142,8 +142,8 @@ _PLAN = schema.object_of(
     {
         "games": schema.list_of(_check_game),
         "policies": schema.list_of(schema.name),
-        "budget": schema.one_of(*BUDGETS),
-        "episodes": schema.nullable(schema.integer(1)),
+        "budget": schema.one_of(BUDGETS),
+        "episodes": schema.optional(schema.integer(1)),
         "seed": schema.integer(high=None),
         "crossplay": schema.boolean,
         "options": schema.mapping_of(schema.mapping_of(schema.unchecked)),
@@ -152,7 +152,7 @@ _PLAN = schema.object_of(
             schema.object_of(
                 {
                     **_ENTRY,
-                    "team": schema.tuple_of(schema.name, schema.name),
+                    "team": schema.tuple_of([schema.name, schema.name]),
                     "folder": _check_folder,
                     "paired": schema.boolean,
                 }

@@ -40,7 +40,7 @@ from collab_overcooked.games.collab_overcooked.text import text
 from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_codec, scene_parts
 from collab_overcooked.games.collab_overcooked.text.seen import CookView, forget_hidden, hidden_counters, seat_scene
 from collab_overcooked.io.checks import near_matches, parse_text
-from collab_overcooked.io.forms import Form, one_of
+from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet
 

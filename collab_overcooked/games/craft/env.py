@@ -22,7 +22,7 @@ from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
 from collab_overcooked.games.craft.text import text
 from collab_overcooked.games.craft.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.craft.text.seen import CraftView
-from collab_overcooked.io.forms import Form, list_of, one_of
+from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 

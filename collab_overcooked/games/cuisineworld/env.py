@@ -22,7 +22,7 @@ from collab_overcooked.games.cuisineworld.text import text
 from collab_overcooked.games.cuisineworld.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
 from collab_overcooked.io.checks import parse_text
-from collab_overcooked.io.forms import Form, list_of, one_of
+from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet

@@ -40,7 +40,7 @@ from collab_overcooked.games.overcooked.text.manual import manual
 from collab_overcooked.games.overcooked.text.scene import check_scene, scene_parts
 from collab_overcooked.games.overcooked.text.seen import LayoutView
 from collab_overcooked.io.checks import parse_text, quote_value
-from collab_overcooked.io.forms import Form, one_of
+from collab_overcooked.io.schema import Form, one_of
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.render.model import Sheet

@@ -23,7 +23,7 @@ from collab_overcooked.games.rush.text import text
 from collab_overcooked.games.rush.text.scene import check_scene, complete, scene_parts, settle
 from collab_overcooked.games.rush.text.seen import BoardView
 from collab_overcooked.io.checks import parse_text
-from collab_overcooked.io.forms import Form, integer
+from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.render.model import Sheet
 

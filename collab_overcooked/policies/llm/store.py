@@ -25,15 +25,15 @@ _REPLY = {
         ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens"), schema.integer(0, MAX_TOKENS)
     ),
     "attempts": schema.integer(),
-    "finish": schema.one_of("stop", "length", "refused", "rejected"),
+    "finish": schema.one_of(("stop", "length", "refused", "rejected")),
     "seconds": schema.number(0),
 }
 _EXCHANGE = schema.object_of(
     {
-        "schema": schema.one_of(SCHEMA),
+        "schema": schema.one_of((SCHEMA,)),
         "key": schema.name,
         "request": schema.object_of(
-            {"model": schema.name, "turns": schema.list_of(schema.tuple_of(schema.name, _ANY_TEXT))}
+            {"model": schema.name, "turns": schema.list_of(schema.tuple_of([schema.name, _ANY_TEXT]))}
         ),
         "reply": schema.object_of({"text": _ANY_TEXT}, _REPLY),
     },

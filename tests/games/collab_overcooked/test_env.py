@@ -81,7 +81,7 @@ def test_many_orders_are_replaced_and_run_to_the_horizon() -> None:
         ({"state": {"agents": [{"position": [1, 2]}, {}]}}, "both stand at"),
         ({"state": {"agents": [{"facing": "up"}, {}]}}, "facing"),
         ({"state": {"agents": [{"holding": {"item": "egggg"}}, {}]}}, "egg"),
-        ({"state": {"agents": [{"holding": {}}, {}]}}, "lacks item"),
+        ({"state": {"agents": [{"holding": {}}, {}]}}, "item is missing"),
         ({"state": {"agents": [{"holding": {"item": "dish", "plated": True}}, {}]}}, "dish cannot lie on a dish"),
         ({"state": {"agents": [{"action": "jump()"}, {}]}}, "unknown action"),
         ({"state": {"counters": [{"position": [3, 0], "item": "egg"}]}}, "not a counter"),

@@ -99,10 +99,10 @@ def test_only_the_orders_open_after_the_last_step_are_open():
 @pytest.mark.parametrize(
     ("orders", "text"),
     [
-        ([], r"got \[\], allowed is an object"),
-        ({"completed": [], "expired": 3, "open": []}, r"expired: got 3"),
-        ({"completed": [], "expired": []}, r"open: is missing"),
-        ({"completed": [], "expired": [], "open": [["dish"]]}, r"open\[0\]: has 1 entries, allowed are 2"),
+        ([], r"must be a mapping, not \[\]"),
+        ({"completed": [], "expired": 3, "open": []}, r"expired must be .* not 3"),
+        ({"completed": [], "expired": []}, r"open is missing"),
+        ({"completed": [], "expired": [], "open": [["dish"]]}, r"open\[0\] lists 1 entries; it must list 2"),
     ],
 )
 def test_a_record_without_orders_is_refused(orders, text):

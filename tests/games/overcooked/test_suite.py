@@ -62,7 +62,7 @@ def test_scores_are_what_deliveries_paid(usual: list[dict[str, Any]]) -> None:
 
 
 def test_a_record_without_payments_is_refused() -> None:
-    with pytest.raises(ValueError, match="sparse: is missing"):
+    with pytest.raises(ValueError, match="sparse is missing"):
         scoring.RECORD_FIELDS.event({"event": "soup_delivery", "label": "deliver"})
 
 

@@ -119,7 +119,7 @@ def scene_of(grid: list[str], facts: list[str]) -> dict[str, Any]:
     """Turn a drawn world into a scene to start from."""
     count = sum(symbol.isdigit() for row in grid for symbol in row)
     players: list[dict[str, Any]] = [{"facing": "north", "holding": None} for _ in range(count)]
-    scene: dict[str, Any] = {"agents": players, "objects": [], "gates": []}
+    scene: dict[str, Any] = {"players": players, "objects": [], "gates": []}
     for fact in facts:
         if result := PLAYER.fullmatch(fact):
             players[int(result[1]) - 1] |= {"facing": result[2], "holding": thing_of(result[3])}

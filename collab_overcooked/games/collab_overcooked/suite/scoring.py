@@ -47,9 +47,9 @@ from collab_overcooked.runner.record_schema import LABELLED, RecordFields
 from collab_overcooked.runner.records import RECORDS, without_lexicon
 
 NAME = "collab-overcooked"  # of the suite
-_THING = schema.nullable(schema.text)
+_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
     optional={"due": schema.text, "due_number": schema.integer(1)},
 )
 

@@ -30,7 +30,18 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 from collab_overcooked.games.collab_overcooked.engine.rules import status
 from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS, empty_tile, filled_counters
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import Form, boolean, integer, list_of, mapping_of, one_of, optional, record
+from collab_overcooked.io.schema import (
+    Form,
+    SchemaError,
+    boolean_or_bit,
+    integer,
+    list_of,
+    mapping_of,
+    one_of,
+    optional,
+    record,
+    tuple_of,
+)
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
@@ -61,7 +72,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         "orders": codec.row("orders", orders_codec(compiled)),
         "agents": codec.by_entry([_agent(compiled, level) for level in compiled.levels], "agents"),
         "counters": _counters(compiled),
-        "utensils": codec.group(utensils)._replace(form=mapping_of(list(utensils), _utensil_form(compiled), "utensil")),
+        "utensils": codec.group(utensils)._replace(form=mapping_of(_utensil_form(compiled), utensils, "utensil")),
         "memory": codec.by_entry([codec.group(memory)] * len(compiled.levels), "agents"),
         "placed": _placed(compiled),
         "chance": codec.rng_state(),
@@ -70,13 +81,13 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 
 def _position_form(compiled: Compiled) -> Form:
     side = max(len(compiled.kitchen.grid), len(compiled.kitchen.grid[0]))
-    return list_of(integer(0, side - 1), 2, 2, "coordinates")
+    return tuple_of([integer(0, side - 1)] * 2, "coordinates")
 
 
 def _thing_codec(compiled: Compiled) -> Codec:
     items = compiled.names.items
     return Codec(
-        record({"item": one_of(items, "item"), "plated": boolean}, ["item"]),
+        record({"item": one_of(items, "item"), "plated": boolean_or_bit}, ["item"]),
         lambda pair: {"item": items[pair[0]], "plated": bool(pair[1])},
         lambda thing: [items.index(thing["item"]), thing.get("plated", False)],
     )
@@ -86,10 +97,10 @@ def _agent(compiled: Compiled, level: str) -> Part:
     names, tables, position = compiled.names, compiled.tables, _position_form(compiled)
     thing = _thing_codec(compiled)
 
-    def floor_form(value: Any, place: str) -> list[int]:
-        cell: list[int] = position(value, place)
+    def floor_form(value: Any) -> list[int]:
+        cell: list[int] = position(value)
         if tuple(cell) not in names.floor:
-            raise ValueError(f"{place} {cell} is not on the floor")
+            raise SchemaError(f"{cell} is not on the floor")
         return cell
 
     cell = Codec(floor_form, lambda k: list(names.floor[k]), lambda at: names.floor.index(tuple(at)))
@@ -146,7 +157,7 @@ def _counters(compiled: Compiled) -> Part:
         rows["clock"][Clock.PLACEMENTS] = len(value)
 
     counters = [s for s in tables.groups[Group.COUNTER].tolist() if s != NOTHING]
-    fields = {"position": _position_form(compiled), "item": one_of(names.items, "item"), "plated": boolean}
+    fields = {"position": _position_form(compiled), "item": one_of(names.items, "item"), "plated": boolean_or_bit}
     return Part(list_of(record(fields, ["position", "item"]), 0, len(counters), "counters"), read, write)
 
 
@@ -222,8 +233,8 @@ def _utensil_form(compiled: Compiled) -> Form:
         }
     )
 
-    def check(value: Any, place: str) -> dict[str, Any]:
-        utensil: dict[str, Any] = form(value, place)
+    def check(value: Any) -> dict[str, Any]:
+        utensil: dict[str, Any] = form(value)
         if utensil.get("product") is not None and not utensil.get("contents"):
             utensil.pop("contents", None)  # those of the recipe
         return utensil

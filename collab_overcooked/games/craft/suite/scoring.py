@@ -25,12 +25,12 @@ from collab_overcooked.runner.teams import team_text
 CRAFT = "CraftKitchen-v0"
 AXES = ("level", "agents", "pace")
 RECORD_FIELDS = RecordFields(
-    event=schema.nullable(
+    event=schema.optional(
         schema.object_of(
             {
                 **LABELLED,
                 "event": schema.text,
-                "item": schema.nullable(schema.text),
+                "item": schema.optional(schema.text),
                 "count": schema.integer(),
                 "place": schema.text,
             }

@@ -13,7 +13,7 @@ from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Clock
 from collab_overcooked.games.craft.engine.spec import FURNACE
 from collab_overcooked.games.craft.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import integer, one_of, record
+from collab_overcooked.io.schema import integer, one_of, record
 from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 

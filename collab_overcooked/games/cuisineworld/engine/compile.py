@@ -27,7 +27,7 @@ from collab_overcooked.games.cuisineworld.engine.observe import (
 )
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timing
 from collab_overcooked.games.cuisineworld.engine.state import Tables
-from collab_overcooked.io.forms import integer, list_of
+from collab_overcooked.io.schema import integer, read, tuple_of
 
 # Order of the kinds of tools, three of each, in the original's 64 numbers and 211 action codes.
 ORIGINAL_KINDS = ("servingtable", "pan", "blender", "storage", "chopboard", "fryer", "mixer", "pot", "steamer", "oven")
@@ -205,7 +205,7 @@ def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:
     seats = tuple(range(n_agents))
     if turns is None:
         return seats
-    named = list_of(integer(0, n_agents - 1), n_agents, n_agents, "seats")(turns, "turn_order")
+    named = read(tuple_of([integer(0, n_agents - 1)] * n_agents, "seats"), turns, "turn_order")
     if len(set(named)) < n_agents:
         raise ValueError(f"turn_order must name each seat of {list(seats)} once, not {named}")
     return tuple(named)

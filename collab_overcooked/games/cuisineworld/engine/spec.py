@@ -11,7 +11,8 @@ from typing import Any
 
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.documents import MAX_INTEGER, Document, builtin_names, load_layout
+from collab_overcooked.io.documents import Document, builtin_names, load_layout
+from collab_overcooked.io.schema import MAX_NUMBER
 
 FOLDER = "cuisineworld"
 COOKBOOK = "cookbook"  # extended by all levels; not a level itself
@@ -214,8 +215,8 @@ def _steps(doc: Document, *path: Any) -> int:
     value = doc.at(*path)
     if value is None or (value == UNLIMITED and type(value) is int):
         return UNLIMITED
-    if type(value) is not int or not 1 <= value <= MAX_INTEGER:
-        raise doc.refuse(f"be an integer from 1 to {MAX_INTEGER}, or {UNLIMITED} for none", *path)
+    if type(value) is not int or not 1 <= value <= MAX_NUMBER:
+        raise doc.refuse(f"be an integer from 1 to {MAX_NUMBER}, or {UNLIMITED} for none", *path)
     return value
 
 

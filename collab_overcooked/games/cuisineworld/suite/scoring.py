@@ -35,9 +35,9 @@ from collab_overcooked.runner.teams import team_text
 
 CUISINEWORLD = "CuisineWorld-v0"
 AXES = ("level", "agents", "alpha")
-_THING = schema.nullable(schema.text)
+_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.nullable(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
     step={"orders": ORDERS},
 )
 

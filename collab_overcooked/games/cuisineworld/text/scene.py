@@ -13,7 +13,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import Tool as Column
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Tool
 from collab_overcooked.games.cuisineworld.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import list_of, mapping_of
+from collab_overcooked.io.schema import list_of, mapping_of
 from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
@@ -37,7 +37,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         "rewarded": codec.column("agents", Agent.PAID, codec.BOOLEAN),
     }
     tools = {name: _tool(compiled, at) for at, name in enumerate(names.places)}
-    form = mapping_of(names.places, tools[names.places[0]].form, "location")
+    form = mapping_of(tools[names.places[0]].form, names.places, "location")
     counted = {"failed": Clock.FAILED, "expired": Clock.EXPIRED, "refused": Clock.REFUSED, "noops": Clock.NOOPS}
     return {
         "timestep": codec.span("clock", Clock.T, 0, MAX_OPTION),

@@ -15,7 +15,7 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
 
 RECORD_FIELDS = RecordFields(
-    event=schema.nullable(
+    event=schema.optional(
         schema.object_of(
             {
                 **dict.fromkeys(("event", "reason", "label", "ended"), schema.text),

@@ -30,8 +30,9 @@ from collab_overcooked.games.house.engine.constants import (
 )
 from collab_overcooked.games.house.engine.state import Sizes, State
 from collab_overcooked.games.house.text.scene import WALL, Scene, place_label, room_label
+from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import integer, list_by_seat, list_of, one_of, record
+from collab_overcooked.io.schema import integer, list_of, one_of, record, tuple_of
 
 CLOCKS = {
     "tick": World.T,
@@ -50,7 +51,7 @@ def scene_parts(compiled: Compiled, n_actions: int) -> dict[str, Part]:
     at, box = _cell_codec(sizes), codec.vector(sides * 2, "numbers")
     rooms = [
         {
-            "name": codec.constant(_text, room_label(compiled.rooms, r)),
+            "name": codec.constant(schema.text, room_label(compiled.rooms, r)),
             "type": codec.column("rooms", Room.TYPE, codec.names_of(ROOM_TYPES, "room")),
             "box": codec.column("rooms", slice(Room.LEFT, Room.BOTTOM + 1), box),
         }
@@ -82,19 +83,13 @@ def _place(compiled: Compiled, p: int, at: Codec) -> Part:
     return codec.group(
         {
             "kind": codec.column("places", Place.KIND, codec.members_of(Kind, "kind")),
-            "name": codec.constant(_text, place_label(compiled, p)),
+            "name": codec.constant(schema.text, place_label(compiled, p)),
             "room": codec.span("places", Place.ROOM, 0, compiled.sizes.rooms - 1),
             "at": codec.column("places", Place.CELL, at),
             "open": codec.column("places", Place.OPEN, codec.BOOLEAN),
             "free": codec.span("places", Place.FREE, -100, 100),
         }
     )
-
-
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{where} must be a text")
-    return value
 
 
 def _cell_codec(sizes: Sizes) -> Codec:
@@ -121,17 +116,17 @@ def _goals_codec(sizes: Sizes) -> Codec:
 def _grid_codec(sizes: Sizes) -> Codec:
     character = one_of([WALL, *map(str, range(sizes.rooms))], "cell")
 
-    def grid_row(value: Any, where: str) -> str:
+    def grid_row(value: Any) -> str:
         if not isinstance(value, str) or len(value) != sizes.width:
-            raise ValueError(f"{where} must be a text of {sizes.width} characters")
-        return "".join(character(letter, where) for letter in value)
+            raise schema.refuse(value, f"a text of {sizes.width} characters")
+        return "".join(map(character, value))
 
     def decode(cells: Sequence[int]) -> list[str]:
         letters = "".join(WALL if room == NOTHING else str(room) for room in cells)
         return [letters[k : k + sizes.width] for k in range(0, len(letters), sizes.width)]
 
     return Codec(
-        list_by_seat([grid_row] * sizes.height, "rows"),
+        tuple_of([grid_row] * sizes.height, "rows"),
         decode,
         lambda grid: [NOTHING if letter == WALL else int(letter) for letter in "".join(grid)],
     )
@@ -164,7 +159,7 @@ def _agent(sizes: Sizes, at: Codec, n_actions: int) -> Part:
             ),
             **{name: codec.column("agents", Agent[name.upper()], value) for name, value in plain.items()},
             "running": codec.row("macro_state", running),
-            "ways": Part(list_by_seat([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"), ways, derived=True),
+            "ways": Part(tuple_of([integer(NOTHING, MAX_OPTION)] * sizes.places, "ways"), ways, derived=True),
         }
     )
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from collab_overcooked.games.overcooked.engine.constants import MAX_PLAYERS, Rules
 from collab_overcooked.games.overcooked.engine.observation_layout import AXES, ENCODINGS
-from collab_overcooked.io.checks import parse_integer, quote_value
+from collab_overcooked.io import schema
 from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 
@@ -19,13 +19,11 @@ HORIZON = 400  # steps of an episode, the common choice in the literature
 Source = str | Path | Mapping[str, Any]
 
 
-def _check_size(name: str, value: Any, about: Mapping[str, Any]) -> list[int]:
+def _size(value: Any) -> list[int]:
     numbers = value.lower().split("x") if isinstance(value, str) else value
     if not isinstance(numbers, (list, tuple)) or len(numbers) != 2:
-        raise ValueError(f'{name} must be columns and rows, [9, 6] or "9x6", not {quote_value(value)}')
-    return [
-        parse_integer(name, int(n) if isinstance(n, str) and n.isdecimal() else n, 1, most=MAX_SIDE) for n in numbers
-    ]
+        raise schema.refuse(value, 'columns and rows, [9, 6] or "9x6"')
+    return [schema.integer(1, MAX_SIDE)(int(n) if isinstance(n, str) and n.isdecimal() else n) for n in numbers]
 
 
 @dataclass(frozen=True)
@@ -91,7 +89,7 @@ class OvercookedConfig(Config):
             "meaning": 'Columns and rows of pictures, ``[9, 6]`` or ``"9x6"``: smaller layouts are padded with walls'
             ' at the right and the bottom. Default: the largest layout of the pool; for ``"procedural"`` the largest'
             " that ``generator`` allows.",
-            "check": _check_size,
+            "form": _size,
         },
     )
     action_level: str | Mapping[str, str] = unchecked(

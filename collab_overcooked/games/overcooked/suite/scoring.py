@@ -26,7 +26,7 @@ PEOPLE = "proxy:bc"  # policy that stands for people
 HORIZON = 400
 AXES = ("layout",)
 RECORD_FIELDS = RecordFields(
-    event=schema.nullable(
+    event=schema.optional(
         schema.object_of({**LABELLED, "event": schema.text, "sparse": schema.number(), "shaped": schema.number()})
     )
 )

@@ -32,7 +32,7 @@ from collab_overcooked.games.overcooked.engine.constants import (
 )
 from collab_overcooked.games.overcooked.engine.rules import is_ready
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import boolean, integer, list_of, one_of, optional, record
+from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, optional, record
 from collab_overcooked.kernels.grid import Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Macro
 
@@ -107,9 +107,9 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
 # ------------------------------------------------------------------------------------------- things
 
 
-def _sorted_ingredients(value: Any, place: str) -> list[str]:
+def _sorted_ingredients(value: Any) -> list[str]:
     form = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
-    return sorted(form(value, place))
+    return sorted(form(value))
 
 
 THING = {
@@ -117,7 +117,7 @@ THING = {
     "ingredients": _sorted_ingredients,
     "tick": integer(IDLE, MAX_COUNTER),
     "time": COUNT.form,
-    "ready": boolean,
+    "ready": boolean_or_bit,
 }
 
 
@@ -206,7 +206,7 @@ def _gates(compiled: Compiled, position: codec.Codec) -> Part:
                 raise ValueError(f"there is no gate at {[x, y]}")
             rows["cells"][y, x] = Item.OPEN if gate.get("open") else Item.NONE, 0, 0, gate.get("counter", 0)
 
-    gate = {"position": position.form, "open": boolean, "counter": COUNT.form, "limit": COUNT.form}
+    gate = {"position": position.form, "open": boolean_or_bit, "counter": COUNT.form, "limit": COUNT.form}
     return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.episode_suite import SettingRow
 from collab_overcooked.io import schema
-from collab_overcooked.io.schema import nullable, object_of
+from collab_overcooked.io.schema import object_of, optional
 from collab_overcooked.metrics.intervals import Estimate, mean_of_shares
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
@@ -23,7 +23,7 @@ RECORD_FIELDS = RecordFields(
             "reason": schema.name,
             "room": schema.name,
             "adversary": schema.name,
-            "subject": nullable(schema.name),
+            "subject": optional(schema.name),
             "caught": schema.boolean,
             "completed": schema.boolean,
             "escaped": schema.boolean,

@@ -22,7 +22,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     RoomColumn,
 )
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import boolean, integer, list_of, one_of, record
+from collab_overcooked.io.schema import boolean_or_bit, integer, list_of, one_of, record
 
 
 def scene_parts(compiled: Compiled) -> dict[str, Part]:
@@ -65,7 +65,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
         "adversary": codec.group(adversary),
         "doors": codec.bits("clock", Clock.DOORS, level.door_names, "door"),
         "generators": codec.by_entry([codec.group(repair)] * len(tables.generators), "generators"),
-        "gate": Part(boolean, is_gate_open),
+        "gate": Part(boolean_or_bit, is_gate_open),
         "chance": codec.rng_state(),
         **({"known": known_part(compiled)} if compiled.config.sight == "room" else {}),
     }
@@ -74,10 +74,7 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
 def _room(compiled: Compiled) -> codec.Codec:
     names = codec.names_of(compiled.level.rooms, "room")
 
-    def form(value: Any, place: str) -> Any:
-        return names.form(str(value) if type(value) is int else value, place)
-
-    return names._replace(form=form)
+    return names._replace(form=lambda value: names.form(str(value) if type(value) is int else value))
 
 
 def known_part(compiled: Compiled) -> Part:

@@ -24,7 +24,7 @@ EVENT = schema.object_of(
         "event": schema.text,
         "label": schema.text,
         "reason": schema.text,
-        "order": schema.nullable(schema.text),
+        "order": schema.optional(schema.text),
         "worker": schema.integer(),
         "turn": schema.integer(),
         "advanced": schema.boolean,

@@ -16,7 +16,7 @@ from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Recipe
 from collab_overcooked.games.rush.engine.state import State
 from collab_overcooked.io.checks import index_of, near_matches
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.io.forms import list_of, mapping_of, one_of, record
+from collab_overcooked.io.schema import list_of, mapping_of, one_of, record
 
 
 def scene_parts(compiled: Compiled) -> dict[str, Part]:
@@ -108,7 +108,7 @@ def _areas(compiled: Compiled) -> Part:
     fields = {
         "id": one_of(list(dict.fromkeys(number for episode in names.areas for number in episode)), "area"),
         "kind": one_of([kind.name.lower() for kind in Kind][1:], "kind"),
-        "stock": mapping_of(names.goods, count, "good"),
+        "stock": mapping_of(count, names.goods, "good"),
         **dict.fromkeys(("spaces", "spaces_per_turn"), count),
     }
     return Part(list_of(record(fields, ["id"]), 0, compiled.n_areas, "areas"), read, write)

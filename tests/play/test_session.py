@@ -11,7 +11,6 @@ import pytest
 from play.world import ESCAPE, Player, first_legal, jobs, play
 
 from collab_overcooked import registry
-from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON, LESSON_ROUNDS
@@ -26,9 +25,6 @@ from collab_overcooked.runner.replay import first_difference
 def lines(session: Session, name: str) -> list[dict]:
     path = session.folder.path / name
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
-
-
-# ------------------------------------------------------------------------------------------- records
 
 
 def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
@@ -69,10 +65,7 @@ def test_only_people_play_people() -> None:
 
 @pytest.mark.parametrize(
     ("team", "what", "message"),
-    [
-        (["all=greedy"], ESCAPE, "no person plays"),
-        (["agent_0=person"], {"suite": "initiations"}, "cannot play"),
-    ],
+    [(["all=greedy"], ESCAPE, "no person plays"), (["agent_0=person"], {"suite": "initiations"}, "cannot play")],
 )
 def test_what_people_cannot_play_is_refused(team, what, message) -> None:
     with pytest.raises(ValueError, match=message):
@@ -89,9 +82,6 @@ def test_bad_settings_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             PlaySettings(**value)
-
-
-# ------------------------------------------------------------------------------------------- turns
 
 
 def test_two_people_hear_each_other(make_session) -> None:
@@ -209,9 +199,6 @@ def test_nothing_can_be_ordered_where_nothing_is_drawn() -> None:
         env.order_next(["soup"])
 
 
-# ------------------------------------------------------------------------------------------- ticks
-
-
 def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     def mash(message):
         if message["type"] == "frame" and message["timestep"] == 2:
@@ -272,9 +259,6 @@ def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
     (player,) = play(session, waits)
     assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + ["speak"]
     assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, ""]
-
-
-# ------------------------------------------------------------------------------------------- coming and going
 
 
 def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
@@ -354,9 +338,6 @@ def test_an_error_of_a_policy_reaches_people(make_session) -> None:
     assert "no key" not in json.dumps(player.got), "errors may name what pages must not know"
 
 
-# ------------------------------------------------------------------------------------------- what people see
-
-
 def test_a_page_gets_nothing_that_its_seat_may_not_know(make_session) -> None:
     """The helper of Collab-Overcooked is never sent the recipe, nor a partner's history, plan or menu."""
     what = {"suite": "collab-overcooked", "tasks": ["baked_bell_pepper"]}
@@ -370,29 +351,6 @@ def test_a_page_gets_nothing_that_its_seat_may_not_know(make_session) -> None:
         assert len(line) < 12 or line not in sent
     for key in ("seed", "state_vector", "rng", '"scene"', "action_mask"):
         assert key not in sent
-
-
-def test_the_same_bytes_whatever_a_seat_may_not_know() -> None:
-    """Two moments that differ in hidden chance alone are sent alike."""
-    from collab_overcooked.envs.api import clone
-    from collab_overcooked.play.shown import frame_of, question_of
-    from collab_overcooked.policies.api import Seen
-
-    for suite in ("overcooked", "cuisineworld", "collab-overcooked", "collab-escape", "rush", "housework"):
-        plan = plan_evaluation(suite, ["all=random"])
-        job = next(job for job in plan.jobs if len(job.team) > 1)
-        env = registry.make(job.env_id, **job.env_kwargs)
-        env.reset(seed=3)
-        other = clone(env.arrays[0], 0)
-        other.rng[:] += 1
-        settings = PlaySettings()
-        for seat in range(env.game.n_agents):
-            pages = []
-            for state in (clone(env.arrays[0], 0), other):
-                seen = Seen.of(env.game, state, env.arrays[1], seat)
-                sent = [frame_of(env.game, seen, settings, Outbox()), question_of(seen, "act", 1, settings)]
-                pages.append(json.dumps(sent))
-            assert pages[0] == pages[1], (suite, seat)
 
 
 def test_words_alone_or_the_picture_alone(make_session) -> None:

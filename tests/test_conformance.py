@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from collab_overcooked import registered
+from collab_overcooked import make, registered
 from collab_overcooked.testing import CHECKS, check_game
 
 # Beside the defaults, which every id is checked with.
@@ -113,3 +114,21 @@ def test_registered_environments_conform(env_id, options):
     passed = {result.check for result in report.having("passed")}
     inexact = {"masks", "all_masks"} if options.get("mask") in ("original", "safe") else set()
     assert passed | {"signatures"} | inexact == set(CHECKS), str(report)  # "signatures" is skipped where JIT is off
+
+
+@pytest.mark.parametrize("env_id", registered())
+def test_a_scene_brings_a_moment_back_with_its_future(env_id):
+    env, other, rng = make(env_id), make(env_id), np.random.default_rng(3)
+    env.reset(seed=3)
+    for t in range(24):
+        if t == 12:
+            other.reset(seed=4, options={"state": env.scene()})
+        actions = {agent: int(rng.choice(np.flatnonzero(env.action_mask(agent)))) for agent in env.agents}
+        for one in (env, other) if t >= 12 else (env,):
+            one.step(actions)
+        if t >= 12:
+            assert other.scene() == env.scene() and other.agents == env.agents
+            np.testing.assert_array_equal(other.arrays[1].observations, env.arrays[1].observations)
+            np.testing.assert_array_equal(other.arrays[1].masks, env.arrays[1].masks)
+        if not env.agents:
+            break

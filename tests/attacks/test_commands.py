@@ -38,11 +38,7 @@ WRONG = [
     *(("significance", *rest) for rest in ((), ("RUN",), ("RUN", "RUN"), ("RUN", "NEW"), ("STUDY",), ("RUN", "ODD"))),
     *(("significance", "RUN", "FILE"), ("significance", "RUN", "RUN", "--format", "nope")),
     *(("summarize", *rest) for rest in ((), ("RUN", "RUN"), ("NEW",), ("ODD",), ("RUN", "--format", "x"))),
-    *(
-        ("show-plan", "RUN", "--episode", "9"),
-        ("show-plan", "ODD"),
-        ("show-plan", "FILE"),
-    ),
+    *(("show-plan", "RUN", "--episode", "9"), ("show-plan", "ODD"), ("show-plan", "FILE")),
     *(("questions", "list", option, "nope") for option in ("--games", "--kinds", "--parts", "--skills", "--file")),
     *(
         ("questions", "show", "nope"),

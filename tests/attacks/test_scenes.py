@@ -165,17 +165,6 @@ def check_same_play(one, two, rng, steps):
         np.testing.assert_array_equal(one.state(), two.state())
 
 
-def test_scenes_of_play_come_back_and_go_on_alike(game, attack_seed):
-    rng = np.random.default_rng(attack_seed)
-    other = ParallelEnv(game)
-    for env in moments(game, rng, 5):
-        scene = to_dict(env.scene())
-        other.reset(seed=3, options={"state": scene})
-        assert to_dict(other.scene()) == scene
-        np.testing.assert_array_equal(env.state(), other.state())
-        check_same_play(env, other, rng, 25)
-
-
 def test_a_finished_scene_ends_in_the_first_step(game):
     env = ParallelEnv(game, max_cycles=1)
     env.reset(seed=0)

@@ -14,8 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines import human_games
 from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choices, split
 from collab_overcooked.baselines.human_games import read_rows
-from collab_overcooked.baselines.settings import TrainingSettings, settings_from
-from collab_overcooked.baselines.training import train
+from collab_overcooked.baselines.settings import settings_from
 from collab_overcooked.games.overcooked.suite.human_games import read_actions, read_state
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line
@@ -67,16 +66,6 @@ def test_whole_episodes_are_held_out(records):
     assert len(set(unseen.episodes)) == 3 and len(known) + len(unseen) == len(choices)
 
 
-def test_ppo_learns_with_a_cloned_partner(records, tmp_path):
-    clone = clone_policy(Cloning("CollabOvercooked-v0", (str(records),), KITCHEN, epochs=1), games=2)
-    clone.file.save(tmp_path / "bc.npz")
-    small = {"environments": 8, "rollout": 8, "batch_size": 32, "epochs": 1, "trunk": (8,), "heads": (8,)}
-    settings = TrainingSettings(
-        "CollabOvercooked-v0", 128, "maskable-ppo", KITCHEN, partners=(str(tmp_path / "bc.npz"),), **small
-    )
-    assert train(settings, tmp_path / "run", bar=False).steps == 128
-
-
 @pytest.mark.parametrize(
     ("values", "text"),
     [
@@ -100,9 +89,6 @@ def test_what_cannot_be_learned_is_refused(records, values, text):
             ),
             games=1,
         )
-
-
-# ------------------------------------------------------------------------------------------- people's games
 
 
 def player(x, y, facing, held=None):

@@ -97,9 +97,6 @@ def test_a_folder_without_training_is_refused(tmp_path):
     assert run("report", tmp_path).exit_code == 2
 
 
-# ------------------------------------------------------------------------------------------- logs
-
-
 def small_training(**values):
     return TrainingSettings("Overcooked-v0", 160, options={**ROOM}, **SMALL, **values)
 
@@ -148,9 +145,6 @@ def test_a_service_that_is_not_there_is_named(tmp_path, monkeypatch):
     done = run(*texts, "wandv")
     assert done.exit_code == 2 and "unknown log 'wandv'" in done.stderr
     assert not (tmp_path / "x").exists()
-
-
-# ------------------------------------------------------------------------------------------- several seeds
 
 
 def test_seeds_are_trained_each_in_its_folder_and_summarised(tmp_path):

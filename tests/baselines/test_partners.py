@@ -19,7 +19,6 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, write_partner_pool
 from collab_overcooked.policies.action_history import ActionHistory, append_history
 from collab_overcooked.policies.policy_file import file_digest, read_policy
@@ -55,9 +54,6 @@ def ring():
 
 def weights(training):
     return [tensor for learner in training.learners for tensor in learner.policy.state_dict().values()]
-
-
-# ------------------------------------------------------------------------------------------- seats
 
 
 def test_every_row_belongs_to_one_learner_or_partner():
@@ -109,9 +105,6 @@ def test_partners_are_redrawn_at_the_end_of_an_episode_and_not_before(pool):
     for over, before, after in seen:
         assert all(np.array_equal(was[~over], now[~over]) for was, now in zip(before, after, strict=True))
     assert any(over.any() for over, _, _ in seen)
-
-
-# ------------------------------------------------------------------------------------------- ego
 
 
 def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(pool, tmp_path):
@@ -195,9 +188,6 @@ def test_the_slow_copy_moves_by_its_share_and_noise_is_uniform():
     assert training.export()[0].met == ()  # nobody but itself
 
 
-# ------------------------------------------------------------------------------------------- past actions
-
-
 def naive_history(actions, seat, n_agents, n_actions, steps):
     """Return a seat's features, one number after the other."""
     padded = [None] * steps + list(actions)
@@ -251,29 +241,6 @@ def test_history_is_refused_where_actions_are_not_seen():
         Training(TrainingSettings("Housework-v0", 100, "maskable-ppo", history=2, **SMALL))
 
 
-# ------------------------------------------------------------------------------------------- events that pay
-
-
-def test_event_rewards_equal_a_naive_sum():
-    game = ring()
-    preference = {"onion_pickup": 2.0, "potting_onion": -3.0, "dish_drop": 0.5, "reward": 0.1}
-    paid_by = EventReward(game, preference)
-    batch, rng, total = BatchEnv(game, 8), np.random.default_rng(0), 0.0
-    _, infos = batch.reset(0)
-    for _ in range(300):
-        masks = infos["action_mask"]
-        weighted = masks * np.array([1, 1, 1, 1, 0.5, 3])  # interact often
-        _, rewards, _, _, infos = batch.step((rng.random(masks.shape) * weighted).argmax(-1))
-        result = paid_by.of(batch.out)
-        for e in range(8):
-            for seat, event in enumerate(game.events(batch.out, e)):
-                names = event["events"] if event else []
-                expected = sum(preference.get(name, 0.0) for name in names) + 0.1 * rewards[e, seat]
-                assert result[e, seat] == pytest.approx(expected)
-                total += abs(expected)
-    assert total > 50
-
-
 def test_each_learner_is_paid_by_its_own_preference():
     settings = RING.with_values({"weights": "own", "preferences": [{"onion_pickup": 5.0}, {}], "shaping": 0.0})
     training = Training(settings)
@@ -322,9 +289,6 @@ def test_diverse_members_are_chosen_by_distance():
     assert sorted(select_diverse(rates, 2)) == [1, 3]
     assert sorted(select_diverse(rates, 3)) == [0, 1, 3]
     assert select_diverse(rates, 9) == [0, 1, 2, 3]
-
-
-# ------------------------------------------------------------------------------------------- states, kept policies
 
 
 def test_episodes_start_from_the_states_of_a_buffer_exactly():

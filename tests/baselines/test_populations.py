@@ -163,9 +163,6 @@ def test_e3t_plays_beside_its_noisy_copy_unless_told_otherwise():
     assert e3t_settings(document(partner_noise=0.5)).partner_noise == 0.5
 
 
-# ------------------------------------------------------------------------------------------- state-augmented
-
-
 ROUNDS = RoundSettings(seeds=2, rounds=2, buffer_games=2, every=50)
 
 
@@ -213,9 +210,6 @@ def test_a_round_starts_from_the_buffer(tmp_path):
     clock = training.rollouts.batch.state.clock[:, 0]
     assert (clock > 60).any()  # later than any episode that started anew could be
     assert not training.rollouts.returns
-
-
-# ------------------------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from collab_overcooked.baselines.population import read_population_settings
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
 from collab_overcooked.baselines.settings import TrainingSettings, read_config, settings_from, shipped_configs
 from collab_overcooked.baselines.train_logger import TrainLogger, read_log
-from collab_overcooked.baselines.training import CHECKPOINT, Training, train
+from collab_overcooked.baselines.training import Training, train
 from collab_overcooked.policies.policy_file import read_policy
 
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 128, "epochs": 2, "trunk": (16,), "heads": (16,)}
@@ -44,28 +44,6 @@ def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_pa
     assert (meta["algorithm"], meta["steps"], meta["seed"]) == (learner, 640, 0)
     assert meta["score"]["games"] == 100
     assert [line["steps"] for line in read_log(tmp_path)] == [320, 640]
-
-
-def test_an_interrupted_training_goes_on_to_the_same_result(tmp_path):
-    settings = COOKING.with_values({"checkpoint_every": 1})
-    full = Training(settings)
-    while not full.over:
-        full.update()
-
-    first = Training(settings)
-    first.update()
-    first.update()
-    first.save(tmp_path / CHECKPOINT)
-    first.update()  # lost
-    second = Training(settings)
-    second.load(tmp_path / CHECKPOINT)
-    torch.manual_seed(99)  # whatever else a process may have drawn
-    second.load(tmp_path / CHECKPOINT)
-    while not second.over:
-        second.update()
-    assert second.updates == full.updates == 5
-    assert all(torch.equal(a, b) for a, b in zip(weights(full), weights(second), strict=True))
-    assert list(full.rollouts.returns) == list(second.rollouts.returns)
 
 
 def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch):

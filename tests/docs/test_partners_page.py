@@ -19,11 +19,7 @@ from collab_overcooked.policies.policy_file import find_policy, read_policy, wit
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how_to" / "partners.md"
 EXAMPLES = PAGE.parents[1] / "examples"
 ADDRESS = "http://localhost:11434/v1"
-TINY = {
-    "score": ["--games", "1", "--families", "scripted"],
-    "best": ["--games", "1"],
-    "table": ["--resamples", "10"],
-}
+TINY = {"score": ["--games", "1", "--families", "scripted"], "best": ["--games", "1"], "table": ["--resamples", "10"]}
 
 
 def test_the_commands_of_the_page_run_one_after_the_other(tmp_path, monkeypatch, capsys):

@@ -30,15 +30,6 @@ def idle(env):
     return {agent: env.game.idle_action() for agent in env.agents}
 
 
-def test_observations_infos_and_spaces_have_the_game_s_shapes(env):
-    observations, infos = env.reset(seed=1)
-    for agent in ("agent_0", "agent_1"):
-        assert observations[agent] in env.observation_space(agent)
-        assert infos[agent]["action_mask"].shape == (env.action_space(agent).n,)
-        assert infos[agent]["rejected"] == 0
-        np.testing.assert_array_equal(env.action_mask(agent), infos[agent]["action_mask"])
-
-
 @pytest.mark.parametrize(("mask_in", "key"), [("obs", "observation"), ("rllib", "observations")])
 def test_masks_can_travel_in_observations(game, mask_in, key):
     env = ParallelEnv(game, mask_in=mask_in)
@@ -46,13 +37,6 @@ def test_masks_can_travel_in_observations(game, mask_in, key):
     assert list(env.observation_space("agent_0")) == ["action_mask", key]
     assert observations["agent_0"] in env.observation_space("agent_0")
     np.testing.assert_array_equal(observations["agent_0"]["action_mask"], infos["agent_0"]["action_mask"])
-
-
-def test_grid_observations_keep_their_shape():
-    env = collab_overcooked.make(ID, obs="grid")
-    observations, _ = env.reset(seed=0)
-    assert observations["agent_0"].ndim == 3
-    assert observations["agent_0"] in env.observation_space("agent_0")
 
 
 def test_text_comes_only_when_asked_for(game, env):
@@ -140,17 +124,6 @@ def test_max_cycles_overrules_the_limits_of_all_tasks():
     result = collab_overcooked.make(ID, level=[1, 6], max_cycles=-1)
     result.reset(seed=0, options={"task": "boiled_egg"})
     assert result.scene()["limit"] < longest
-
-
-def test_a_scene_is_a_state_to_start_from(env):
-    for _ in range(4):
-        env.step(idle(env))
-    scene = env.scene()
-    observation = env.look()[0]
-    env.reset(seed=9, options={"state": scene})
-    assert env.scene() == scene
-    for agent, array in env.look()[0].items():
-        np.testing.assert_array_equal(array, observation[agent])
 
 
 def test_snapshots_of_the_end_keep_the_end(env):

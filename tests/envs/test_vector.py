@@ -52,9 +52,6 @@ def assert_same_history(first, second):
             np.testing.assert_array_equal(array, twin)
 
 
-# ------------------------------------------------------------------------------------------- native
-
-
 def test_arrays_have_environments_and_agents_first(game):
     batch = BatchEnv(game, E)
     observations, infos = batch.reset(0)
@@ -69,13 +66,6 @@ def test_arrays_have_environments_and_agents_first(game):
     assert infos["rejected"].shape == (E, N)
 
 
-def test_grid_observations_keep_their_shape():
-    batch = collab_overcooked.make_vec("CollabOvercooked-v0", 2, obs="grid")
-    observations, _ = batch.reset(0)
-    assert observations.shape == (2, 2, *batch.single_observation_space.shape)
-    assert len(batch.single_observation_space.shape) == 3
-
-
 def test_results_are_views_unless_copies_are_asked_for(batch):
     view, _, _, _, infos = batch.step(np.ones((E, N), int))
     kept = batch.step(np.ones((E, N), int), copy=True)
@@ -87,17 +77,6 @@ def test_results_are_views_unless_copies_are_asked_for(batch):
     for array, twin in zip(kept[:4], saved[:4], strict=True):
         np.testing.assert_array_equal(array, twin)
     np.testing.assert_array_equal(kept[4]["rejected"], saved[4]["rejected"])
-
-
-@pytest.mark.parametrize("threads", [2, 3, 16])
-def test_threads_change_nothing(game, threads):
-    single, many = BatchEnv(game, E), BatchEnv(game, E, num_threads=threads)
-    single.reset(3)
-    many.reset(3)
-    assert_same_history(played(single, 60), played(many, 60))
-    many.close()
-    assert_same_history(played(single, 3), played(many, 3))  # threads come back when needed
-    many.close()
 
 
 def test_an_ended_environment_waits_for_its_reset(batch):
@@ -179,13 +158,6 @@ def test_options_reach_the_game(batch):
     assert batch.scene(1)["orders"] == ["boiled_egg"]
 
 
-def test_max_cycles_cuts_episodes_off(game):
-    batch = BatchEnv(game, 2, max_cycles=3)
-    batch.reset(0)
-    ends = [batch.step(np.ones((2, N), int), copy=True)[3].tolist() for _ in range(3)]
-    assert ends == [[False, False], [False, False], [True, True]]
-
-
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
@@ -216,9 +188,6 @@ def test_resets_are_checked(game, batch):
         batch.reset([1, 2, 3, 4, -5])
     with pytest.raises(ValueError, match="seed must be an integer"):
         batch.reset(0.5)
-
-
-# ------------------------------------------------------------------------------------------- Gymnasium
 
 
 @pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
@@ -351,9 +320,6 @@ def test_central_control_pays_the_mean_and_tells_each_ones_own():
     assert paid > 0
 
 
-# ------------------------------------------------------------------------------------------- Stable-Baselines3
-
-
 def sb3_vec_env(game, num_envs, **shell):
     return registry.make_vec(game.id, num_envs, "sb3", **game.kwargs, **shell)
 
@@ -419,17 +385,6 @@ def test_sb3_options_reach_the_environments_once(sb3, game):
     alone = ParallelEnv(game)
     alone.reset(seed=1)
     assert envs.batch.scene(1) == alone.scene()
-
-
-def test_sb3_ppo_trains(sb3):
-    from stable_baselines3.common.vec_env import VecMonitor
-
-    envs = VecMonitor(collab_overcooked.make_vec("CollabOvercooked-v0", 4, "sb3", max_cycles=12))
-    model = sb3.PPO("MlpPolicy", envs, n_steps=64, batch_size=128, n_epochs=1, seed=0, device="cpu")
-    model.learn(512)
-    assert model.num_timesteps == 512
-    assert {episode["l"] for episode in model.ep_info_buffer} == {12}
-    envs.close()
 
 
 def test_sb3_maskable_ppo_trains_and_never_breaks_a_mask(sb3):

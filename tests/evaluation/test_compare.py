@@ -49,9 +49,6 @@ def comparison(comparison_plan: plans.ComparisonPlan, played: Path) -> boards.Co
     return boards.read_comparison(comparison_plan, played)
 
 
-# ------------------------------------------------------------------------------------------- who plays what
-
-
 @pytest.mark.parametrize("game", [*registry.first_suites()])
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_every_game_says_what_is_compared(game: str, budget: str) -> None:
@@ -115,9 +112,6 @@ def test_mistakes_are_refused(change: dict[str, Any], message: str) -> None:
         plans.make_plan(**{"policies": ["random"], **change})
 
 
-# ------------------------------------------------------------------------------------------- playing
-
-
 def test_records_say_what_decisions_took(comparison_plan: plans.ComparisonPlan, played: Path) -> None:
     for entry in comparison_plan.entries:
         for record in read_records(played / entry.folder):
@@ -144,22 +138,6 @@ def test_what_was_played_is_not_played_again(comparison_plan: plans.ComparisonPl
     assert before == {path: path.read_bytes() for path in played.rglob("records.jsonl")}
 
 
-@pytest.mark.slow
-def test_processes_play_the_same(comparison_plan: plans.ComparisonPlan, played: Path, tmp_path: Path) -> None:
-    some = {
-        entry: plan
-        for entry, plan in comparison_plan.evaluations().items()
-        if entry.game == "rush" and "random" in entry.team
-    }
-    play(some, tmp_path, workers=2, note=lambda _: None)
-
-    def without_times(folder: Path) -> list[dict[str, Any]]:
-        return [{k: v for k, v in record.items() if k != "decisions"} for record in read_records(folder)]
-
-    for entry in some:
-        assert without_times(tmp_path / entry.folder) == without_times(played / entry.folder)
-
-
 def test_a_plan_is_read_as_it_was_written(comparison_plan: plans.ComparisonPlan, played: Path, tmp_path: Path) -> None:
     assert plans.read_plan(played) == comparison_plan
     with pytest.raises(ValueError, match="cannot be read"):
@@ -167,9 +145,6 @@ def test_a_plan_is_read_as_it_was_written(comparison_plan: plans.ComparisonPlan,
     (tmp_path / plans.PLAN).write_text('{"games": 1}')
     with pytest.raises(ValueError, match="is no plan"):
         plans.read_plan(tmp_path)
-
-
-# ------------------------------------------------------------------------------------------- leaderboards
 
 
 def test_boards_are_ordered_and_complete(comparison: boards.Comparison) -> None:
@@ -273,34 +248,6 @@ def test_a_comparison_that_was_stopped_can_be_read(comparison_plan: plans.Compar
         boards.read_comparison(replace(comparison_plan, entries=more.entries[-1:]), played)
 
 
-# ------------------------------------------------------------------------------------------- forms
-
-
-def test_the_page_loads_nothing_and_escapes(comparison: boards.Comparison) -> None:
-    text = page.page(comparison)
-    without_names = text.replace("http://www.w3.org/2000/svg", "")
-    assert not re.findall(
-        r"(?:src|href)=\"(?!#|data:)[^\"]+\"|url\((?!#)|@import|https?://(?!www\.w3\.org)", without_names
-    )
-    assert "default-src 'none'" in text and len(text) < 10_000_000
-    for message in ("Collab-Overcooked", "Cross-play", "Milliseconds a decision", "Not played, and why", 'class="rl"'):
-        assert message in text
-    displayed = json.loads(re.search(r'id="replays">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
-    assert any(step["messages"] for replay in displayed for step in replay["steps"])
-    assert any(" with " in replay["title"] for replay in displayed)
-    assert page.page(comparison) == text
-
-
-def test_all_forms_have_the_numbers(comparison: boards.Comparison) -> None:
-    text, values = page.markdown(comparison), json.loads(page.json_text(comparison))
-    assert "## Rush" in text and "| selfish | search |" in text and "Not played" in text
-    rush = next(game for game in values["games"] if game["game"] == "rush")
-    selfish = next(policy for policy in rush["policies"] if policy["policy"] == "selfish")
-    assert selfish["scores"]["easy, kitchen"]["value"] == 5.0 and selfish["milliseconds"] > 0
-    assert rush["crossplay"]["pool"].keys() == {"random", "greedy", "selfish"}
-    assert any(entry["policy"] == "noisy:0.1" for entry in rush["absent"])
-
-
 def test_long_episodes_are_cut() -> None:
     from collab_overcooked import make
     from collab_overcooked.reporting import report
@@ -313,9 +260,6 @@ def test_long_episodes_are_cut() -> None:
     assert len(data["steps"]) == 3 and len(data["shown"]) == 4 and "3 of which are shown" in data["outcome"]
     (full,) = report.replays([record], 1)
     assert len(full["steps"]) == record["timesteps"] and "shown" not in full["outcome"]
-
-
-# ------------------------------------------------------------------------------------------- command line
 
 
 def run(*text: object) -> Any:

@@ -117,9 +117,6 @@ def test_a_partner_of_another_variant_is_refused(pool, tmp_path):
         check_players(replace(pool, env_kwargs=OPTIONS | {"agents": 3}))
 
 
-# ------------------------------------------------------------------------------------------- what a policy has met
-
-
 def test_a_policy_file_says_what_it_met(pool, tmp_path):
     file = with_met(read_policy(WEIGHTS), [partner.met for partner in pool.partners[:2]])
     file.save(tmp_path / "ego.npz")

@@ -143,9 +143,6 @@ def test_groups_without_variation_are_no_error() -> None:
     assert repeated_anova([[1.0, 2.0]]) is None
 
 
-# ------------------------------------------------------------------------------------------- the command
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Three runs of a quick game."""

@@ -69,8 +69,6 @@ class NaiveKitchen:
     def empty(self, name: str) -> None:
         self.utensils[name] |= {"contents": [], "product": None, "timer": 0, "time": 0}
 
-    # ------------------------------------------------------------------------------------ places
-
     def connected(self, start: Cell) -> set[Cell]:
         result, queue = {start}, deque([start])
         while queue:
@@ -102,8 +100,6 @@ class NaiveKitchen:
         if utensil["product"] is None:
             return "filling" if utensil["contents"] else "empty"
         return "ready" if utensil["timer"] >= utensil["time"] else "cooking"
-
-    # ------------------------------------------------------------------------------------ interacting
 
     def needs_dish(self, food: str) -> bool:
         return bool(self.kitchen.serving.get(food, False))
@@ -195,8 +191,6 @@ class NaiveKitchen:
             return "PICKUP", named
         return None
 
-    # ------------------------------------------------------------------------------------ a step
-
     def perform(self, primitives: list[tuple[str, str | None]]) -> list[dict[str, Any] | None]:
         """Interacts in seat order, then moves all at once, then time passes. Returns events as words."""
         self.started: set[str] = set()
@@ -271,8 +265,6 @@ class NaiveKitchen:
         while self.draw_order is not None and len(self.orders) < 3:
             self.orders.append(self.draw_order())
 
-    # ------------------------------------------------------------------------------------ primitive level
-
     def primitive_allowed(self, i: int, text: str) -> bool:
         move, named = read_primitive(text)
         if move != "interact":
@@ -281,8 +273,6 @@ class NaiveKitchen:
         trial.agents, trial.counters = copy.deepcopy(self.agents), copy.deepcopy(self.counters)
         trial.utensils, trial.orders, trial.started = copy.deepcopy(self.utensils), list(self.orders), set()
         return trial.interact(i, named) is not None
-
-    # ------------------------------------------------------------------------------------ medium level: the validator
 
     def judge(self, i: int, text: str) -> str:
         agent = self.agents[i]
@@ -363,8 +353,6 @@ class NaiveKitchen:
         if self.status(place) != "filling":
             return "OP_BUSY"
         return "OP_HANDS_FULL" if held else "OK"
-
-    # ------------------------------------------------------------------------------------ medium level: the controller
 
     def step(self, texts: list[str], levels: Sequence[str]) -> tuple[list[dict[str, Any] | None], list[str]]:
         """Play a step; returns events and reasons. A seat of level "medium" starts or continues, others act at once."""
@@ -475,8 +463,6 @@ class NaiveKitchen:
             return None
         nearest = min(reachable, key=lambda goal: len(paths[goal]))  # the first of equals
         return paths[nearest][0] if paths[nearest] else "interact"
-
-    # ------------------------------------------------------------------------------------ looking at it
 
     def load(self, scene: dict[str, Any]) -> None:
         """Start from a scene, agents idle."""

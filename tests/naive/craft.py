@@ -52,8 +52,6 @@ class NaiveCraft:
         if self.step % self.options["interval"] == 0 and self.step < self.options["max_cycles"]:
             self.orders.append([self.random.choice(list(self.values["dishes"])), self.options["lifetime"]])
 
-    # ------------------------------------------------------------------------------------ one step
-
     def play(self, commands: list[tuple[str, str]]) -> list[bool]:
         """Carry out verb and word of each agent; return which were accepted."""
         judged = [self.allowed(i, *command) for i, command in enumerate(commands)]
@@ -158,8 +156,6 @@ class NaiveCraft:
         furnace["fuel"] = (furnace["fuel"][0], fuel) if fuel else None
         furnace["input"] = (raw[0], raw[1] - 1) if raw[1] > 1 else None
         furnace["output"] = (product, 1 + (furnace["output"][1] if furnace["output"] else 0))
-
-    # ------------------------------------------------------------------------------------ what is compared
 
     def scene(self) -> dict[str, Any]:
         """Return what a scene of the game says, without history and chance."""

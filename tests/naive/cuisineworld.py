@@ -53,8 +53,6 @@ class NaiveWorld:
                 rest += self.level.recipes[name].ingredients
         return [self.level.recipes[name] for name in names]
 
-    # ------------------------------------------------------------------------------------ orders
-
     def tree(self, name: str) -> set[str]:
         below = self.level.recipes[name].ingredients if name not in self.base else ()
         return {name}.union(*(self.tree(part) for part in below))
@@ -92,8 +90,6 @@ class NaiveWorld:
         self.completed += len(served)
         self.done += [name for _, name, _ in served]
         return served
-
-    # ------------------------------------------------------------------------------------ commands
 
     def matching(self, tool: dict[str, Any], content: list[str]) -> Any:
         for recipe in self.recipes:

@@ -57,8 +57,6 @@ class NaiveHouse:
         self.ways: dict[int, dict[tuple[int, int], int]] = {}
         self.conflicts = 0
 
-    # ------------------------------------------------------------------------------------ where things are
-
     def room(self, i: int) -> int:
         return self.floor[self.agents[i]["cell"]]
 
@@ -88,8 +86,6 @@ class NaiveHouse:
 
     def inside(self, box: int) -> list[int]:
         return [o for o, part in enumerate(self.things) if part["rel"] == "inside" and part["parent"] == box]
-
-    # ------------------------------------------------------------------------------------ what may be chosen
 
     def read(self, text: str) -> tuple[str, int]:
         """Return verb and number of an action's text."""
@@ -156,8 +152,6 @@ class NaiveHouse:
         if self.agents[i]["plan"] is not None and not self.preempt:
             return {"wait"}
         return {text for text in texts if self.allows(i, *self.read(text))}
-
-    # ------------------------------------------------------------------------------------ a step
 
     def play(self, texts: list[str], favour: int = 0) -> float:
         """Play a step; where two handle one thing in the same tick, the favoured one has it. Returns what it pays."""
@@ -334,8 +328,6 @@ class NaiveHouse:
 
     def done(self) -> bool:
         return all(goal["have"] >= goal["need"] for goal in self.goals)
-
-    # ------------------------------------------------------------------------------------ what is noticed
 
     def perceive(self, i: int, looked: bool) -> None:
         known, room = self.known[i], self.room(i)

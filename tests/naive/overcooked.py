@@ -46,8 +46,6 @@ class NaiveKitchen:
         self.lying = {tuple(displayed["position"]): thing(displayed) for displayed in scene["objects"]}
         self.gates = {tuple(gate["position"]): gate["counter"] if gate["open"] else None for gate in scene["gates"]}
 
-    # ------------------------------------------------------------------------------------ soups
-
     def time(self, soup: dict[str, Any]) -> int:
         return self.layout.cook_times[recipe(soup["ingredients"])]
 
@@ -77,8 +75,6 @@ class NaiveKitchen:
 
     def stages(self) -> list[str]:
         return [self.stage(cell) for cell, symbol in self.symbols.items() if symbol == "P"]
-
-    # ------------------------------------------------------------------------------------ a step
 
     def step(self, actions: list[str]) -> dict[str, list[Any]]:
         """Play one step and tell what came of it, for each player."""
@@ -130,8 +126,6 @@ class NaiveKitchen:
                 return
         for player, cell in zip(self.players, new, strict=True):
             player["cell"] = cell
-
-    # ------------------------------------------------------------------------------------ interacts
 
     def interact(self, i: int, before: list[str]) -> bool:
         """Let a player use the cell it faces; tells whether anything changed."""
@@ -195,8 +189,6 @@ class NaiveKitchen:
             return True
         return False
 
-    # ------------------------------------------------------------------------------------ events
-
     def others_hold(self, i: int, name: str) -> bool:
         return any(j != i and p["held"] and p["held"]["item"] == name for j, p in enumerate(self.players))
 
@@ -229,17 +221,10 @@ class NaiveKitchen:
             self.news["events"][i].append(f"useful_{name}_drop")
 
     def note_potting(self, i: int, name: str, old: int, new: int) -> None:
-        outcomes = {
-            "optimal": old == new,
-            "viable": new > 0,
-            "catastrophic": old > 0 and new == 0,
-            "useless": old == 0,
-        }
+        outcomes = {"optimal": old == new, "viable": new > 0, "catastrophic": old > 0 and new == 0, "useless": old == 0}
         events = self.news["events"][i]
         events.append(f"potting_{name}")
         events += [f"{outcome}_{name}_potting" for outcome, true in outcomes.items() if true]
-
-    # ------------------------------------------------------------------------------------ the moment in words
 
     def scene(self) -> dict[str, Any]:
         """The moment in the words of the package's scenes, as far as it is the rules' business."""

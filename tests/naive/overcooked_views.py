@@ -116,9 +116,6 @@ def window(picture: np.ndarray, position: list[int], radius: int) -> np.ndarray:
     return padded[x : x + 2 * radius + 1, y : y + 2 * radius + 1]
 
 
-# ------------------------------------------------------------------------------------------- rows of numbers
-
-
 def steps_to_face(grid: tuple[str, ...], player: dict[str, Any]) -> dict[Cell, int]:
     """Fewest actions after which a player, alone on the map, faces each cell."""
     start = (*player["position"], player["facing"])

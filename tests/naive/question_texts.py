@@ -57,9 +57,6 @@ def nearest(mine: int, reference: int, choices: list[str], other: str) -> list[i
     return [i for i, choice in enumerate(choices) if choice == expected or choice.startswith(f"{expected}:")]
 
 
-# ------------------------------------------------------------------------------------------- rooms
-
-
 class Map:
     """Rooms, doors and rules, as a manual states them."""
 
@@ -101,8 +98,6 @@ class Map:
             results["fix the generator"] = room
         return results | {"stay" if self.is_capture else "wait": room}
 
-    # --------------------------------------------------------------------------------- capture
-
     def thief_goes(self, thief: str, players: Sequence[str], doors: tuple[bool, ...]) -> str:
         """Return where the thief goes when the players are on the way to some rooms."""
         best, goes = -1, thief
@@ -125,8 +120,6 @@ class Map:
                 later[d] ^= text == "press the button" and button == room
         exchanged = any(goes == old and thief == now for old, now in zip(rooms, new, strict=True))
         return None if goes in new or exchanged else (*new, goes, tuple(later))
-
-    # --------------------------------------------------------------------------------- escape
 
     def target(self, killer: str, rooms: Sequence[str], before: Sequence[bool], old: int | None) -> int | None:
         """Return whom the killer goes for; a room of "" is that of a player who is out.
@@ -380,8 +373,6 @@ class RoomReader:
         return [choices.index("there is no way now" if count == FAR else str(count))]
 
 
-# ------------------------------------------------------------------------------------------- kitchens
-
 STEPS = {"north": (0, -1), "south": (0, 1), "east": (1, 0), "west": (-1, 0)}
 NONE, ONION, DISH, SOUP = "nothing", "an onion", "a dish", "a dish of soup"
 COOKING = 100  # and above: steps until the soup is ready; below: onions in the pot
@@ -431,8 +422,6 @@ class KitchenReader:
     def _gate(self, name: str) -> int:
         gate = find(rf"^Gate {name} at .*?: (.+)\.$", self.text)[1]
         return CLOSED if gate == "closed" else int(find(r"^open; it closes after (\d+) more steps in", gate)[1])
-
-    # --------------------------------------------------------------------------------- questions
 
     def answers(self, question: str, choices: list[str]) -> list[int]:
         if "next with your hands" in question:
@@ -577,8 +566,6 @@ class Search:
         )
         new = min(fetch, default=FAR)
         yield from [new] * self.k.needed
-
-    # --------------------------------------------------------------------------------- steps
 
     def actions(self, cook: Any) -> list[str]:
         (x, y), facing, _ = cook

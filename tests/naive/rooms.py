@@ -76,8 +76,6 @@ class NaiveRooms:
         ]
         self.decide()
 
-    # ------------------------------------------------------------------------------------ where one can go
-
     def ways(self, room: str, doors: dict[str, bool] | None = None) -> list[str]:
         doors = self.doors if doors is None else doors
         return [r for r in self.map[room] if doors.get(f"{room}-{r}", True) and doors.get(f"{r}-{room}", True)]
@@ -98,8 +96,6 @@ class NaiveRooms:
         room = self.rooms[seat]
         use: list[Action] = [("use", "")] if room in self.buttons or room in self.repairs else []
         return stay + [("go", r) for r in self.ways(room)] + use
-
-    # ------------------------------------------------------------------------------------ thief and killer
 
     def thief_goes(self) -> str:
         ways = self.start_ways
@@ -143,8 +139,6 @@ class NaiveRooms:
         if nearer >= self.far(self.at, goal, self.start_doors):
             return self.at
         return next(r for r in self.start_ways if self.far(r, goal, self.start_doors) == nearer)
-
-    # ------------------------------------------------------------------------------------ a turn
 
     def play(self, actions: Sequence[Action], goes: str | None = None) -> None:
         """One turn; `goes` is where an adversary goes that chance, or its worst, sends."""
@@ -210,8 +204,6 @@ class NaiveRooms:
     def reward(self) -> int:
         return {"success": 1, "lost": -1}.get(self.outcome, 0)
 
-    # ------------------------------------------------------------------------------------ sight and memory
-
     def in_sight(self, seat: int) -> set[str]:
         return {self.rooms[seat], *self.ways(self.rooms[seat])}
 
@@ -226,8 +218,6 @@ class NaiveRooms:
                 if here in name.split("-") or self.buttons.get(here) == name:
                     known["doors"][name] = self.doors[name]
             known["fixes"] |= {g: done for g, done in self.repairs.items() if g in rooms}
-
-    # ------------------------------------------------------------------------------------ for searches
 
     def copied(self) -> NaiveRooms:
         other = copy.copy(self)

@@ -31,8 +31,6 @@ class NaiveRush:
         }
         self.rewards = self.shaped = 0.0
 
-    # ------------------------------------------------------------------------------------ rules
-
     def problem(self, area: int, name: str) -> str:
         """Return why a worker cannot use an area for an order, ``"OK"`` if it can."""
         order, recipe = self.orders[name], self.episode.recipes[name]
@@ -102,8 +100,6 @@ class NaiveRush:
     @property
     def out_of_turns(self) -> bool:
         return self.turn == self.max_turns
-
-    # ------------------------------------------------------------------------------------ for comparing
 
     def valid(self) -> set[tuple[int, str]]:
         return {(area, name) for area in self.kinds for name in self.orders if self.problem(area, name) == "OK"}

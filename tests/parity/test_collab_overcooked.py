@@ -39,19 +39,13 @@ TAMPERINGS = {
         changed(["steps", 4, "s", "pl", 0, "dir"], lambda d: "S" if d != "S" else "N"),
     ),
     "held item": ("golden_traces.jsonl.gz", changed(["steps", 2, "s", "pl", 1, "held", "n"], lambda n: "egg")),
-    "label": ("golden_traces.jsonl.gz", changed(["steps", 2, "ml", 1], lambda label: "pickup(egg, counter)")),
     "reward": ("golden_traces.jsonl.gz", changed(["steps", 1, "r"], lambda r: r + 20)),
-    "action": ("golden_traces.jsonl.gz", changed(["steps", 2, "a", 1], lambda a: ".")),
-    "time": ("golden_traces.jsonl.gz", changed(["steps", 9, "s", "t"], lambda t: t + 1)),
     "order": ("golden_traces.jsonl.gz", changed(["steps", 0, "s", "orders", 0], lambda o: "boiled_egg")),
-    "error": ("golden_traces.jsonl.gz", changed(["steps", 3, "err"], lambda e: "pot0")),
     "verdict": ("golden_ml.jsonl.gz", changed(["steps", 0, "v", 0, 0], lambda v: "OP_EMPTY")),
-    "low-level action": ("golden_ml.jsonl.gz", changed(["steps", 1, "a", 1], lambda a: "S")),
     "current action": ("golden_ml.jsonl.gz", changed(["steps", 1, "cur", 1], lambda c: "place_obj_on_counter()")),
     "history": ("golden_ml.jsonl.gz", changed(["history", 0, 0, "timestamp"], lambda t: t + 1)),
     "interact": ("golden_interact.json.gz", changed(["rows", 0, "out", "reward"], lambda r: 20)),
     "tes": ("golden_tes.json.gz", changed(["tes", 1, "f1"], lambda f: f + 1e-9)),
-    "ites": ("golden_tes.json.gz", changed(["ites", 0, "ites"], lambda f: f + 1e-9)),
 }
 
 

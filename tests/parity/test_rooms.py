@@ -29,11 +29,8 @@ TAMPERINGS = {
     "a room": (CAPTURE, changed(["log", 1, "post", 0], up)),
     "a door": (CAPTURE, changed(["log", 2, "doors", "1-2"], lambda state: "closed")),
     "a menu": (CAPTURE, changed(["log", 0, "opts", 1], lambda options: options[::-1])),
-    "turns": (CAPTURE, changed(["turns"], up)),
     "the killer's target": (ESCAPE, changed(["log", 0, "target"], lambda name: "Bob")),
     "whom it has seen": (ESCAPE, changed(["log", 0, "see", 1], lambda seen: 1 - seen)),
-    "fixes": (ESCAPE, changed(["log", 1, "gen", "room 1"], up)),
-    "the gate": (ESCAPE, changed(["log", 1, "gate"], lambda is_open: not is_open)),
     "who worked": (ESCAPE, changed(["log", 2, "last_fix", 1], lambda works: 1 - works)),
     "the outcome": (ESCAPE, changed(["outcome"], lambda outcome: "loss")),
 }

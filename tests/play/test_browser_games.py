@@ -9,19 +9,7 @@ from typing import Any
 
 import pytest
 from endpoints import serving
-from play.pages import (
-    ACTIONS,
-    OVER,
-    TURN,
-    asked,
-    hosted,
-    leave,
-    opened,
-    record_of,
-    start,
-    step_of,
-    wait_for_step,
-)
+from play.pages import ACTIONS, OVER, TURN, asked, hosted, leave, opened, record_of, start, step_of, wait_for_step
 from playwright.sync_api import BrowserContext, Page
 
 from collab_overcooked.evaluation.suites import plan_evaluation

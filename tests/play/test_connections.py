@@ -32,11 +32,7 @@ def serving(session=None, result=None, **limits) -> Iterator[int]:
     port: list[int] = []
     app = server.make_app(host, started=lambda: session and host.add(session))
     entry, listening = server.make_server(
-        app,
-        "127.0.0.1",
-        0,
-        lambda number: (port.append(number), ready.set()),
-        limits,
+        app, "127.0.0.1", 0, lambda number: (port.append(number), ready.set()), limits
     )
     thread = threading.Thread(target=entry.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -28,9 +28,6 @@ class Time:
         self.seconds += seconds + self.late
 
 
-# ------------------------------------------------------------------------------------------- keys and the clock
-
-
 def test_the_newest_key_counts_and_nothing_queues() -> None:
     keys = HeldKeys()
     assert keys.take() is None
@@ -100,9 +97,6 @@ def test_after_a_sleep_of_the_machine_ticks_do_not_rush() -> None:
     assert time.seconds == pytest.approx(130.1)
 
 
-# ------------------------------------------------------------------------------------------- outboxes
-
-
 def test_only_the_newest_frame_waits_and_keeps_what_older_ones_brought() -> None:
     outbox = Outbox()
     outbox.put(
@@ -127,9 +121,6 @@ def test_a_connection_that_nobody_reads_is_ended() -> None:
     for _ in range(MAX_WAITING + 1):
         outbox.put({"type": "state"})
     assert outbox.waiting == 1 and asyncio.run(outbox.get()) is None
-
-
-# ------------------------------------------------------------------------------------------- messages
 
 
 @pytest.mark.parametrize(

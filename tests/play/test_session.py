@@ -28,9 +28,6 @@ def lines(session: Session, name: str) -> list[dict]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
 
-# ------------------------------------------------------------------------------------------- records
-
-
 def test_a_game_of_a_person_is_an_ordinary_record(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
     (player,) = play(session)
@@ -89,9 +86,6 @@ def test_bad_settings_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             PlaySettings(**value)
-
-
-# ------------------------------------------------------------------------------------------- turns
 
 
 def test_two_people_hear_each_other(make_session) -> None:
@@ -209,9 +203,6 @@ def test_nothing_can_be_ordered_where_nothing_is_drawn() -> None:
         env.order_next(["soup"])
 
 
-# ------------------------------------------------------------------------------------------- ticks
-
-
 def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     def mash(message):
         if message["type"] == "frame" and message["timestep"] == 2:
@@ -272,9 +263,6 @@ def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
     (player,) = play(session, waits)
     assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + ["speak"]
     assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, ""]
-
-
-# ------------------------------------------------------------------------------------------- coming and going
 
 
 def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
@@ -352,9 +340,6 @@ def test_an_error_of_a_policy_reaches_people(make_session) -> None:
     (player,) = play(session)
     assert str(session.error) == "no key" and "technical" in player.of_type("over")[0]["outcome"]
     assert "no key" not in json.dumps(player.got), "errors may name what pages must not know"
-
-
-# ------------------------------------------------------------------------------------------- what people see
 
 
 def test_a_page_gets_nothing_that_its_seat_may_not_know(make_session) -> None:

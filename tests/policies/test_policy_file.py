@@ -38,10 +38,6 @@ def meta_with(**changes: Any) -> np.ndarray:
     return np.array(json.dumps(json.loads(str(arrays_of_good()["meta"])) | changes))
 
 
-def test_the_file_that_is_changed_below_is_good(write):
-    assert read_policy(write()).meta == read_policy(GOOD).meta
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("name", ["scale", "weight_0", "bias_1"])
 def test_numbers_that_are_not_finite_are_refused(write, name, value):
@@ -77,19 +73,13 @@ def test_arrays_of_other_shapes_and_types_are_refused(write, name, change, text)
         ("env_id", 5),
         ("env_kwargs", []),
         ("observation_shape", [0]),
-        ("observation_shape", [[]]),
-        ("observation_shape", []),
         ("n_actions", True),
         ("n_actions", 10**30),
         ("mode", "x"),
-        ("mode", []),
         ("activation", None),
-        ("layers", []),
         ("layers", ["dense"] * 17),
-        ("layers", [{}]),
         ("steps", -1),
         ("seed", 0.5),
-        ("score", 1),
         ("command", []),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -125,17 +124,6 @@ def test_names_and_files_that_are_none(tmp_path):
     np.savez(tmp_path / "a.npz", meta=np.array(json.dumps({"format": "other/1"})))
     with pytest.raises(ValueError, match="format must be .* not 'other/1'"):
         read_policy(tmp_path / "a.npz")
-
-
-def test_damaged_files_are_refused(tmp_path):
-    full = find_policy("cramped_room").read_bytes()
-    with zipfile.ZipFile(find_policy("cramped_room")) as archive:
-        weights = archive.getinfo("weight_0.npy")
-    middle = weights.header_offset + weights.compress_size // 2
-    for place in range(middle, middle + 100):
-        (tmp_path / "a.npz").write_bytes(full[:place] + b"\xff\xff\xff" + full[place + 3 :])
-        with pytest.raises(ValueError, match="is no policy file"):
-            read_policy(tmp_path / "a.npz")
 
 
 def test_a_file_with_a_pickle_in_it_is_refused(tmp_path):

@@ -86,9 +86,6 @@ def run(*text):
     return CliRunner().invoke(app, [str(word) for word in text], catch_exceptions=False)
 
 
-# ------------------------------------------------------------------------------------------- language models
-
-
 @pytest.fixture
 def key(monkeypatch):
     pytest.importorskip("openai", reason="needs the extra llm")
@@ -158,9 +155,6 @@ def test_the_budget_ends_an_item_without_an_answer(tmp_path, key):
         options = ["--team", "llm:scripted", *OWN, "--kinds", "fact", "--budget", "calls=1", "--base-url", server.url]
         assert run("evaluate", "questions", *options, "--no-report", "--out", tmp_path / "a").exit_code == 3
         assert len(server.asked) == 6
-
-
-# ------------------------------------------------------------------------------------------- policies that play
 
 
 @pytest.fixture(scope="module")
@@ -249,9 +243,6 @@ def test_list_and_show(tmp_path):
     assert done.exit_code == 2 and "did you mean" in done.output
 
 
-# ------------------------------------------------------------------------------------------- numbers
-
-
 def record(task, right, kind="own", policy="a", choice=0):
     return {
         "task": f"{task}-{kind}",
@@ -332,9 +323,6 @@ def test_records_of_other_versions_are_refused_with_what_to_do(played, name):
 
 def test_records_are_fit_for_json(played):
     assert json.dumps(read_records(played / "rand"), allow_nan=False)
-
-
-# ------------------------------------------------------------------------------------------- primitive actions
 
 
 def test_the_first_use_of_the_hands_answers_a_question_about_directives():

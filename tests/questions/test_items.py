@@ -123,9 +123,6 @@ def edited(line, **values):
     )
 
 
-# ------------------------------------------------------------------------------------------- the built-in set
-
-
 def test_the_shipped_set_has_the_papers_shape_and_many_more(shipped):
     paper = {(item.scene.env_id, item.scene.name) for item in shipped.items if item.part == "paper"}
     scenarios = Counter(env_id for env_id, _ in paper)

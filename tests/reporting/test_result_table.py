@@ -49,9 +49,6 @@ def hostile(text: str) -> ResultTable:
     return ResultTable((Column("name"), Column("cell")), ((text, text),), text)
 
 
-# ------------------------------------------------------------------------------------------- forms
-
-
 def test_markdown_has_intervals_in_brackets_unless_all_runs_were_alike() -> None:
     assert TABLE.markdown().splitlines() == [
         "| Level | SR % | Runs | GPT-4 (published) |",
@@ -124,9 +121,6 @@ def test_joined_tables_have_the_columns_of_all() -> None:
     assert join_tables([one, other]).csv() == "a,b,c\n1,2,\n3,,x\n"
 
 
-# ------------------------------------------------------------------------------------------- hostile texts
-
-
 @pytest.mark.parametrize("text", HOSTILE[:6])
 def test_spreadsheets_compute_no_text(text: str) -> None:
     text = one_line(text)
@@ -185,9 +179,6 @@ def test_texts_stay_in_their_cells_in_markdown_and_send_nothing_to_terminals(tex
     displayed = printed(hostile(text))
     assert "\x1b" not in displayed
     assert "[bold]" not in text or "[bold]x[/bold]" in displayed
-
-
-# ------------------------------------------------------------------------------------------- means
 
 
 def test_means_of_runs_and_of_groups_are_the_estimator_of_all() -> None:

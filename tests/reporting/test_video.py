@@ -58,9 +58,6 @@ def frames(record) -> list[np.ndarray]:
     return list(frames_of_record(record))
 
 
-# ------------------------------------------------------------------------------------------- captioned pictures
-
-
 def test_a_record_gives_the_start_and_a_frame_a_step(record, frames):
     assert len(frames) == len(record["steps"]) + 1
     assert {frame.shape for frame in frames} == {frames[0].shape}
@@ -122,9 +119,6 @@ def test_an_action_outside_the_game_is_refused(record):
     steps = [{**record["steps"][0], "actions": [10**6, 0]}]
     with pytest.raises(ValueError, match="1000000"):
         list(frames_of_record({**record, "steps": steps}))
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def test_a_gif_reads_back(tmp_path):

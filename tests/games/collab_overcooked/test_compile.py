@@ -45,9 +45,6 @@ def cells_of(paper: Compiled, place: str) -> list[tuple[int, int]]:
     return [(int(x), int(y)) for x, y in stations[:, [Station.X, Station.Y]]]
 
 
-# ------------------------------------------------------------------------------------------- the paper's kitchen
-
-
 def test_counters_in_scan_order(paper):
     assert cells_of(paper, "counter") == [
         *[(0, 0), (1, 0), (2, 0), (4, 0), (2, 1), (4, 1)],
@@ -125,9 +122,6 @@ def test_three_agents_and_the_shared_floor(compiled):
     assert all(sorted(floor.tables.access[:, s]) == [Access.NONE, Access.PRIVATE] for s in pots)  # but owners
 
 
-# ------------------------------------------------------------------------------------------- catalogue and tables
-
-
 @pytest.mark.parametrize("name", [*SHIPPED, *ODD_KITCHENS])
 def test_catalogue(compiled, name):
     one = compiled[name]
@@ -195,30 +189,7 @@ def test_a_kitchen_without_utensils_serves_raw_food():
     assert film.over and film.rewards[-1] == [20.0]
 
 
-# ------------------------------------------------------------------------------------------- custom kitchens, played
-
-
 EGG = "pickup(egg,ingredient_dispenser)"
-COOK = f"{EGG} put_obj_in_utensil(pot0) cook(pot0) ?pickup(boiled_egg,pot0)"
-
-
-def test_several_utensils_of_a_kind_work_side_by_side():
-    script = (
-        f"{EGG} put_obj_in_utensil(pot0) {EGG} put_obj_in_utensil(pot1) cook(pot1) cook(pot0) "
-        "?pickup(boiled_egg,pot1) deliver() ?pickup(boiled_egg,pot0) deliver()"
-    )
-    film = play("XPXPX\nI 0 S\nXXXXX", script, orders=("boiled_egg", "boiled_egg"), **MEDIUM)
-    assert film.over and not film.refusals_of(0)
-    assert film.labels_of(0).count("deliver()") == 2 and {"cook(pot0)", "cook(pot1)"} <= set(film.labels_of(0))
-
-
-@pytest.mark.parametrize("time", [1, 2, 7])
-def test_other_cook_times(time):
-    script = "cook(pot0) ?pickup(boiled_egg,pot0) deliver()"
-    film = play("XXPXX\nI 0 S\nXXXXX\npot0 egg", script, cook_time=time, **MEDIUM)
-    assert film.over and film.rewards[-1] == [20.0]
-    steps = [labels[0] for labels in film.labels]
-    assert steps.index("pickup(boiled_egg,pot0)") - steps.index("cook(pot0)") == time
 
 
 def test_a_new_kind_of_utensil_with_its_own_verb_and_room_for_five():
@@ -238,12 +209,6 @@ def test_a_new_kind_of_utensil_with_its_own_verb_and_room_for_five():
     assert displayed[:5] == [f"cauldron0 potion {n}/5" for n in (1, 2, 3, 4)] + ["cauldron0 potion ready"]
 
 
-def test_a_full_cauldron_takes_no_sixth_item():
-    picture, changes = ODD_KITCHENS["cauldron"]
-    world = picture + "0 north holds egg\ncauldron0 egg, egg, egg, egg, egg"
-    assert play(world, "0: put_obj_in_utensil(cauldron0)", steps=1, **MEDIUM, **changes).refusals[0][0] == "PUT_FULL"
-
-
 def test_other_owners_of_utensils():
     world = "XXXXPX\nI0 X1X\nXS X X\nXXXXXX"
     owned = {"P": {"users": [1]}, "I": {"users": [0]}, "S": {"users": [0]}}
@@ -255,20 +220,6 @@ def test_other_owners_of_utensils():
     assert film.over and "deliver()" in film.labels_of(0) and "cook(pot0)" in film.labels_of(1)
     together = play("XPXXX\nI0 1S\nXXXXX", f"0: put_obj_in_utensil(pot0)\n1: {EGG}", stations=owned, steps=1, **MEDIUM)
     assert together.refusals == [["PUT_UNREACHABLE", "PICK_CHEF_DISPENSER"]]  # though they could walk there
-
-
-def test_one_agent_cooks_alone():
-    picture, changes = ODD_KITCHENS["hermit"]
-    film = play(picture, f"{COOK} deliver()", **MEDIUM, **changes)
-    assert film.over and film.rewards[-1] == [20.0]
-
-
-def test_four_agents_hand_food_across_two_floors():
-    picture, changes = ODD_KITCHENS["four"]
-    script = f"0: {COOK} place_obj_on_counter()\n2: ?pickup(boiled_egg,counter) deliver()"
-    film = play(picture, script, **MEDIUM, **changes)
-    assert film.over and film.rewards[-1] == [20.0] * 4
-    assert film.labels_of(2) == ["pickup(boiled_egg,counter)", "deliver()"]
 
 
 def test_start_cells_may_stand_in_the_list_of_agents():

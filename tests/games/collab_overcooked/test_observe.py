@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import first
 from games.collab_overcooked.world import ODD_KITCHENS, odd_kitchen
 from naive.collab_overcooked import NaiveKitchen
 from scenes import write_scene
@@ -26,9 +25,6 @@ def make(kitchen: str, **options: Any) -> CollabOvercooked:
     if kitchen in ODD_KITCHENS:
         return odd_kitchen(kitchen, **options)
     return CollabOvercooked(kitchen=kitchen, **options)
-
-
-# ------------------------------------------------------------------------------------------- naive encoders
 
 
 def tree(kitchen: Kitchen, food: str) -> list[str]:
@@ -122,9 +118,6 @@ class Eyes:
         return out
 
 
-# ------------------------------------------------------------------------------------------- scenes to look at
-
-
 def moments(game: CollabOvercooked, steps: int, seed: int, orders: list[str] | None = None) -> Any:
     """Yield state and out after every step of a game of random masked-in actions."""
     rng = random.Random(seed)
@@ -214,15 +207,6 @@ def test_private_counters_are_shown_to_their_users_only():
     assert before == {(4, 1): [True, False], (1, 0): [False, True], (2, 1): [True, True], (0, 0): [False, False]}
 
 
-@pytest.mark.parametrize("kitchen, obs", CASES, ids=["-".join(case) for case in CASES])
-def test_observations_lie_in_their_space(kitchen, obs):
-    game = make(kitchen, obs=obs)
-    space = game.single_observation_space
-    for _, out in moments(game, 40, 1):
-        for row in out.observations[0]:
-            assert space.contains(row.reshape(space.shape))
-
-
 def test_long_times_stop_at_255():
     game = make("paper")
     state, out = game.alloc(1)
@@ -230,37 +214,3 @@ def test_long_times_stop_at_255():
     assert out.observations[0, 0, -2:].tolist() == [255, 255]
     game.reset(state, out, np.ones(1, np.bool_), {"state": {"timestep": 300, "limit": 310}})
     assert out.observations[0, 0, -2:].tolist() == [255, 10]
-
-
-@pytest.mark.parametrize("kitchen", first(["crowd", "paper", "shared_floor", "three_agents", "four"], 2))
-def test_the_medium_mask_is_what_the_validator_accepts(kitchen):
-    game = make(kitchen)
-    for number, (state, out) in enumerate(moments(game, 120, 5, [sorted(game.kitchen.serving)[-1]])):
-        if number % 4:
-            continue
-        for seat in range(game.n_agents):
-            accepted = [game.check(state, 0, seat, a)[0] == "OK" for a in range(len(game.compiled.names.catalogue))]
-            assert out.masks[0, seat].tolist() == accepted[: game.n_actions]
-            assert not any(accepted[game.n_actions :])
-
-
-@pytest.mark.parametrize("kitchen", first(["paper", "crowd", "cauldron"]))
-def test_the_primitive_mask_is_what_changes_something(kitchen):
-    """Every action of every seat is tried alone, the others staying."""
-    game = make(kitchen, action_level="primitive")
-    for number, (state, out) in enumerate(moments(game, 90, 6)):
-        if number % 6:
-            continue
-        for seat in range(game.n_agents):
-            actions = np.full((game.n_actions, game.n_agents), 4, np.int32)
-            actions[:, seat] = np.arange(game.n_actions)
-            many, displayed = game.alloc(game.n_actions)
-            for array, old in zip(many, state, strict=True):
-                array[:] = old
-            game.step(many, actions, displayed)
-            accepted = game.rejections(many, displayed)[:, seat] == 0
-            assert out.masks[0, seat].tolist() == accepted.tolist()
-            hands = many.agents[:, :, 2:4] == state.agents[:, :, 2:4]
-            unchanged = (many.tiles == state.tiles).all((1, 2)) & hands.all((1, 2))
-            cooking = (state.tiles[0, :, 4] > 0).any()
-            assert cooking or unchanged[~accepted].all()

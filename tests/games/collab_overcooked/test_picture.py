@@ -88,19 +88,6 @@ def changed_cells(kitchen: Kitchen, before: dict[str, Any], after: dict[str, Any
     return {(x, y) for x, y in positions if not np.array_equal(cell(one, [x, y]), cell(two, [x, y]))}
 
 
-# ------------------------------------------------------------------------------------------- pictures
-
-
-@pytest.mark.parametrize("name", kitchens())
-@pytest.mark.parametrize("tile", [24, 48, 61])
-def test_every_kitchen_has_a_picture(name, tile):
-    kitchen, scene = start_scene(name)
-    pixels = rgb(kitchen, scene, tile)
-    assert pixels.dtype == np.uint8 and pixels.ndim == 3 and pixels.shape[2] == 3
-    assert pixels.shape[0] >= tile * len(kitchen.grid) and pixels.shape[1] > tile * len(kitchen.grid[0])
-    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 100
-
-
 def test_all_scenes_of_a_kitchen_have_one_size(paper, scene):
     kitchen = paper[0]
     size = rgb(kitchen, scene).shape
@@ -134,13 +121,6 @@ def test_facings_look_different(paper, scene):
         scene["agents"][1]["facing"] = facing
         pictures.append(cell(rgb(paper[0], scene), scene["agents"][1]["position"]).tobytes())
     assert len(set(pictures)) == 4
-
-
-def test_a_move_shows_in_two_cells(paper, scene):
-    after = copy.deepcopy(scene)
-    x, y = scene["agents"][1]["position"]
-    after["agents"][1]["position"] = [x, y + 1]
-    assert changed_cells(paper[0], scene, after) == {(x, y), (x, y + 1)}
 
 
 def test_an_item_on_a_counter_shows_and_so_does_the_dish_under_it(paper, scene):
@@ -205,9 +185,6 @@ def test_a_hidden_counter_shows_nothing_of_what_lies_there(paper, scene):
     assert not np.array_equal(cell(one, [2, 2]), cell(two, [2, 2]))
 
 
-# ------------------------------------------------------------------------------------------- items
-
-
 @pytest.mark.parametrize(
     ("name", "icon"),
     [
@@ -248,24 +225,6 @@ def test_labels_fit_their_cells(paper, width):
     for name in names:
         lines = short_label(labels_of(name), 10, width)
         assert 1 <= len(lines) <= 2 and all(text_width(line, 10) <= width for line in lines), name
-
-
-# ------------------------------------------------------------------------------------------- text
-
-
-def test_the_text_picture_of_the_start(paper, scene):
-    lines = ansi(paper[0], scene).split("\n")
-    assert [line.split() for line in lines[:5]] == [
-        ["##", "##", "##", "P", "##"],
-        ["I", ".", "##", "B^", "##"],
-        ["C", "A^", "##", ".", "##"],
-        ["D", ".", "##", ".", "O"],
-        ["##", "B", "##", "S", "##"],
-    ]
-    assert lines[5] == f"Timestep 0 of {scene['limit']}  Delivered: 0 [..........]"
-    assert lines[6] == "B Bob chef, facing north; holds nothing; does nothing"
-    assert "boiled egg; Order, without a dish" in lines
-    assert "pot0: empty" in lines
 
 
 def test_the_text_picture_tells_everything(paper, scene):
@@ -309,9 +268,6 @@ def test_every_kitchen_has_a_text_picture_with_aligned_columns(name):
     assert all(len(row.split()) == len(kitchen.grid[0]) for row in rows)
     for agent in kitchen.agents:
         assert any(f"{agent.name[0]}^" in row for row in rows)
-
-
-# ------------------------------------------------------------------------------------------- pictures of a seat
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])

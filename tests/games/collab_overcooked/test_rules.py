@@ -1,8 +1,9 @@
-"""Every rule of the kitchen as a picture; see ``pictures.py`` for how to read one."""
+"""Every rule of the kitchen as a picture; see ``world.py`` for how to read one."""
 
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import pytest
 from games.collab_overcooked.world import Film, drawn, play
@@ -16,118 +17,12 @@ XXPXX
 X 0 D
 XIXSX
 """
-ALONE = """
-XXPCX
-X 0 D
-XIXSX
+ALONE = ROOM.replace("XXPXX", "XXPCX")
+TWO_UTENSILS = """
+XPXXXOX
+X0   1X
+XXIXSXX
 """
-
-
-# ------------------------------------------------------------------------------------------- utensils over time
-
-
-def test_status_goes_from_empty_over_filling_and_cooking_to_ready_for_ever():
-    film = play(ROOM + "0 north holds egg", "I start . . . .")
-    pots = [picture.split("\n")[4:] for picture in film.pictures]
-    assert pots == [
-        [],
-        ["pot0 egg"],
-        ["pot0 boiled_egg 1/3"],  # the start of step t shows 1 in state t+1
-        ["pot0 boiled_egg 2/3"],
-        ["pot0 boiled_egg ready"],  # and is ready in state t+3
-        ["pot0 boiled_egg ready"],
-        ["pot0 boiled_egg ready"],
-    ]
-
-
-@pytest.mark.parametrize("time", [1, 2, 5])
-def test_tick_utensils_takes_the_time_of_the_recipe(time):
-    recipes = {"pot": {"boiled_egg": {"inputs": ["egg"], "time": time}}}
-    film = play(ROOM + "pot0 egg", "start" + " ." * 6, recipes=recipes)
-    ready = [picture.endswith("ready") for picture in film.pictures]
-    assert ready.index(True) == time
-
-
-def test_tick_utensils_advances_all_alike_even_when_another_starts():
-    world = """
-    XOPCX
-    X 0 X
-    XIXSX
-    oven0 baked_corn 1/3
-    pot0 egg
-    chopping_board0 corn_slices 2/3
-    """
-    assert play(world, "start").last == drawn("""
-    XOPCX
-    X 0 X
-    XIXSX
-    0 north
-    pot0 boiled_egg 1/3
-    oven0 baked_corn 2/3
-    chopping_board0 corn_slices ready
-    """)
-
-
-def test_tick_utensils_judges_two_starts_in_one_step_apart():
-    world = """
-    XPXXXOX
-    X0   1X
-    XXIXSXX
-    pot0 egg
-    oven0 corn
-    """
-    film = play(world, "0: start\n1: start")
-    assert film.events == [["START", "START"]]
-    assert film.last.endswith("pot0 boiled_egg 1/3\noven0 baked_corn 1/3")
-
-
-def test_tick_utensils_destroys_both_of_two_wrong_starts():
-    world = """
-    XPXXXOX
-    X0   1X
-    XXIXSXX
-    pot0 corn
-    oven0 egg
-    """
-    film = play(world, "0: start\n1: start")
-    assert film.events == [["START_WRONG", "START_WRONG"]]
-    assert film.labels == [["cook(pot0)", "bake(oven0)"]]
-    assert "pot0" not in film.last and "oven0" not in film.last
-
-
-def test_judge_start_destroys_wrong_contents_but_keeps_the_label():
-    film = play(ROOM + "pot0 egg, egg", "start")
-    assert (film.events, film.labels) == ([["START_WRONG"]], [["cook(pot0)"]])
-    assert film.last == drawn(ROOM + "0 north")
-
-
-def test_judge_start_of_one_utensil_leaves_its_neighbours_alone():
-    world = """
-    XPPXX
-    X0  X
-    XIXSX
-    pot0 corn
-    pot1 egg
-    """
-    assert play(world, "start").last.endswith("0 north\npot1 egg")
-
-
-@pytest.mark.parametrize("contents", sorted(set(permutations(["corn", "bean", "bean"]))))
-def test_find_recipe_in_any_order(contents):
-    film = play(ROOM + "pot0 " + ", ".join(contents), "start")
-    assert film.last.endswith("pot0 bean_stew 1/3")
-
-
-@pytest.mark.parametrize("contents", ["corn, bean", "corn, corn, bean", "bean, bean, bean", "corn", "egg, egg", "dish"])
-def test_find_recipe_counts_duplicates(contents):
-    assert play(ROOM + f"pot0 {contents}", "start").events == [["START_WRONG"]]
-
-
-def test_find_recipe_looks_in_the_own_utensil_only():
-    assert play(ALONE + "pot0 corn", "start").events == [["START_WRONG"]]
-    assert play(ALONE + "0 east\nchopping_board0 corn", "E N start").events == [[None], [None], ["START"]]
-
-
 SHARED_POT = """
 XXXXX
 X0P1X
@@ -136,51 +31,93 @@ X   X
 XXSXX
 0 east
 """
+GALLEY = """
+XPXOX
+I0X1S
+X X X
+XDXXX
+"""  # the left cook has pot, ingredients and dishes, the right one oven and serving; x = 2 is shared
+PLACES = {"level": "medium"}
 
 
-def test_apply_effect_a_start_that_a_teammate_empties_in_the_same_step():
-    film = play(SHARED_POT + "1 west\npot0 egg", "0: start\n1: I(egg)")
-    assert film.events == [["START_WRONG", "PICKUP"]]
-    assert film.last == drawn(SHARED_POT + "1 west holds egg")
+def check(world: str, script: str, ends: str = "", *, steps: int | None = None, **expected: Any) -> Film:
+    """Play a script; compare how the last picture ends and rows of the last step: events, labels, refusals, rewards."""
+    rows = {name: expected.pop(name) for name in ("events", "labels", "refusals", "rewards") if name in expected}
+    film = play(world, script, steps, **expected)
+    assert {name: getattr(film, name)[-1] for name in rows} == rows
+    assert film.last.endswith(ends)
+    return film
 
 
-def test_apply_effect_a_start_that_a_teammate_completes_in_the_same_step():
-    film = play(SHARED_POT + "1 west holds bean\npot0 bean, corn", "0: start\n1: I")
-    assert film.events == [["START", "PUT"]]
-    assert film.last.endswith("pot0 bean_stew 1/3")
+def test_status_goes_from_empty_over_filling_and_cooking_to_ready_for_ever():
+    film = play(ROOM + "0 north holds egg", "I start . . . .")
+    pots = [" ".join(picture.split("\n")[4:]) for picture in film.pictures]  # started in step t, ready in state t+3
+    assert pots[:4] == ["", "pot0 egg", "pot0 boiled_egg 1/3", "pot0 boiled_egg 2/3"]
+    assert pots[4:] == ["pot0 boiled_egg ready"] * 3
 
 
-# ------------------------------------------------------------------------------------------- counters and dispensers
+@pytest.mark.parametrize("time", [1, 2, 5])
+def test_tick_utensils_takes_the_time_of_the_recipe(time):
+    recipes = {"pot": {"boiled_egg": {"inputs": ["egg"], "time": time}}}
+    film = play(ROOM + "pot0 egg", "start" + " ." * 6, recipes=recipes)
+    assert [picture.endswith("ready") for picture in film.pictures].index(True) == time
+
+
+def test_tick_utensils_advances_all_alike_even_when_another_starts():
+    world = "XOPCX\nX 0 X\nXIXSX\noven0 baked_corn 1/3\npot0 egg\nchopping_board0 corn_slices 2/3"
+    after = "pot0 boiled_egg 1/3\noven0 baked_corn 2/3\nchopping_board0 corn_slices ready"
+    check(world, "start", "0 north\n" + after)
+
+
+def test_judge_start_of_two_in_one_step_apart():
+    both = "0: start\n1: start"
+    started = "pot0 boiled_egg 1/3\noven0 baked_corn 1/3"
+    check(TWO_UTENSILS + "pot0 egg\noven0 corn", both, started, events=["START", "START"])
+    wrong = {"events": ["START_WRONG"] * 2, "labels": ["cook(pot0)", "bake(oven0)"]}
+    check(TWO_UTENSILS + "pot0 corn\noven0 egg", both, "1 north", **wrong)
+
+
+def test_judge_start_destroys_wrong_contents_but_keeps_the_label_and_its_neighbours():
+    check(ROOM + "pot0 egg, egg", "start", "0 north", events=["START_WRONG"], labels=["cook(pot0)"])
+    check("XPPXX\nX0  X\nXIXSX\npot0 corn\npot1 egg", "start", "0 north\npot1 egg")
+
+
+@pytest.mark.parametrize("contents", sorted(set(permutations(["corn", "bean", "bean"]))))
+def test_find_recipe_in_any_order(contents):
+    check(ROOM + "pot0 " + ", ".join(contents), "start", "pot0 bean_stew 1/3")
+
+
+@pytest.mark.parametrize("contents", ["corn, bean", "corn, corn, bean", "bean, bean, bean", "corn", "egg, egg", "dish"])
+def test_find_recipe_counts_duplicates(contents):
+    check(ROOM + f"pot0 {contents}", "start", events=["START_WRONG"])
+
+
+def test_find_recipe_looks_in_the_own_utensil_only():
+    check(ALONE + "pot0 corn", "start", events=["START_WRONG"])
+    check(ALONE + "0 east\nchopping_board0 corn", "E N start", events=["START"])
+
+
+def test_apply_effect_a_start_judges_what_the_teammate_leaves_in_the_same_step():
+    emptied = {"events": ["START_WRONG", "PICKUP"]}
+    check(SHARED_POT + "1 west\npot0 egg", "0: start\n1: I(egg)", "0 east\n1 west holds egg", **emptied)
+    world = SHARED_POT + "1 west holds bean\npot0 bean, corn"
+    check(world, "0: start\n1: I", "pot0 bean_stew 1/3", events=["START", "PUT"])
 
 
 def test_place_on_counter_keeps_the_dish():
-    film = play(ROOM + "0 north holds bean_stew on a dish", "W W I")
-    assert film.labels_of(0) == ["place_obj_on_counter()"]
-    assert film.last == drawn("""
-    XXPXX
-    X0  D
-    XIXSX
-    0 west
-    (0,1) bean_stew on a dish
-    """)
-    assert play(film.last, "I").last == drawn("""
-    XXPXX
-    X0  D
-    XIXSX
-    0 west holds bean_stew on a dish
-    """)
+    stew, lying = "bean_stew on a dish", "0 west\n(0,1) bean_stew on a dish"
+    film = check(ROOM + f"0 north holds {stew}", "W W I", lying, labels=["place_obj_on_counter()"])
+    check(film.last, "I", f"0 west holds {stew}")
 
 
 def test_effect_at_counter_is_nothing_for_both_or_neither():
-    full = play(ROOM + "0 west holds egg\n(0,1) corn", "W I")
-    assert (full.events[1], full.refusals[1]) == ([None], ["NO_EFFECT"])
-    empty = play(ROOM, "W W I")
-    assert (empty.events[2], empty.refusals[2]) == ([None], ["NO_EFFECT"])
+    nothing = {"events": [None], "refusals": ["NO_EFFECT"]}
+    check(ROOM + "0 west holds egg\n(0,1) corn", "W I", **nothing)
+    check(ROOM, "W W I", **nothing)
 
 
 def test_pick_up_from_a_counter_ignores_the_named_item():
-    film = play(ROOM + "0 west\n(0,1) corn", "W I(egg)")
-    assert film.labels_of(0) == ["pickup(corn,counter)"]
+    check(ROOM + "0 west\n(0,1) corn", "W I(egg)", labels=["pickup(corn,counter)"])
 
 
 def test_clear_tile_forgets_what_lay_there():
@@ -189,88 +126,61 @@ def test_clear_tile_forgets_what_lay_there():
     assert film.labels_of(0)[:1] == ["pickup(bean_stew,counter)"]
 
 
-@pytest.mark.parametrize("named", ["egg", "corn", "bean"])
-def test_hold_the_raw_ingredient_that_the_dispenser_was_asked_for(named):
-    assert play(ROOM, f"W S I({named})").labels_of(0) == [f"pickup({named},ingredient_dispenser)"]
+def test_hold_what_the_dispenser_was_asked_for():
+    for named in ("egg", "corn", "bean"):
+        check(ROOM, f"W S I({named})", labels=[f"pickup({named},ingredient_dispenser)"])
+    for token in ("I", "start", "I(egg)"):
+        check(ROOM, f"E E {token}", "0 east holds dish", labels=["pickup(dish,dish_dispenser)"])
 
 
-@pytest.mark.parametrize("token", ["I", "start", "I(dish)", "I(boiled_egg)"])
-def test_effect_at_the_ingredient_dispenser_is_nothing_without_a_raw_name(token):
-    film = play(ROOM, f"W S {token}")
-    assert (film.events[2], film.refusals[2]) == ([None], ["NO_EFFECT"])
+def test_effect_at_dispensers_needs_a_raw_name_and_an_empty_hand():
+    for token in ("I", "start", "I(dish)", "I(boiled_egg)"):
+        check(ROOM, f"W S {token}", events=[None], refusals=["NO_EFFECT"])
+    for script in ("W S I(egg)", "E E I"):
+        check(ROOM + "0 north holds egg", script, labels=[None])
 
 
-def test_effect_at_dispensers_needs_an_empty_hand():
-    assert play(ROOM + "0 north holds egg", "W S I(egg)").labels_of(0) == []
-    assert play(ROOM + "0 north holds egg", "E E I").labels_of(0) == []
+def test_put_in_utensil_until_full_and_loses_the_dish():
+    check(ROOM + "0 north holds egg\npot0 egg, corn", "I", "0 north\npot0 egg, corn, egg")
+    full = "0 north holds egg\npot0 egg, corn, egg"
+    check(ROOM + full, "I", full, labels=[None], refusals=["NO_EFFECT"])
+    check(ROOM + "0 north holds bean_stew on a dish", "I I(bean_stew)", "0 north holds bean_stew")
 
 
-@pytest.mark.parametrize("token", ["I", "start", "I(egg)"])
-def test_hold_a_dish_from_the_dish_dispenser_whatever_is_named(token):
-    film = play(ROOM, f"E E {token}")
-    assert film.labels_of(0) == ["pickup(dish,dish_dispenser)"]
-    assert film.last.endswith("0 east holds dish")
-
-
-# ------------------------------------------------------------------------------------------- utensils and hands
-
-
-def test_put_in_utensil_until_full():
-    film = play(ROOM + "0 north holds egg\npot0 egg, corn", "I")
-    assert film.last.endswith("0 north\npot0 egg, corn, egg")
-    refused = play(ROOM + "0 north holds egg\npot0 egg, corn, egg", "I")
-    assert (refused.labels, refused.refusals) == ([[None]], [["NO_EFFECT"]])
-    assert refused.last == refused.pictures[0]
-
-
-def test_put_in_utensil_loses_the_dish():
-    film = play(ROOM + "0 north holds bean_stew on a dish", "I I(bean_stew)")
-    assert film.last.endswith("0 north holds bean_stew")
-
-
-@pytest.mark.parametrize("contents", ["boiled_egg 1/3", "boiled_egg ready"])
-def test_effect_with_full_hand_is_nothing_once_started(contents):
-    film = play(ROOM + f"0 north holds egg\npot0 {contents}", "I")
-    assert film.events == [[None]] and film.last.count("holds egg")
-
-
-@pytest.mark.parametrize("contents", ["", "\npot0 egg", "\npot0 boiled_egg 2/3"])
-def test_effect_with_full_hand_is_nothing_for_a_dish_before_the_food_is_ready(contents):
-    assert play(ROOM + "0 north holds dish" + contents, "I").events == [[None]]
+@pytest.mark.parametrize(
+    "facts",
+    [
+        *("0 north holds egg\npot0 boiled_egg 1/3", "0 north holds egg\npot0 boiled_egg ready"),
+        *("0 north holds dish", "0 north holds dish\npot0 egg", "0 north holds dish\npot0 boiled_egg 2/3"),
+    ],
+)
+def test_effect_with_full_hand_is_nothing_once_started_nor_for_a_dish_before_the_food_is_ready(facts):
+    film = check(ROOM + facts, "I", events=[None])
+    assert facts.split("\n")[0] in film.last
 
 
 @pytest.mark.parametrize("utensil, food", [("P", "bean_stew"), ("P", "boiled_egg"), ("O", "baked_corn")])
 def test_fill_dish_with_any_ready_food(utensil, food):
-    name = {"P": "pot0", "O": "oven0"}[utensil]
-    film = play(ROOM.replace("P", utensil) + f"0 north holds dish\n{name} {food} ready", "I")
-    assert film.labels == [[f"fill_dish_with_food({name})"]]
-    assert film.last == drawn(ROOM.replace("P", utensil) + f"0 north holds {food} on a dish")
+    name, world = {"P": "pot0", "O": "oven0"}[utensil], ROOM.replace("P", utensil) + "0 north holds "
+    label = f"fill_dish_with_food({name})"
+    check(world + f"dish\n{name} {food} ready", "I", f"0 north holds {food} on a dish", labels=[label])
 
 
-def test_effect_at_utensil_starts_with_anything_in_hand():
-    film = play(ROOM + "0 north holds dish\npot0 egg", "start")
-    assert film.last.endswith("0 north holds dish\npot0 boiled_egg 1/3")
+def test_effect_at_utensil_starts_with_anything_in_hand_or_falls_back_to_the_hand():
+    check(ROOM + "0 north holds dish\npot0 egg", "start", "0 north holds dish\npot0 boiled_egg 1/3")
+    check(ROOM + "0 north holds egg", "start", events=["PUT"])
+    check(ROOM + "0 north holds dish\npot0 boiled_egg ready", "start", events=["FILL"])
+    check(ROOM + "pot0 boiled_egg ready", "start", events=["PICKUP"])
+    check(ROOM + "pot0 boiled_egg 1/3", "start", events=[None])
+    check(ROOM, "start", events=[None])
 
 
-def test_effect_at_utensil_falls_back_to_the_hand_where_nothing_can_start():
-    assert play(ROOM + "0 north holds egg", "start").events == [["PUT"]]
-    assert play(ROOM + "0 north holds dish\npot0 boiled_egg ready", "start").events == [["FILL"]]
-    assert play(ROOM + "pot0 boiled_egg ready", "start").events == [["PICKUP"]]
-    assert play(ROOM + "pot0 boiled_egg 1/3", "start").events == [[None]]
-    assert play(ROOM, "start").events == [[None]]
-
-
-@pytest.mark.parametrize("token", ["I", "I(boiled_egg)", "I(corn)"])
-def test_effect_with_empty_hand_lifts_ready_food_whatever_is_named(token):
-    film = play(ROOM + "pot0 boiled_egg ready", token)
-    assert film.labels == [["pickup(boiled_egg,pot0)"]]
-    assert film.last == drawn(ROOM + "0 north holds boiled_egg")
-
-
-@pytest.mark.parametrize("timer", [1, 2])
-def test_effect_with_empty_hand_is_nothing_while_cooking(timer):
-    film = play(ROOM + f"pot0 boiled_egg {timer}/3", "I(boiled_egg)")
-    assert film.events == [[None]]
+def test_effect_with_empty_hand_lifts_ready_food_whatever_is_named():
+    for token in ("I", "I(boiled_egg)", "I(corn)"):
+        lifted = {"labels": ["pickup(boiled_egg,pot0)"]}
+        check(ROOM + "pot0 boiled_egg ready", token, "0 north holds boiled_egg", **lifted)
+    for timer in (1, 2):
+        check(ROOM + f"pot0 boiled_egg {timer}/3", "I(boiled_egg)", events=[None])
 
 
 def test_take_back_an_item_makes_room_for_another():
@@ -281,28 +191,18 @@ def test_take_back_an_item_makes_room_for_another():
 
 
 def test_find_content_takes_one_of_equals_and_nothing_that_is_not_there():
-    assert play(ROOM + "pot0 bean, corn, bean", "I(bean)").last.endswith("0 north holds bean\npot0 corn, bean")
-    assert play(ROOM + "pot0 bean, corn", "I(egg)").events == [[None]]
-    assert play(ROOM + "pot0 bean, corn", "I").events == [[None]]
-    assert play(ROOM + "pot0 bean", "I(bean)").last == drawn(ROOM + "0 north holds bean")
+    check(ROOM + "pot0 bean, corn, bean", "I(bean)", "0 north holds bean\npot0 corn, bean")
+    check(ROOM + "pot0 bean", "I(bean)", "0 north holds bean")
+    for token in ("I(egg)", "I"):
+        check(ROOM + "pot0 bean, corn", token, events=[None])
 
 
-# ------------------------------------------------------------------------------------------- serving
-
-
-def delivery(held: str, order: str) -> Film:
-    return play(ROOM + f"0 north holds {held}", "E S I", orders=(order,))
-
-
-def test_deliver_pays_plain_order():
-    film = delivery("boiled_egg", "boiled_egg")
-    assert (film.events[2], film.rewards[2], film.over) == (["DELIVER"], [20.0], True)
-    assert film.labels[2] == ["deliver()"]
-
-
-def test_deliver_pays_plated_order():
-    film = delivery("bean_stew on a dish", "bean_stew")
-    assert (film.events[2], film.rewards[2], film.over) == (["DELIVER"], [20.0], True)
+@pytest.mark.parametrize(
+    "held, order", [("boiled_egg", "boiled_egg"), ("bean_stew on a dish", "bean_stew"), ("egg",) * 2]
+)
+def test_deliver_pays_the_order(held, order):
+    paid = {"events": ["DELIVER"], "rewards": [20.0], "labels": ["deliver()"]}
+    assert check(ROOM + f"0 north holds {held}", "E S I", orders=(order,), **paid).over
 
 
 @pytest.mark.parametrize(
@@ -315,19 +215,13 @@ def test_deliver_pays_plated_order():
     ],
 )
 def test_effect_at_serving_removes_wrong_food_without_pay(held, order):
-    film = play(ALONE + f"0 north holds {held}", "E S I", orders=(order,))
-    assert (film.events[2], film.rewards[2], film.over) == (["DELIVER_WRONG"], [0.0], False)
-    assert film.labels[2] == ["deliver()"]
-    assert film.last.endswith("0 south")
+    wrong = {"events": ["DELIVER_WRONG"], "rewards": [0.0], "labels": ["deliver()"]}
+    assert not check(ALONE + f"0 north holds {held}", "E S I", "0 south", orders=(order,), **wrong).over
 
 
 def test_effect_at_serving_is_nothing_for_a_dish_or_an_empty_hand():
-    assert delivery("dish", "boiled_egg").events[2] == [None]
-    assert play(ROOM, "E S I").events[2] == [None]
-
-
-def test_deliver_pays_a_raw_ingredient_that_is_the_order():
-    assert delivery("egg", "egg").rewards[2] == [20.0]
+    check(ROOM + "0 north holds dish", "E S I", events=[None])
+    check(ROOM, "E S I", events=[None])
 
 
 def test_deliver_takes_the_first_order_off_the_list():
@@ -338,27 +232,17 @@ def test_deliver_takes_the_first_order_off_the_list():
 
 
 def test_deliver_rewards_every_agent():
-    world = """
-    XXXXXX
-    X0  1X
-    XIXXSX
-    1 south holds boiled_egg
-    """
-    recipes = {"pot": {"boiled_egg": ["egg"]}}
-    film = play(world.replace("XXXXXX", "XPXXXX"), "1: I", recipes=recipes)
-    assert film.rewards == [[20.0, 20.0]]
+    world = "XPXXXX\nX0  1X\nXIXXSX\n1 south holds boiled_egg"
+    check(world, "1: I", recipes={"pot": {"boiled_egg": ["egg"]}}, rewards=[20.0, 20.0])
 
 
 MANY = {"options": {"orders": True}}
 
 
-def test_refill_orders_keeps_three_on_display():
+def test_refill_orders_keeps_three_on_display_once_a_longer_list_is_down_to_three():
     film = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn"), **MANY)
     assert film.scene["orders"][0] == "corn" and len(film.scene["orders"]) == 3
     assert not film.over
-
-
-def test_refill_orders_waits_until_a_longer_list_is_down_to_three():
     film = play(ROOM + "0 north holds egg", "E S I", orders=("egg", "corn", "bean", "egg", "egg"), **MANY)
     assert film.scene["orders"] == ["corn", "bean", "egg", "egg"]
 
@@ -371,69 +255,32 @@ def test_draw_task_by_weight():
     assert 255 <= sum(orders[1:].count("egg") for orders in first) <= 345  # 300 expected, standard deviation 9
 
 
-# ------------------------------------------------------------------------------------------- acting in the room
-
-
 def test_interact_in_turn_lets_the_second_agent_see_what_the_first_did():
-    world = """
-    XXXXX
-    X0X1X
-    XXIXX
-    XS  X
-    XXXXX
-    0 east holds egg
-    1 west
-    """.replace("XXIXX", "X I X")
-    film = play(world, "0: I\n1: I(egg)")
-    assert film.labels == [["place_obj_on_counter()", "pickup(egg,counter)"]]
-    back = play(world.replace("0 east holds egg", "0 east").replace("1 west", "1 west holds egg"), "0: I\n1: I")
-    assert back.labels == [[None, "place_obj_on_counter()"]]
+    world = "XXXXX\nX0X1X\nX I X\nXS  X\nXXXXX\n"
+    handed = ["place_obj_on_counter()", "pickup(egg,counter)"]
+    check(world + "0 east holds egg\n1 west", "0: I\n1: I(egg)", labels=handed)
+    check(world + "0 east\n1 west holds egg", "0: I\n1: I", labels=[None, "place_obj_on_counter()"])
 
 
-def test_interact_never_moves_or_turns():
+def test_interact_never_moves_or_turns_and_uses_the_old_facing():
     film = play(ROOM + "0 east holds egg", "I I I")
     assert film.last == film.pictures[0]
-
-
-def test_faced_station_is_nothing_for_those_who_may_not_use_it():
-    world = """
-    XXPXX
-    X 01X
-    XIXSX
-    0 north holds egg
-    """
-    film = play(world, "0: I", stations={"P": {"users": [1]}})
-    assert (film.events, film.refusals) == ([[None, None]], [["NO_EFFECT", None]])
-    assert play(world, "0: I", stations={"P": {"users": [0]}}).events == [["PUT", None]]
-
-
-def test_faced_station_is_nothing_on_open_floor():
-    assert play(ROOM + "0 west", "I").refusals == [["NO_EFFECT"]]
-
-
-def test_interact_before_movement_uses_the_old_facing():
-    world = """
-    XXXXX
-    X0 1X
-    XIXSX
-    0 south
-    """
-    film = play(world, "0: I(egg) E\n1: W W")
+    film = play("XXXXX\nX0 1X\nXIXSX\n0 south", "0: I(egg) E\n1: W W")
     assert film.labels[0] == ["pickup(egg,ingredient_dispenser)", None]
 
 
-# ------------------------------------------------------------------------------------------- moving
+def test_faced_station_is_nothing_on_open_floor_and_for_those_who_may_not_use_it():
+    check(ROOM + "0 west", "I", refusals=["NO_EFFECT"])
+    world = "XXPXX\nX 01X\nXIXSX\n0 north holds egg"
+    check(world, "0: I", stations={"P": {"users": [1]}}, events=[None, None], refusals=["NO_EFFECT", None])
+    check(world, "0: I", stations={"P": {"users": [0]}}, events=["PUT", None])
 
 
 def test_move_agents_walks_onto_floor_and_only_turns_at_tiles():
     film = play(ROOM, "W W N E")
-    assert [picture.split("\n")[1:2] + picture.split("\n")[3:] for picture in film.pictures] == [
-        ["X 0 D", "0 north"],
-        ["X0  D", "0 west"],
-        ["X0  D", "0 west"],
-        ["X0  D", "0 north"],
-        ["X 0 D", "0 east"],
-    ]
+    steps = [(picture.split("\n")[1], picture.split("\n")[3]) for picture in film.pictures]
+    assert steps[:3] == [("X 0 D", "0 north"), ("X0  D", "0 west"), ("X0  D", "0 west")]
+    assert steps[3:] == [("X0  D", "0 north"), ("X 0 D", "0 east")]
 
 
 CORRIDOR = """
@@ -468,26 +315,8 @@ def test_move_agents_collisions_swaps_and_chains(before, moves, after):
 
 
 def test_move_agents_three_want_one_cell():
-    world = """
-    XXXXX
-    XX0XX
-    X1 2X
-    XISXX
-    XXXXX
-    """
-    film = play(world, "0: S\n1: E\n2: W")
-    assert film.last.startswith(drawn(world))  # nobody is let through
-
-
-# ------------------------------------------------------------------------------------------- what may be chosen
-
-GALLEY = """
-XPXOX
-I0X1S
-X X X
-XDXXX
-"""  # the left cook has pot, ingredients and dishes, the right one oven and serving; x = 2 is shared
-PLACES = {"level": "medium"}
+    world = "XXXXX\nXX0XX\nX1 2X\nXISXX\nXXXXX"
+    assert play(world, "0: S\n1: E\n2: W").last.startswith(world)  # nobody is let through
 
 
 @pytest.mark.parametrize(
@@ -509,13 +338,12 @@ PLACES = {"level": "medium"}
     ],
 )
 def test_check_pickup(facts, token, reason):
-    film = play(GALLEY + facts, f"0: {token}", steps=1, **PLACES)
-    assert film.refusals == [[reason, None]]
+    check(GALLEY + facts, f"0: {token}", steps=1, refusals=[reason, None], **PLACES)
 
 
 def test_check_pickup_from_a_dispenser_of_others():
-    film = play(GALLEY, "1: pickup(egg,ingredient_dispenser)", steps=1, **PLACES)
-    assert film.refusals == [[None, "PICK_CHEF_DISPENSER"]]
+    chefs = [None, "PICK_CHEF_DISPENSER"]
+    check(GALLEY, "1: pickup(egg,ingredient_dispenser)", steps=1, refusals=chefs, **PLACES)
 
 
 @pytest.mark.parametrize(
@@ -532,7 +360,7 @@ def test_check_pickup_from_a_dispenser_of_others():
     ],
 )
 def test_check_put(facts, token, reason):
-    assert play(GALLEY + facts, f"0: {token}", steps=1, **PLACES).refusals == [[reason, None]]
+    check(GALLEY + facts, f"0: {token}", steps=1, refusals=[reason, None], **PLACES)
 
 
 @pytest.mark.parametrize(
@@ -545,8 +373,7 @@ def test_check_put(facts, token, reason):
     ],
 )
 def test_check_place(facts, reason):
-    film = play(GALLEY + facts, "0: place_obj_on_counter()", steps=1, **PLACES)
-    assert film.refusals == [[reason, None]]
+    check(GALLEY + facts, "0: place_obj_on_counter()", steps=1, refusals=[reason, None], **PLACES)
 
 
 @pytest.mark.parametrize(
@@ -563,8 +390,7 @@ def test_check_place(facts, reason):
     ],
 )
 def test_check_fill(order, facts, token, reason):
-    film = play(GALLEY + facts, f"0: {token}", steps=1, orders=(order,), **PLACES)
-    assert film.refusals == [[reason, None]]
+    check(GALLEY + facts, f"0: {token}", steps=1, orders=(order,), refusals=[reason, None], **PLACES)
 
 
 @pytest.mark.parametrize(
@@ -585,15 +411,9 @@ def test_check_deliver(seat, facts, reason):
 
 
 def test_check_deliver_refuses_food_that_is_never_ordered():
-    film = play(
-        GALLEY + "1 north holds corn",
-        "1: deliver()",
-        steps=1,
-        serving={"plain": ["boiled_egg"]},
-        tasks={"boiled_egg": {"level": 1}},
-        **PLACES,
-    )
-    assert film.refusals == [[None, "DELIVER_NOT_FINISHED"]]
+    menu = {"serving": {"plain": ["boiled_egg"]}, "tasks": {"boiled_egg": {"level": 1}}}
+    never = [None, "DELIVER_NOT_FINISHED"]
+    check(GALLEY + "1 north holds corn", "1: deliver()", steps=1, refusals=never, **menu, **PLACES)
 
 
 @pytest.mark.parametrize(
@@ -609,7 +429,7 @@ def test_check_deliver_refuses_food_that_is_never_ordered():
     ],
 )
 def test_check_operate(facts, token, reason):
-    assert play(GALLEY + facts, f"0: {token}", steps=1, **PLACES).refusals == [[reason, None]]
+    check(GALLEY + facts, f"0: {token}", steps=1, refusals=[reason, None], **PLACES)
 
 
 def test_check_action_busy_agents_can_only_continue():
@@ -629,14 +449,9 @@ def test_can_use_and_finds_on_counter_decide_the_mask(facts, usable):
     assert "pickup(bean,counter)" not in legal
 
 
-# ------------------------------------------------------------------------------------------- carrying an action out
-
-
 def test_start_macro_actions_judges_all_on_the_same_moment():
-    world = GALLEY + "0 east holds egg"
-    film = play(world, "0: place_obj_on_counter()\n1: pickup(egg,counter)", steps=1, **PLACES)
-    assert film.refusals == [[None, "PICK_NOT_ON_COUNTER"]]  # the egg lies there only after this step
-    assert film.labels == [["place_obj_on_counter()", None]]
+    late = {"refusals": [None, "PICK_NOT_ON_COUNTER"], "labels": ["place_obj_on_counter()", None]}  # not there yet
+    check(GALLEY + "0 east holds egg", "0: place_obj_on_counter()\n1: pickup(egg,counter)", steps=1, **late, **PLACES)
 
 
 def test_start_macro_actions_a_refused_action_costs_the_step():
@@ -672,41 +487,25 @@ def test_is_done_looks_at_the_own_utensil_only():
 
 
 def test_is_done_fill_waits_while_the_food_is_cooking():
-    film = play(
-        GALLEY + "0 north holds dish\npot0 bean_stew 1/3",
-        "0: fill_dish_with_food(pot0)",
-        orders=("bean_stew",),
-        **PLACES,
-    )
+    world = GALLEY + "0 north holds dish\npot0 bean_stew 1/3"
+    film = play(world, "0: fill_dish_with_food(pot0)", orders=("bean_stew",), **PLACES)
     assert [row[0] for row in film.events] == [None, None, "FILL"]
     assert film.last.endswith("0 north holds bean_stew on a dish\n1 north")
 
 
 def test_step_macro_actions_walks_turns_and_interacts_one_step_each():
-    film = play(GALLEY + "0 south", "0: pickup(dish,dish_dispenser)", **PLACES)
-    assert [picture.split("\n")[4] for picture in film.pictures] == [
-        "0 south",
-        "0 south does pickup(dish,dish_dispenser) -1",
-        "0 south holds dish",
-    ]
-    turned = play(GALLEY, "0: pickup(egg,ingredient_dispenser)", **PLACES)
-    assert len(turned.labels) == 2
+    dish = "pickup(dish,dish_dispenser)"
+    film = play(GALLEY + "0 south", f"0: {dish}", **PLACES)
+    steps = [picture.split("\n")[4] for picture in film.pictures]
+    assert steps == ["0 south", f"0 south does {dish} -1", "0 south holds dish"]
+    assert len(play(GALLEY, "0: pickup(egg,ingredient_dispenser)", **PLACES).labels) == 2
 
 
 def test_step_macro_actions_fails_where_somebody_took_the_goal():
-    world = """
-    XXPXX
-    X0  X
-    X I1X
-    XSX X
-    XXXXX
-    (4,2) egg
-    1 east
-    """.replace("X I1X", "X I1X").replace("XSX X", "XSX X")
+    world = "XXPXX\nX0  X\nX I1X\nXSX X\nXXXXX\n(4,2) egg\n1 east"
     film = play(world, "0: pickup(egg,counter)\n1: pickup(egg,counter)", **PLACES)
     assert film.labels_of(1) == ["pickup(egg,counter)"] and film.labels_of(0) == []
-    assert Outcome.FAILED in [row[0] for row in film.ended]
-    assert film.last.split("\n")[5] == "0 east" or "does" not in film.last
+    assert Outcome.FAILED in [row[0] for row in film.ended] and "does" not in film.last
 
 
 def test_step_macro_actions_fails_when_every_counter_is_taken_on_the_way():
@@ -730,8 +529,6 @@ def test_end_macro_actions_never_gives_a_wait_up():
     assert [row[0] for row in film.ended] == [0, 0, 0, 0, 1]
 
 
-# ------------------------------------------------------------------------------------------- where to go
-
 SHELF = """
 XXXXXXX
 X  0  X
@@ -739,89 +536,42 @@ XXIXSXX
 """
 
 
-def test_nearest_goal_wins():
-    film = play(SHELF + "(5,0) egg\n(2,0) egg", "pickup(egg,counter)", **PLACES)
-    assert film.last.endswith("0 north holds egg\n(5,0) egg")
+@pytest.mark.parametrize(
+    "facts, script, ends",
+    [
+        ("(5,0) egg\n(2,0) egg", "pickup(egg,counter)", "0 north holds egg\n(5,0) egg"),
+        ("(2,0) egg\n(4,0) egg", "pickup(egg,counter)", "holds egg\n(4,0) egg"),  # what was placed first
+        ("(4,0) egg\n(2,0) egg", "pickup(egg,counter)", "holds egg\n(2,0) egg"),
+        ("0 south holds egg\n(3,0) corn\n(3,2) corn", "place_obj_on_counter()", "(2,0) egg"),  # then in scan order
+    ],
+)
+def test_nearest_goal_wins(facts, script, ends):
+    check(SHELF + facts, script, ends, **PLACES)
 
 
-@pytest.mark.parametrize("first, second", [("(2,0)", "(4,0)"), ("(4,0)", "(2,0)")])
-def test_nearest_goal_prefers_what_was_placed_first(first, second):
-    film = play(SHELF + f"{first} egg\n{second} egg", "pickup(egg,counter)", **PLACES)
-    assert film.last.endswith(f"holds egg\n{second} egg")
-
-
-def test_nearest_goal_falls_back_to_scan_order():
-    film = play(SHELF + "0 south holds egg\n(3,0) corn\n(3,2) corn", "place_obj_on_counter()", **PLACES)
-    assert film.last.endswith("(2,0) egg")
-
-
-PANTRY = """
-XXXXX
-X0X1X
-X I X
-XSX X
-XXXXX
-"""
-
-
-def test_preferred_access_picks_up_from_own_counters_first():
-    world = GALLEY + "(2,1) egg\n(0,2) egg\n0 east"
-    film = play(world, "0: pickup(egg,counter)", **PLACES)
-    assert film.last.endswith("(2,1) egg")  # faces the shared one, but walks to its own
-    assert len(film.labels) == 3
-
-
-def test_preferred_access_places_on_shared_counters_first():
-    world = GALLEY + "0 west holds egg"
-    film = play(world.replace("0 west", "0 south"), "0: place_obj_on_counter()", **PLACES)
-    assert film.last.endswith("(2,1) egg")
-    full = play(world + "\n(2,1) corn\n(2,2) corn", "0: place_obj_on_counter()", **PLACES)
-    assert full.last.endswith("(0,2) egg")
+def test_preferred_access_picks_up_from_own_counters_and_places_on_shared_ones_first():
+    film = check(GALLEY + "(2,1) egg\n(0,2) egg\n0 east", "0: pickup(egg,counter)", "(2,1) egg", **PLACES)
+    assert len(film.labels) == 3  # it faces the shared one, but walks to its own
+    check(GALLEY + "0 south holds egg", "0: place_obj_on_counter()", "(2,1) egg", **PLACES)
+    full = "0 west holds egg\n(2,1) corn\n(2,2) corn"
+    check(GALLEY + full, "0: place_obj_on_counter()", "(0,2) egg", **PLACES)
 
 
 def test_preferred_access_places_where_most_can_use_it():
-    world = """
-    XXXXPX
-    I0 X2S
-    X1 X X
-    XXXXXX
-    0 north holds egg
-    """
-    film = play(world, "0: place_obj_on_counter()", **PLACES)
-    assert film.last.endswith("(3,1) egg")  # not on the counter before 0, which only 0 and 1 can use
+    world = "XXXXPX\nI0 X2S\nX1 X X\nXXXXXX\n0 north holds egg"  # not before 0, where only 0 and 1 can use it
+    check(world, "0: place_obj_on_counter()", "(3,1) egg", **PLACES)
 
 
 def test_is_target_an_own_counter_without_the_object_is_none():
-    film = play(GALLEY + "(2,2) egg\n(0,2) corn", "0: pickup(egg,counter)", **PLACES)
-    assert film.last.endswith("(0,2) corn")
+    check(GALLEY + "(2,2) egg\n(0,2) corn", "0: pickup(egg,counter)", "(0,2) corn", **PLACES)
 
 
-def test_walk_the_short_way_round():
-    world = """
-    XXXXXX
-    X    X
-    X XX P
-    X0   X
-    XIXSXX
-    0 south
-    """
-    film = play(world.replace("0 south", "0 south holds egg"), "put_obj_in_utensil(pot0)", **PLACES)
-    assert len(film.labels) == 6  # three east, north, turn east, interact
-    assert film.last.split("\n")[2] == "X XX0P"
-
-
-def test_flood_around_a_teammate_who_stands_in_the_way():
-    world = """
-    XXXXXX
-    X    X
-    X XX P
-    X0 1 X
-    XIXSXX
-    0 south holds egg
-    """
+@pytest.mark.parametrize("row, steps", [("X0   X", 6), ("X0 1 X", 8)])
+def test_flood_around_a_teammate_who_stands_in_the_short_way(row, steps):
+    """Three east, north, turn, interact; else two north, three east, south, turn, interact: never a chance move."""
+    world = f"XXXXXX\nX    X\nX XX P\n{row}\nXIXSXX\n0 south holds egg"
     film = play(world, "0: put_obj_in_utensil(pot0)", **PLACES)
-    assert film.last.split("\n")[2] == "X XX0P"
-    assert len(film.labels) == 8  # two north, three east, south, turn, interact: never a chance move
+    assert (len(film.labels), film.last.split("\n")[2]) == (steps, "X XX0P")
 
 
 DOORWAY = """
@@ -858,15 +608,11 @@ def test_choose_primitive_gets_through_once_the_door_is_free():
     assert film.labels_of(1) == ["pickup(egg,ingredient_dispenser)"]
 
 
-# ------------------------------------------------------------------------------------------- primitive actions
-
-
 def test_choose_primitives_names_what_an_interact_concerns():
-    film = play(ROOM, "I")
-    texts = film.game.action_texts()
+    texts = play(ROOM, "I").game.action_texts()
     assert texts[:8] == ["north", "south", "east", "west", "stay", "interact", "start", "interact(dish)"]
-    assert play(ROOM + "pot0 egg", "I(egg)").events == [["PICKUP"]]
-    assert play(ROOM + "pot0 egg", "start").events == [["START"]]
+    check(ROOM + "pot0 egg", "I(egg)", events=["PICKUP"])
+    check(ROOM + "pot0 egg", "start", events=["START"])
 
 
 def test_named_by_action_is_nothing_a_start_or_an_item():
@@ -878,26 +624,20 @@ def test_refuse_idle_interacts_but_never_moves():
     assert film.refusals == [["NO_EFFECT"], [None], [None], [None], [None]]
 
 
-def test_concerned_item_of_every_event():
-    world = """
-    XXPXX
-    X 0 D
-    XIXSX
-    """
-    scripts = {
-        ("0 north holds egg", "I"): "egg",
-        ("pot0 egg", "I(egg)"): "egg",
-        ("0 north holds dish\npot0 boiled_egg ready", "I"): "boiled_egg",
-        ("pot0 egg", "start"): None,
-        ("0 south holds egg", "I"): "egg",
-    }
-    for (facts, token), item in scripts.items():
-        film = play(world + facts, token)
-        event = film.game.events(film.out, 0)[0]
-        assert event is not None and event["item"] == item
+@pytest.mark.parametrize(
+    "facts, token, item",
+    [
+        ("0 north holds egg", "I", "egg"),
+        ("pot0 egg", "I(egg)", "egg"),
+        ("0 north holds dish\npot0 boiled_egg ready", "I", "boiled_egg"),
+        ("pot0 egg", "start", None),
+        ("0 south holds egg", "I", "egg"),
+    ],
+)
+def test_concerned_item_of_every_event(facts, token, item):
+    film = play("XXPXX\nX 0 D\nXIXSX\n" + facts, token)
+    assert film.game.events(film.out, 0)[0]["item"] == item
 
-
-# ------------------------------------------------------------------------------------------- as the released code does
 
 ORIGINAL = {"options": {"preset": "original"}}
 BUSY_GALLEY = {**PLACES, **ORIGINAL}
@@ -917,19 +657,19 @@ def test_effect_with_dish_is_logged_as_a_put_by_the_original_but_at_pots(utensil
 
 @pytest.mark.parametrize("contents", ["", "\noven0 corn"])
 def test_effect_with_dish_is_nothing_before_the_start_in_the_original_too(contents):
-    film = play(ROOM.replace("P", "O") + "0 north holds dish" + contents, "I", **ORIGINAL)
-    assert film.events == [[None]]
+    check(ROOM.replace("P", "O") + "0 north holds dish" + contents, "I", events=[None], **ORIGINAL)
 
 
 def test_is_filling_whatever_the_log_calls_it():
-    codes = [code for code in Event if is_filling(code)]
-    assert codes == [Event.FILL, Event.FILL_AS_PUT]
+    assert [code for code in Event if is_filling(code)] == [Event.FILL, Event.FILL_AS_PUT]
+
+
+FULL_POT = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
 
 
 def test_effect_with_full_hand_is_logged_at_a_full_utensil_by_the_original():
     """E3 of the deviations: nothing moves, a put is logged in every step, and the action never ends."""
-    world = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
-    film = play(world, "0: put_obj_in_utensil(pot0)", steps=4, **BUSY_GALLEY)
+    film = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=4, **BUSY_GALLEY)
     assert film.refusals_of(0) == []
     assert film.labels_of(0) == ["put_obj_in_utensil(pot0)"] * 4
     assert film.events_of(0) == ["PUT_NO_EFFECT"] * 4
@@ -937,10 +677,8 @@ def test_effect_with_full_hand_is_logged_at_a_full_utensil_by_the_original():
 
 
 def test_has_changed_counts_no_put_that_moves_nothing():
-    world = GALLEY + "0 north holds egg\npot0 egg, egg, egg"
-    film = play(
-        world, "0: put_obj_in_utensil(pot0)", steps=3, **PLACES, options={**ORIGINAL["options"], "stuck_limit": 3}
-    )
+    options = {"options": {**ORIGINAL["options"], "stuck_limit": 3}}
+    film = play(FULL_POT, "0: put_obj_in_utensil(pot0)", steps=3, **PLACES, **options)
     assert [row[0] for row in film.ended] == [0, 0, Outcome.INTERRUPTED]
     walked = play(GALLEY + "0 south holds egg", "0: put_obj_in_utensil(pot0)", options={"stuck_limit": 1}, **PLACES)
     assert walked.labels_of(0) == ["put_obj_in_utensil(pot0)"], "turning and putting are changes"
@@ -959,27 +697,20 @@ def test_has_changed_counts_no_put_that_moves_nothing():
 )
 def test_check_deliver_of_the_original_asks_for_a_part_of_the_name_only(held, reason):
     """C2 and C3 of the deviations; cook 0 cannot reach the serving station."""
-    film = play(
-        GALLEY + held,
-        "0: deliver()",
-        steps=1,
-        recipes={"pot": {"boiled_egg": ["egg"], "potato_egg": ["egg", "egg"]}, "oven": {"baked_corn": ["corn"]}},
-        serving={"plain": ["boiled_egg"]},
-        tasks={"boiled_egg": {"level": 1}},
-        **BUSY_GALLEY,
-    )
-    assert film.refusals == [[reason, None]]
+    menu = {
+        "recipes": {"pot": {"boiled_egg": ["egg"], "potato_egg": ["egg", "egg"]}, "oven": {"baked_corn": ["corn"]}},
+        "serving": {"plain": ["boiled_egg"]},
+        "tasks": {"boiled_egg": {"level": 1}},
+    }
+    check(GALLEY + held, "0: deliver()", steps=1, refusals=[reason, None], **menu, **BUSY_GALLEY)
 
 
-def test_check_fill_of_the_original_does_not_ask_for_reach():
-    film = play(
-        GALLEY + "0 north holds dish\noven0 baked_corn 1/3",
-        "0: fill_dish_with_food(oven0)",
-        steps=1,
-        orders=("bean_stew",),
-        **BUSY_GALLEY,
-    )
-    assert film.refusals == [[None, None]]
+def test_checks_of_the_original_do_not_ask_for_reach_or_a_counter():
+    stew = {"orders": ("bean_stew",), **BUSY_GALLEY}
+    fill = "0: fill_dish_with_food(oven0)"
+    check(GALLEY + "0 north holds dish\noven0 baked_corn 1/3", fill, steps=1, refusals=[None, None], **stew)
+    full = GALLEY + "0 north holds egg\n(0,2) egg\n(2,1) egg\n(2,2) egg"
+    check(full, "0: place_obj_on_counter()", steps=1, refusals=[None, None], **BUSY_GALLEY)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -1003,11 +734,6 @@ def test_drag_on_takes_either_side_of_the_coin():
     assert waits == {f"{held} deliver() -1", f"{held} wait(1) 1"}
 
 
-def test_check_place_of_the_original_looks_for_no_counter():
-    world = GALLEY + "0 north holds egg\n(0,2) egg\n(2,1) egg\n(2,2) egg"
-    assert play(world, "0: place_obj_on_counter()", steps=1, **BUSY_GALLEY).refusals == [[None, None]]
-
-
 def test_spoils_starts_a_wrong_start_of_the_teammate_ends_mine_in_the_original():
     """C12 of the deviations; test_is_done_looks_at_the_own_utensil_only has the fixed rule."""
     world = GALLEY + "0 south\npot0 egg\noven0 egg\n1 north"
@@ -1019,12 +745,8 @@ def test_spoils_starts_a_wrong_start_of_the_teammate_ends_mine_in_the_original()
 
 def test_is_filled_in_the_original_with_the_order_only():
     """Other food on the dish goes back into the utensil, without the dish, and the agent is stuck."""
-    film = play(
-        GALLEY + "0 north holds dish\npot0 boiled_egg ready",
-        "0: fill_dish_with_food(pot0)",
-        steps=5,
-        orders=("bean_stew",),
-        **BUSY_GALLEY,
-    )
+    fill, orders = "fill_dish_with_food(pot0)", ("bean_stew",)
+    world = GALLEY + "0 north holds dish\npot0 boiled_egg ready"
+    film = play(world, f"0: {fill}", steps=5, orders=orders, **BUSY_GALLEY)
     assert [row[0] for row in film.events] == ["FILL", "PUT", None, None, None]
-    assert film.last.split("\n")[4:] == ["0 north does fill_dish_with_food(pot0) -5", "1 north", "pot0 boiled_egg"]
+    assert film.last.split("\n")[4:] == [f"0 north does {fill} -5", "1 north", "pot0 boiled_egg"]

@@ -28,9 +28,6 @@ def facts() -> dict[str, Any]:
     return json.loads(path.read_text("utf-8"))
 
 
-# ------------------------------------------------------------------------------------------- the built-in kitchens
-
-
 def test_shipped_kitchens():
     assert tuple(kitchens()) == SHIPPED
 
@@ -126,8 +123,6 @@ def test_three_agents_leave_the_references_out():
     assert all(not task.references for task in load_kitchen("three_agents").tasks.values())
 
 
-# ------------------------------------------------------------------------------------------- files that cannot work
-
 SMALL = """
 name: small
 grid: |
@@ -210,11 +205,6 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
         ["line 9", "agents 0 and 1 both start", "(1, 1)", "move one"],
     ),
     "no agents": ("agents:\n", "agents: []\nx:\n", ["unknown key 'x'"]),
-    "agents no list": (
-        "  - {name: Ann, role: cook, knows_recipes: true}\n  - {name: Ben, role: cook}\n",
-        "  7\n",
-        ["list of seats"],
-    ),
     "unknown agent key": ("role: cook}", "role: cook, nose: red}", ["line 9", "unknown key 'nose'"]),
     "odd facing": ("role: cook}", "role: cook, facing: up}", ["line 9", "north, south, east, west", "'up'"]),
     "odd knowledge": ("knows_recipes: true", "knows_recipes: maybe", ["line 8", "true or false", "'maybe'"]),
@@ -230,40 +220,26 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     "odd dispenser": ("{dispenser: dishes}", "{dispenser: cups}", ["line 14", "dispenser: dishes"]),
     "verb taken": ("operation: cut", "operation: cook", ["line 12", "'cook' is taken", "own verb"]),
     "verb reserved": ("operation: cut", "operation: wait", ["line 12", "'wait' is taken"]),
-    "verb reserved for requests": ("operation: cut", "operation: request", ["line 12", "'request' is taken"]),
     "verb no word": ("operation: cut", "operation: cut-up", ["line 12", "'cut-up'", "small letters"]),
-    "verb in capitals": ("operation: cut", "operation: Cut", ["line 12", "'Cut'", "small letters"]),
-    "utensil no word": ("utensil: board", "utensil: board7", ["line 12", "'board7'", "small letters"]),
     "utensil twice": ("utensil: board", "utensil: pot", ["line 12", "'pot' is defined twice", "one symbol a kind"]),
     "odd capacity": ("capacity: 2", "capacity: 0", ["line 12", "capacity must be an integer from 1 to 100", "0"]),
-    "capacity no number": ("capacity: 2", "capacity: big", ["line 12", "integer", "'big'"]),
     "odd users": ("operation: cook}", "operation: cook, users: chef}", ["line 11", "agent numbers", "'chef'"]),
-    "no users": ("operation: cook}", "operation: cook, users: []}", ["line 11", "agent numbers"]),
     "unknown user": ("operation: cook}", "operation: cook, users: [2]}", ["line 11", "agent 2", "2 agents"]),
     "ingredients no list": ("ingredients: [egg, corn]", "ingredients: egg", ["line 16", "list of names"]),
     "ingredient twice": ("[egg, corn]", "[egg, corn, egg]", ["line 16", "'egg' is listed twice"]),
     "ingredient in capitals": ("[egg, corn]", "[egg, corn, Rice]", ["line 16", "'Rice' is no food name"]),
     "ingredient called dish": ("[egg, corn]", "[egg, corn, dish]", ["line 16", "'dish' is no food name"]),
-    "ingredient with a blank": ("[egg, corn]", "[egg, corn, red rice]", ["line 16", "'red rice' is no food name"]),
-    "ingredient a number": ("[egg, corn]", "[egg, corn, 7]", ["line 16", "7 is no food name"]),
     "unknown utensil": ("  board:\n", "  bord:\n", ["line 21", "unknown utensil 'bord'", "did you mean board"]),
     "recipes no mapping": ("    slices: {inputs: [corn], time: 2}", "    - slices", ["line 21", "`name: value`"]),
     "recipe without inputs": ("[egg, slices]", "[]", ["line 20", "recipes.pot.stew must be a list of names"]),
-    "recipe inputs no list": ("[egg, slices]", "egg", ["line 20", "recipes.pot.stew must be a list of names", "'egg'"]),
     "odd recipe key": ("time: 2}", "tiem: 2}", ["line 22", "unknown key 'tiem'", "did you mean time"]),
     "odd recipe time": ("time: 2}", "time: 0}", ["line 22", "time must be an integer of at least 1"]),
     "unknown input": ("[egg, slices]", "[egg, slies]", ["line 20", "unknown food 'slies'", "did you mean slices"]),
-    "too many inputs": (
-        "inputs: [corn]",
-        "inputs: [corn, corn, egg]",
-        ["line 22", "slices needs 3 items", "takes 2"],
-    ),
+    "too many inputs": ("inputs: [corn]", "inputs: [corn, corn, egg]", ["line 22", "slices needs 3 items", "takes 2"]),
     "product is an ingredient": ("    slices:", "    corn:", ["line 22", "'corn' is already an ingredient"]),
-    "product twice": ("    slices:", "    stew:", ["line 22", "'stew' is already"]),
     "product called counter": ("    slices:", "    counter:", ["line 22", "'counter' is no food name"]),
     "same inputs": ("stew: [egg, slices]", "stew: [egg]", ["line 20", "stew and boiled_egg have the same inputs"]),
     "recipe cycle": ("inputs: [corn]", "inputs: [stew]", ["recipe cycle", "stew -> slices -> stew", "take one"]),
-    "own input": ("inputs: [corn]", "inputs: [slices]", ["line 22", "recipe cycle slices -> slices"]),
     "serving unknown food": ("plain: [boiled_egg]", "plain: [boiled_eg]", ["line 24", "did you mean boiled_egg"]),
     "serving unknown group": ("  plain:", "  plane:", ["line 24", "unknown key 'plane'"]),
     "plain and plated": ("plated: [stew]", "plated: [stew, boiled_egg]", ["line 25", "both plain and plated"]),
@@ -282,12 +258,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
         "tasks: {}\n",
         ["line 27", "tasks must hold `name: value` lines"],
     ),
-    "task without time": (
-        "reference_times: {1: 20}",
-        "reference_times: {2: 20}",
-        ["line 28", "needs reference_time"],
-    ),
-    "odd task time": ("reference_time: 30", "reference_time: soon", ["line 29", "integer", "'soon'"]),
+    "task without time": ("reference_times: {1: 20}", "reference_times: {2: 20}", ["line 28", "needs reference_time"]),
     "odd level": ("{level: 1}", "{level: easy}", ["line 28", "level must be an integer"]),
     "odd title": ("title: Fine Stew", "title: 7", ["line 29", "title must be a text"]),
     "references no list": ("{level: 1}", "{level: 1, references: 5}", ["line 28", "references must be a list"]),
@@ -310,9 +281,7 @@ BROKEN: dict[str, tuple[str, str, list[str]]] = {
     ),
     "orders no mapping": ("ingredients:", "order_probability: [stew]\ningredients:", ["line 16", "must map tasks"]),
     "negative reward": ("ingredients:", "delivery_reward: -1\ningredients:", ["line 16", "at least 0"]),
-    "reward no number": ("ingredients:", "delivery_reward: .nan\ningredients:", ["line 16", "a number"]),
     "odd wait": ("ingredients:", "max_wait: 0\ningredients:", ["line 16", "max_wait", "from 1 to 1000"]),
-    "odd stuck limit": ("ingredients:", "stuck_limit: 1.5\ningredients:", ["line 16", "integer"]),
     "odd cook time": ("recipes:\n  pot", "cook_time: yes\nrecipes:\n  pot", ["line 17", "cook_time", "True"]),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,19 +15,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.collab_overcooked import NaiveKitchen
 
-from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.games.collab_overcooked.engine.constants import (
     FIRST_NAMED,
     INTERACT,
     NOTHING,
     START,
-    Agent,
     Clock,
     EventColumn,
     Param,
     Reason,
-    Station,
-    Tile,
 )
 from collab_overcooked.games.collab_overcooked.env import CollabOvercooked
 from collab_overcooked.kernels.macro_actions import Outcome
@@ -50,9 +46,6 @@ def game_for(kitchen: str, **options: Any) -> CollabOvercooked:
 
 
 GAMES: dict[Any, CollabOvercooked] = {}
-
-
-# ------------------------------------------------------------------------------------------- against the naive kitchen
 
 
 class Pair:
@@ -287,112 +280,7 @@ def test_kernels_play_like_the_naive_kitchen_with_drawn_orders():
     assert seen["bean"] > seen["corn"] > seen["egg"] > 0 and pair.naive.delivered == seen.total()
 
 
-# ------------------------------------------------------------------------------------------- whatever is played
-
-
-def dispensed_and_gone(game: CollabOvercooked, out: Any) -> Iterator[tuple[str, int]]:
-    """Tell what an event brings into the kitchen (+) or takes out of it (-), in raw ingredients and dishes."""
-    for event in game.events(out, 0):
-        if event and event["event"] == "PICKUP" and event["place"].endswith("dispenser"):
-            yield event["item"], 1
-        if event and event["event"].startswith("DELIVER"):
-            yield event["item"], -1
-
-
-def raw_parts(game: CollabOvercooked, food: str) -> Counter[str]:
-    recipe = game.kitchen.recipe_of(food)
-    if recipe is None:
-        return Counter([food])
-    return sum((raw_parts(game, part) for part in recipe.inputs), Counter())
-
-
-def present(game: CollabOvercooked, scene: dict[str, Any]) -> Counter[str]:
-    """Count the raw ingredients in all food of a scene; dishes are left out, putting food in a utensil loses them."""
-    foods = [agent["holding"]["item"] for agent in scene["agents"] if agent["holding"]]
-    foods += [counter["item"] for counter in scene["counters"]]
-    for utensil in scene["utensils"].values():
-        foods += [utensil["product"]] if utensil["product"] else utensil["contents"]
-    return sum((raw_parts(game, food) for food in foods if food != "dish"), Counter())
-
-
-def wander(
-    game: CollabOvercooked, seed: int, picks: list[int], check: Callable[[dict[str, Any], Any, Any], None]
-) -> None:
-    """Play masked-in actions that `picks` chooses, and check every moment."""
-    state, out = game.alloc(1)
-    state.rng[:] = seed_states([seed])
-    game.reset(state, out, np.ones(1, np.bool_), {"orders": [sorted(game.kitchen.serving)[seed % 3]] * 2}, 10**6)
-    for number in picks:
-        if out.terminated[0]:
-            break
-        actions = []
-        for seat in range(game.n_agents):
-            legal = np.flatnonzero(out.masks[0, seat])
-            actions.append(legal[(number // (seat + 1)) % len(legal)])
-        game.step(state, np.array([actions], np.int32), out)
-        check(game.scene(state, 0), state, out)
-
-
 PLAY = {"seed": st.integers(0, 2**32), "picks": st.lists(st.integers(0, 10**6), min_size=30, max_size=120)}
-
-
-@pytest.mark.parametrize(("level", "kitchen"), cover(LEVELS, ["crowd", "cauldron", "paper"]))
-@settings(max_examples=15)
-@given(**PLAY)
-def test_food_is_conserved(kitchen, level, seed, picks):
-    game = game_for(kitchen, action_level=level)
-    balance: Counter[str] = Counter()
-    kept: list[Counter[str]] = [Counter()]
-
-    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
-        for item, sign in dispensed_and_gone(game, out):
-            if item != "dish":
-                for part, count in raw_parts(game, item).items():
-                    balance[part] += sign * count
-        here = present(game, scene)
-        for event in game.events(out, 0):
-            if event and event["event"] == "START_WRONG":  # destroyed: whatever is missing now
-                lost = +(balance - here)
-                assert lost or present(game, scene) == balance
-                balance.subtract(lost)
-        assert here == +balance
-        kept.append(here)
-
-    wander(game, seed, picks, check)
-
-
-@pytest.mark.parametrize(("level", "kitchen"), cover(LEVELS, ["crowd", "shared_floor", "four"]))
-@settings(max_examples=10)
-@given(**PLAY)
-def test_agents_never_share_a_cell_and_timers_stay_in_range(kitchen, level, seed, picks):
-    game = game_for(kitchen, action_level=level)
-    tables = game.compiled.tables
-
-    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
-        cells = state.agents[0, :, Agent.CELL].tolist()
-        assert len(set(cells)) == len(cells)
-        assert set(state.agents[0, :, Agent.FACING].tolist()) <= {0, 1, 2, 3}
-        tiles = state.tiles[0]
-        assert (tiles[:, Tile.TIMER] >= 0).all() and (tiles[:, Tile.TIMER] <= tiles[:, Tile.TIME]).all()
-        assert not tiles[:, Tile.STARTED].any()
-        assert (tiles[:, Tile.COUNT] <= np.maximum(tables.stations[:, Station.CAPACITY], 0)).all()
-        assert (state.agents[0, :, Agent.PLATED] <= (state.agents[0, :, Agent.ITEM] > 0)).all()
-        assert state.clock[0, Clock.T] == scene["timestep"]
-
-    wander(game, seed, picks, check)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-@settings(max_examples=10)
-@given(**PLAY)
-def test_every_masked_in_action_is_accepted(level, seed, picks):
-    game = game_for("four", action_level=level)
-
-    def check(scene: dict[str, Any], state: Any, out: Any) -> None:
-        if level == "medium":  # primitive agents act in turn, so that one may take what another counted on
-            assert not game.rejections(state, out).any()
-
-    wander(game, seed, picks, check)
 
 
 def test_nothing_moves_after_the_end():
@@ -429,79 +317,6 @@ def test_a_delivery_in_the_last_step_counts():
     assert out.terminated[0] and not out.truncated[0] and out.rewards[0, 0] == 20
 
 
-def random_actions(game: CollabOvercooked, batch: int, steps: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, game.n_actions, (steps, batch, game.n_agents), dtype=np.int32)
-
-
-@pytest.mark.parametrize(("level", "kitchen"), cover(LEVELS, ["crowd", "shared_floor"]))
-def test_a_batch_plays_like_its_single_kitchens(kitchen, level):
-    game = game_for(kitchen, action_level=level)
-    batch, steps = 5, 60
-    actions = random_actions(game, batch, steps, 1)
-    state, out = game.alloc(batch)
-    state.rng[:] = seed_states(range(100, 100 + batch))
-    game.reset(state, out, np.ones(batch, np.bool_))
-    singles = [game.alloc(1) for _ in range(batch)]
-    for b, (one, displayed) in enumerate(singles):
-        one.rng[:] = seed_states([100 + b])
-        game.reset(one, displayed, np.ones(1, np.bool_))
-    for t in range(steps):
-        game.step(state, actions[t], out)
-        for b, (one, displayed) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], displayed)
-            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert all((big[b] == small[0]).all() for big, small in zip(out, displayed, strict=True))
-
-
-def test_same_seed_same_game_and_another_seed_another():
-    def story(seed: int) -> list[Any]:
-        game = game_for("crowd", orders=True)
-        state, out = game.alloc(1)
-        state.rng[:] = seed_states([seed])
-        game.reset(state, out, np.ones(1, np.bool_))
-        messages = [game.scene(state, 0)]
-        for actions in random_actions(game, 1, 80, 5):
-            game.step(state, actions, out)
-            messages.append(game.scene(state, 0))
-        return messages
-
-    assert story(11) == story(11)
-    assert story(11) != story(12)
-
-
-def test_a_clone_goes_its_own_way_and_can_be_restored():
-    game = game_for("crowd")
-    state, out = game.alloc(3)
-    state.rng[:] = seed_states([1, 2, 3])
-    game.reset(state, out, np.ones(3, np.bool_))
-    actions = random_actions(game, 3, 40, 2)
-    for t in range(20):
-        game.step(state, actions[t], out)
-    snapshot = clone(state, 1)
-    later = []
-    for _ in range(2):
-        for t in range(20, 40):
-            game.step(state, actions[t], out)
-        later.append([array[1].copy() for array in state])
-        restore(state, 1, snapshot)
-    assert all((a == b).all() for a, b in zip(*later, strict=True))
-    assert all((array[1] == saved[0]).all() for array, saved in zip(state, snapshot, strict=True))
-
-
-def test_reset_starts_only_the_chosen_kitchens():
-    game = game_for("crowd")
-    state, out = game.alloc(3)
-    state.rng[:] = seed_states([1, 2, 3])
-    game.reset(state, out, np.ones(3, np.bool_))
-    for actions in random_actions(game, 3, 10, 2):
-        game.step(state, actions, out)
-    before = [array.copy() for array in state]
-    game.reset(state, out, np.array([False, True, False]))
-    assert state.clock[:, Clock.T].tolist() == [10, 0, 10]
-    assert all((array[[0, 2]] == old[[0, 2]]).all() for array, old in zip(state, before, strict=True))
-
-
 def test_tasks_are_drawn_by_their_weights():
     weights = {"boiled_egg": 6.0, "baked_carrot_soup": 3.0, "taro_bean_and_bell_pepper_patty": 1.0}
     game = CollabOvercooked(orders=weights)
@@ -527,24 +342,6 @@ def test_tasks_of_a_level_are_drawn_alike_with_their_own_limits():
     assert len(drawn) == 10 and min(drawn.values()) > 140 and (state.orders[:, 1:] == -1).all()
     pairs = zip(state.orders[:, 0], state.clock[:, Clock.LIMIT], strict=True)
     assert {game.kitchen.tasks[items[order]].level: int(limit) for order, limit in pairs} == {1: 25, 6: 97}
-
-
-def test_scenes_survive_writing_and_reading():
-    game = game_for("crowd")
-    rng = random.Random(4)
-    pair = Pair(game, 4, ["egg", "corn", "egg", "corn", "egg"])
-    for _ in range(80):
-        pair.step([choose(pair, seat, rng) for seat in range(game.n_agents)])
-        scene = game.scene(pair.state, 0)
-        if not scene["orders"]:
-            break
-        state, out = game.alloc(1)
-        game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
-        assert game.scene(state, 0) == scene
-        assert (out.masks == pair.out.masks).all() and (out.observations == pair.out.observations).all()
-
-
-# ------------------------------------------------------------------------------------------- one level beside another
 
 
 def primitives_of(game: CollabOvercooked, out: Any) -> list[int]:
@@ -582,25 +379,6 @@ def test_mixed_levels_come_to_what_primitive_actions_do(seed, picks):
         for name in ("agents", "tiles", "orders", "clock"):
             assert (getattr(state, name) == getattr(twin, name)).all(), name
         assert mixed.events(out, 0) == plain.events(other, 0) and (out.rewards == other.rewards).all()
-
-
-@settings(max_examples=10)
-@given(seeds=st.lists(st.integers(0, 2**32), min_size=2, max_size=4), seed=st.integers(0, 2**32))
-def test_a_batch_of_mixed_levels_plays_like_its_single_kitchens_from_snapshots_too(seeds, seed):
-    game, batch = game_for("crowd", action_level=MIXED), len(seeds)
-    actions = random_actions(game, batch, 30, seed)
-    state, out = game.alloc(batch)
-    state.rng[:] = seed_states(seeds)
-    game.reset(state, out, np.ones(batch, np.bool_))
-    for t in range(10):
-        game.step(state, actions[t], out)
-    singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]  # macro actions may be under way
-    for t in range(10, 30):
-        game.step(state, actions[t], out)
-        for b, (one, displayed) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], displayed)
-            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert (out.masks[b] == displayed.masks[0]).all() and (out.events[b] == displayed.events[0]).all()
 
 
 def test_texts_checks_and_idle_actions_follow_the_level_of_the_seat():

@@ -34,9 +34,6 @@ def code_of(game: CollabOvercooked, action: str) -> str:
     return error.value.code
 
 
-# ------------------------------------------------------------------------------------------- the grammar
-
-
 @pytest.mark.parametrize("name", [*SHIPPED, *ODD_KITCHENS])
 def test_every_action_prints_and_parses_to_itself(games, name):
     catalogue = games[name].compiled.names.catalogue
@@ -75,48 +72,37 @@ def test_lenient_spellings(paper, written, read):
 
 FORMAT_CASES = [
     ("", "F_NOT_FUNCTION", "place_obj_on_counter()"),
-    ("go north", "F_NOT_FUNCTION", "go north"),
     ("[NOTHING]", "F_NOT_FUNCTION", "[NOTHING]"),
-    ("pleasecook(pot0)", "F_NOT_FUNCTION", "pleasecook(pot0)"),
     ("cook(pot0", "F_NOT_FUNCTION", "cook(pot0"),
     ("cook(pot0) now", "F_NOT_FUNCTION", "cook(pot0) now"),
     ("cook(pot0); wait(1)", "F_NOT_FUNCTION", "wait(1)"),
     ("cook(pot0, oven0)", "F_NOT_FUNCTION", "oven0"),
     ("place_obj_on_counter(egg)", "F_NOT_FUNCTION", "egg"),
     ("deliver(boiled_egg)", "F_NOT_FUNCTION", "boiled_egg"),
-    ("continue()", "F_NOT_FUNCTION", "continue()"),
-    ("check_recipe()", "F_NOT_FUNCTION", "check_recipe"),
     ("request('cook(pot0)')", "F_NOT_FUNCTION", "request"),
     ("pickup(egg)", "F_PICKUP_ARITY", "pickup(food,place)"),
-    ("pickup()", "F_PICKUP_ARITY", "two arguments"),
     ("pickup(egg,pot0,counter)", "F_PICKUP_ARITY", "two arguments"),
     ("pickup(unicorn,counter)", "F_PICKUP_OBJ_UNKNOWN", "unicorn"),
     ("pickup(,counter)", "F_PICKUP_OBJ_UNKNOWN", "''"),
     ("pickup(egg,fridge)", "F_PICKUP_PLACE_UNKNOWN", "fridge"),
-    ("pickup(egg,counter0)", "F_PICKUP_PLACE_UNKNOWN", "counter0"),
     ("pickup(egg,dispenser)", "F_PICKUP_PLACE_UNKNOWN", "ingredient_dispenser"),
     ("pickup(egg,serving)", "F_PICKUP_PLACE_UNKNOWN", "serving"),
     ("pickup(boiled_egg,ingredient_dispenser)", "F_PICKUP_DISPENSER_NOT_RAW", "boiled_egg"),
     ("pickup(dish,ingredient_dispenser)", "F_PICKUP_DISH_FROM_INGREDIENT", "dish_dispenser"),
     ("pickup(egg,dish_dispenser)", "F_PICKUP_INGREDIENT_FROM_DISH", "egg"),
     ("put_obj_in_utensil()", "F_PUT_UTENSIL", "pot0"),
-    ("put_obj_in_utensil(pot7)", "F_PUT_UTENSIL", "pot0"),
     ("put_obj_in_utensil(a,b,pot0)", "F_PUT_UTENSIL", "pot0"),
     ("fill_dish_with_food(dish,pot0)", "F_FILL_ARITY", "one argument"),
     ("fill_dish_with_food(pan0)", "F_FILL_UTENSIL", "pan0"),
     ("fill_dish_with_food()", "F_FILL_UTENSIL", "pot0"),
     ("cook(oven0)", "F_OP_UTENSIL", "pot0"),
     ("cut(pot0)", "F_OP_UTENSIL", "chopping_board0"),
-    ("bake()", "F_OP_UTENSIL", "oven0"),
     ("wait()", "F_WAIT_NUMBER", "1 to 5"),
     ("wait(0)", "F_WAIT_NUMBER", "1 to 5"),
-    ("wait(000)", "F_WAIT_NUMBER", "1 to 5"),
     ("wait(-1)", "F_WAIT_NUMBER", "1 to 5"),
-    ("wait(two)", "F_WAIT_NUMBER", "1 to 5"),
     ("wait(²)", "F_WAIT_NUMBER", "1 to 5"),
     ("wait(1,2)", "F_WAIT_NUMBER", "1 to 5"),
     ("wait(6)", "F_WAIT_TOO_LONG", "wait(6)"),
-    ("wait(20)", "F_WAIT_TOO_LONG", "at most 5"),
     ("wait(" + "9" * 5000 + ")", "F_WAIT_TOO_LONG", "at most 5"),
 ]
 
@@ -133,8 +119,6 @@ def test_malformed_texts(paper, action, code, hint):
 def test_every_format_code_has_a_case():
     assert {code for _, code, _ in FORMAT_CASES} == set(text.FORMAT_REASONS)
 
-
-# ------------------------------------------------------------------------------------------- refusals
 
 GALLEY = """
 XPXOX
@@ -210,9 +194,6 @@ def test_every_reason_has_a_case_and_a_sentence():
     assert all(text.REASONS[reason].endswith(".") for reason in Reason)
 
 
-# ------------------------------------------------------------------------------------------- plans
-
-
 @pytest.mark.parametrize(
     "plan, actions, requests",
     [
@@ -239,9 +220,6 @@ def test_parse_plan_of_a_game_splits_waits(paper):
         ["wait(2)"],
     )
     assert paper.parse_plan("wait(9)")[0] == ["wait(9)"]  # refused when its turn comes
-
-
-# ------------------------------------------------------------------------------------------- words for what is there
 
 
 def test_vocabulary_is_what_a_seat_can_reach(paper):

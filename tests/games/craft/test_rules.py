@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from games.craft.world import Yard, yard
 
-from collab_overcooked.games.craft.engine import rules
-from collab_overcooked.games.craft.engine.constants import EventColumn, Item, OrderEvent
+from collab_overcooked.games.craft.engine.constants import OrderEvent
 from collab_overcooked.kernels.rng import seed_states
 
 CASES = [  # rule, before, commands, after
@@ -226,11 +225,3 @@ def test_count_order_events_pays_for_served_orders():
     assert [world.out.order_events[0, k] for k in OrderEvent] == [1, 1, 1]
     assert world.out.rewards[0].tolist() == [1, 1]
     assert world.game.order_counts(world.out)[:, 0].tolist() == [1, 1]
-
-
-def test_tables_hold_what_the_tests_take_for_granted():
-    tables, names = Yard().game.compiled.tables, Yard().game.compiled.names
-    assert names.items == ("oak_log", "chicken", "mutton", "cooked_chicken", "cooked_mutton")
-    assert tables.items[:, Item.COOKED].tolist() == [-1, 3, 4, -1, -1]
-    assert tables.items[:, Item.FUEL].tolist() == [1, 0, 0, 0, 0]
-    assert len(EventColumn) == 5 and rules.AHEAD == 4

@@ -94,9 +94,6 @@ def test_levels_are_checked_and_generated(tmp_path):
         LevelGenerator().write(tmp_path / "mine.txt", "generate")
 
 
-# ------------------------------------------------------------------------------------------- commands
-
-
 @pytest.mark.parametrize(("text", "seat", "action"), [
     ("goto(chest)", None, "goto(chest)"),
     ("goto(bot2, 'chicken2')", 1, "goto(chicken2)"),

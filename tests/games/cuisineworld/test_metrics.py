@@ -25,9 +25,6 @@ def record(*steps: tuple[list[str], list[str], int]) -> dict[str, Any]:
     }
 
 
-# ------------------------------------------------------------------------------------------- the paper's numbers
-
-
 @pytest.mark.parametrize("agents", AGENTS)
 def test_every_published_cos_follows_from_its_fractions(agents):
     table, printed = published().tables[agents], published().printed[agents]
@@ -73,9 +70,6 @@ def test_published_numbers_are_the_recorded_ones():
         assert published().printed[agents]["cos"] == reference["cos"]
         assert list(published().printed[agents]["row_average"].values()) == list(reference["row_average"].values())
         assert published().table_1[agents] == facts["table1"]["rows"][str(agents)]
-
-
-# ------------------------------------------------------------------------------------------- counting
 
 
 def test_orders_end_in_three_ways():
@@ -124,9 +118,6 @@ def test_a_cell_that_is_no_fraction_is_refused(text):
 def test_cells_are_read_and_written():
     assert parse_cell(" 18 / 19 ") == Cell(18, 19)
     assert parse_cell(str(Cell(0, 0))) == Cell(0, 0) and Cell(0, 0).ratio is None
-
-
-# ------------------------------------------------------------------------------------------- scores
 
 
 def test_conditions_in_which_nothing_was_resolved_are_left_out():

@@ -62,22 +62,6 @@ def test_features_show_an_order_without_end_as_255():
     assert (kitchen.out.observations[0, 1] == 255).sum() == 3  # two orders, and the steps left of a million
 
 
-@pytest.mark.parametrize("level", ["level_2", "level_5", "level_12_fryer"])
-def test_masks_say_what_check_says(level):
-    batch = make_vec("CuisineWorld-v0", 1, level=level, agents=3, alpha=1.0)
-    batch.reset(1)
-    rng = np.random.default_rng(1)
-    offered = np.zeros(batch.game.n_actions)
-    for _ in range(59):
-        offered += batch.out.masks.sum(axis=(0, 1))
-        batch.step(random_legal(batch, rng, 1 / (1 + offered)))
-        for seat in range(3):
-            replies = [
-                batch.game.check(batch.state, 0, seat, action)[0] == "OK" for action in range(batch.game.n_actions)
-            ]
-            assert replies == (batch.out.masks[0, seat] == 1).tolist()
-
-
 def original_list(naive: NaiveWorld, i: int) -> list[str]:
     """The original's legal list, in its order."""
     agent, tools = naive.agents[i], naive.tools

@@ -76,9 +76,6 @@ def differing(level: Level, before: dict[str, Any], after: dict[str, Any]) -> se
     return {name for name, part in parts.items() if not np.array_equal(one[part], two[part])}
 
 
-# ------------------------------------------------------------------------------------------- pictures
-
-
 @pytest.mark.parametrize(("name", "size"), cover(levels(), [(1, 32), (4, 64)]))
 def test_every_level_has_a_picture(name, size):
     agents, tile = size
@@ -170,15 +167,6 @@ def test_bars_turn_red_in_time():
     assert colours == [GOOD, WORKING, BAD, BAD, GREY]
 
 
-@pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48"])
-def test_a_bad_tile_size_is_refused(burgers, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be an integer of at least 32 pixels"):
-        rgb(burgers[0], scene, None, bad)
-
-
-# ------------------------------------------------------------------------------------------- items
-
-
 def test_every_item_and_tool_has_a_picture_of_its_own():
     level = load_level("level_9")
     icons: dict[bytes, str] = {}
@@ -219,9 +207,6 @@ def test_dishes_of_new_level_files_are_drawn():
 )
 def test_names_become_words(name, message):
     assert split_name(name) == message
-
-
-# ------------------------------------------------------------------------------------------- text
 
 
 def test_the_text_picture(burgers, scene):

@@ -11,10 +11,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     NOTHING,
     Agent,
     Clock,
-    EventColumn,
-    Menu,
     OrderEvent,
-    Place,
     Tool,
 )
 from collab_overcooked.games.cuisineworld.engine.constants import Reason as R
@@ -63,9 +60,6 @@ def no_order_events():
     order_events = np.zeros(len(OrderEvent), np.int32)
     order_events[OrderEvent.DRAWN] = NOTHING
     return order_events
-
-
-# ------------------------------------------------------------------------------------------- mixtures
 
 
 def test_holds_what_lies_in_it():
@@ -117,9 +111,6 @@ def test_fits_into_a_mixture_of_some_recipe():
 def test_find_recipe(content, product):
     r = rules.find_recipe(a_tool(*content), ROWS["mixer0"], TABLES.sizes, TABLES.uses)
     assert (None if r == NOTHING else NAMES.products[r]) == product
-
-
-# ------------------------------------------------------------------------------------------- what is refused, and why
 
 
 def test_check_goto_asks_for_a_free_agent():
@@ -215,9 +206,6 @@ def test_check_command_by_verb(text, reasons):
     agent, tool = an_agent("pan0", busy=1), a_tool("beef")
     value = rules.check_command(row, agent, tool, ROWS["pan0"], TABLES.sizes, TABLES.uses, TABLES.sold)
     assert value == reasons
-
-
-# ------------------------------------------------------------------------------------------- what commands do
 
 
 def test_reset_paid_lets_agent_and_tool_earn_again():
@@ -322,9 +310,6 @@ def test_tick_busy_stops_at_zero():
     rules.tick_busy(agents, tools)
     assert agents[:, Agent.BUSY].tolist() == [0, 0]
     assert tools[:, Tool.BUSY].tolist() == [2, 0]
-
-
-# ------------------------------------------------------------------------------------------- orders
 
 
 def test_expire_orders_counts_steps_and_orders():
@@ -438,9 +423,6 @@ def test_tick_skips_the_draw_when_the_queue_is_full_and_starts_again():
     assert kitchen.game.order_events(kitchen.out, 0)["drawn"] is None
 
 
-# ------------------------------------------------------------------------------------------- shaped reward
-
-
 def test_reward_ingredients_once_and_only_if_wanted():
     agents = np.stack([an_agent(holding="egg"), an_agent(holding="beef"), an_agent(holding="beef"), an_agent()])
     expected = np.zeros(TABLES.demand.shape[1], np.int32)
@@ -485,8 +467,3 @@ def test_reward_products_pay_nothing_when_no_order_is_open():
     kitchen.play("noop_agent0")
     assert kitchen.reward == -0.05 + 0.02
     assert kitchen.scene["wanted"]["items"] == {"sauteedBeef": 2}
-
-
-def test_tables_hold_what_the_tests_take_for_granted():
-    assert TABLES.places.shape == (8, len(Place)) and TABLES.menu.shape[1] == Menu.ITEM + 3
-    assert len(EventColumn) == 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from typing import Any
 
-import gymnasium
 import numpy as np
 import pytest
 from covers import cover
@@ -13,12 +12,9 @@ from games.cuisineworld.world import LEVEL, Kitchen, picture, plain_game
 from naive.cuisineworld import NaiveWorld
 
 from collab_overcooked import make, make_vec
-from collab_overcooked.envs import cuisineworld_v0
-from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.games.cuisineworld.engine.spec import levels
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 from collab_overcooked.kernels.rng import seed_states
-from collab_overcooked.registry import register_everywhere
 
 ODD = ["noop_agent0_pan0", "goto_agent0_nowhere", "fry_agent0_pan0", "get_agent_pan0", "goto_agent0_x_pan0", "goto"]
 
@@ -104,9 +100,6 @@ def test_games_agree_with_the_naive_world(level, n_agents, alpha):
             compare(game, state, naive)
 
 
-# ------------------------------------------------------------------------------------------- lists of commands
-
-
 @pytest.mark.parametrize(
     ("commands", "message"),
     [
@@ -148,9 +141,6 @@ def test_only_noops_are_reported_but_obeyed():
     assert kitchen.obeyed == (True, True)
     assert kitchen.feedback == ("None of the agents performed any actions which is not normal.",)
     assert kitchen.scene["noops"] == 2
-
-
-# ------------------------------------------------------------------------------------------- episodes
 
 
 def test_episode_is_cut_off_after_60_steps():
@@ -215,64 +205,12 @@ def test_turn_order_decides_who_is_first():
     assert accepted == {0: True, 1: False}
 
 
-def test_scene_restores_a_moment_with_its_future():
-    game = CuisineWorld("level_5", agents=3, alpha=1.0)
-    (state, out), (other, other_out) = game.alloc(1), game.alloc(1)
-    everyone = np.ones(1, np.bool_)
-    state.rng[:] = other.rng[:] = seed_states([5])
-    game.reset(state, out, everyone)
-    rng = random.Random(3)
-    naive = NaiveWorld(game.level, 3, game.timing, lambda: "tomatoPasta")
-    for _ in range(43):
-        commands = commands_of(rng, naive)
-        naive.step(commands)
-        game.command(state, out, commands)
-    game.reset(other, other_out, everyone, {"state": game.scene(state, 0)})
-    assert game.scene(other, 0) == game.scene(state, 0)
-    assert np.array_equal(game.state_vector(other, 0), game.state_vector(state, 0))
-    for _ in range(2 * game.timing.interval):  # the next orders come from the same generator
-        commands = commands_of(rng, naive)
-        naive.step(commands)
-        game.command(state, out, commands)
-        game.command(other, other_out, commands)
-        assert np.array_equal(out.rewards, other_out.rewards)
-        assert game.scene(state, 0) == game.scene(other, 0)
-
-
-def test_clone_has_its_own_future_of_orders():
-    game = CuisineWorld("level_9", agents=2, alpha=1.0)
-    state, out = game.alloc(3)
-    state.rng[:] = seed_states([1, 2, 3])
-    game.reset(state, out, np.ones(3, np.bool_))
-    saved, saved_out = clone(state, 1), clone(out, 1)
-    runs = []
-    for _ in range(2):
-        restore(state, 2, saved)
-        restore(out, 2, saved_out)
-        names = []
-        for _ in range(59):
-            game.step(state, np.zeros((3, 2), np.int32), out)
-            names.append(game.order_events(out, 2)["drawn"])
-        runs.append(names)
-    assert runs[0] == runs[1]
-    assert len(set(runs[0])) > 2
-
-
 def test_command_steps_one_environment_of_a_batch():
     batch = make_vec("CuisineWorld-v0", 3, level="level_0", agents=2)
     batch.reset(0)
     batch.game.command(batch.state, batch.out, ["goto_agent1_blender0"], 1)
     assert [batch.scene(i)["timestep"] for i in range(3)] == [0, 1, 0]
     assert batch.scene(1)["agents"][1]["location"] == "blender0"
-
-
-def test_table_takes_all_that_an_episode_can_bring():
-    kitchen = Kitchen("0 servingtable0")
-    for _ in range(200):
-        kitchen.state.agents[0, 0, 1] = kitchen.game.compiled.names.items.index("MaxJr")
-        kitchen.play("put_agent0_servingtable0")
-        assert kitchen.obeyed == (True,)
-    assert len(kitchen.scene["tools"]["servingtable0"]["content"]) == 200
 
 
 def test_table_that_is_full_says_so():
@@ -283,40 +221,3 @@ def test_table_that_is_full_says_so():
         kitchen.play("put_agent0_servingtable0")
         assert kitchen.obeyed == (k < room,)
     assert kitchen.feedback == ("servingtable0 reaches maximum capacity",)
-
-
-# ------------------------------------------------------------------------------------------- other forms
-
-
-def test_one_dispatcher_commands_all_agents():
-    register_everywhere()
-    env = gymnasium.make("collab_overcooked/CuisineWorld-v0", level="level_9", agents=3, alpha=1.0).unwrapped
-    parallel = make("CuisineWorld-v0", level="level_9", agents=3, alpha=1.0)
-    observations, _ = env.reset(seed=3)
-    parallel.reset(seed=3)
-    assert (env.action_space.nvec == parallel.game.n_actions).all()
-    assert observations.shape == (3, *parallel.observation_space("agent_0").shape)
-    rng = np.random.default_rng(0)
-    while parallel.agents:
-        masks = env.action_masks().reshape(3, -1)
-        action = [int(rng.choice(np.flatnonzero(mask))) for mask in masks]
-        _, reward, _, truncated, _ = env.step(action)
-        _, rewards, _, truncations, _ = parallel.step(dict(zip(parallel.agents, action, strict=True)))
-        assert [reward] * 3 == list(rewards.values())
-        assert truncated == truncations["agent_0"]
-
-
-def test_agents_one_by_one_play_the_same_game():
-    aec = cuisineworld_v0.env(level="level_2", agents=2, alpha=1.0)
-    parallel = make("CuisineWorld-v0", level="level_2", agents=2, alpha=1.0)
-    aec.reset(seed=1)
-    parallel.reset(seed=1)
-    rng = np.random.default_rng(1)
-    while parallel.agents:
-        actions = {agent: int(rng.choice(np.flatnonzero(parallel.action_mask(agent)))) for agent in parallel.agents}
-        rewards = parallel.step(actions)[1]
-        for agent in actions:
-            assert aec.agent_selection == agent
-            aec.step(actions[agent])
-        assert aec.rewards == rewards
-        assert aec.unwrapped.scene() == parallel.scene()

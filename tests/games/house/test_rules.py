@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from games.house.world import TWO_ROOMS, Home
+from games.house.world import Home
 
 from collab_overcooked.games.house.engine import macro_actions, rules
 from collab_overcooked.games.house.engine.constants import (
@@ -44,9 +44,6 @@ def event():
     return np.zeros(len(EventColumn), np.int32)
 
 
-# ------------------------------------------------------------------------------------------- where things are
-
-
 def test_room_of():
     home = a_home(agents=((1, 1), (4, 3)))
     assert [rules.room_of(home.state, 0, i) for i in range(2)] == [0, 0]  # the doorway belongs to the first room
@@ -81,9 +78,6 @@ def test_held_of_role_and_contents():
     assert rules.contents(home.state, 0, 10) == 0
     home.run("put in", "wait")
     assert rules.contents(home.state, 0, 10) == 1
-
-
-# ------------------------------------------------------------------------------------------- what is accepted
 
 
 def test_why_not_grab():
@@ -193,9 +187,6 @@ def test_why_refused():
     assert rules.why_refused(*mixed.rules, 1, short) == Reason.F_NO_ACTION
 
 
-# ------------------------------------------------------------------------------------------- what actions do
-
-
 def test_walk_takes_a_shortest_way():
     home = a_home(agents=((1, 1),))
     width, way = home.game.compiled.tables.params[Param.GRID_WIDTH], []
@@ -289,9 +280,6 @@ def test_count_goals():
     assert home.state.goals[0, :2, Goal.HAVE].tolist() == [1, 1]
 
 
-# ------------------------------------------------------------------------------------------- sub-plans
-
-
 def running(home, text, seat=0):
     home.state.macro_state[0, seat, Macro.ACTION] = home.game.parse(text, home.state, 0, seat)
     home.state.agents[0, seat, Agent.AIM] = rules.room_of(home.state, 0, seat)
@@ -375,9 +363,6 @@ def test_next_of_deliver():
     assert macro_actions.next_of_deliver(*home.rules, 1, row) == Outcome.FAILED
 
 
-# ------------------------------------------------------------------------------------------- whole sub-plans
-
-
 def test_an_apple_comes_into_the_fridge():
     home = a_home(agents=((1, 1),), wants={"apple": 1})
     home.run("fetch apple 0")
@@ -424,7 +409,3 @@ def test_three_frames_of_transport():
     assert row["ticks"] == 2 * 6 + 6 and home.hands() == ["apple", None]  # two cells, then the grasp
     row = home.act("deliver")[0]
     assert row["ticks"] == 15 and row["delivered"] == 1  # the bed is three cells away
-
-
-def test_two_rooms_are_connected():
-    assert TWO_ROOMS.count("#0000111#") == 1

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from collab_overcooked.games.house.engine.constants import (
     NOTHING,
@@ -52,51 +49,6 @@ def expect_consistent(state):
             assert state.places[0, parent, Place.KIND] > 1
     assert (state.cells[0, agents[:, Agent.CELL]] != NOTHING).all()
     assert (state.goals[0, :, Goal.HAVE] <= state.goals[0, :, Goal.NEED]).all()
-
-
-def expect_true(state, seat):
-    """What an agent believes to be in its own hands or in its own room is so."""
-    room = state.cells[0, state.agents[0, seat, Agent.CELL]]
-    for o, (status, place, _, _) in enumerate(state.know_things[0, seat].tolist()):
-        rel, parent = state.things[0, o, [Thing.REL, Thing.PARENT]].tolist()
-        if status == Known.MINE and rel == Rel.HELD:
-            assert parent == seat
-        if status == Known.SEEN and state.places[0, place, Place.ROOM] == room and state.places[0, place, Place.OPEN]:
-            assert (rel, parent) == (Rel.AT, place)
-
-
-@pytest.mark.parametrize("name", GAMES)
-@given(st.integers(0, 10_000))
-@settings(max_examples=8)
-def test_things_are_conserved_and_beliefs_about_what_is_seen_are_true(name, seed):
-    game = GAMES[name]
-    state, out = start(game, seed)
-    rng, classes, paid = np.random.default_rng(seed), state.things[0, :, Thing.CLASS].copy(), 0.0
-    for _ in range(40):
-        if out.terminated[0] or out.truncated[0]:
-            break
-        before = int(state.world[0, World.T])
-        play(game, state, out, rng)
-        paid += float(out.rewards[0, 0])
-        assert (state.things[0, :, Thing.CLASS] == classes).all() and state.world[0, World.T] > before
-        expect_consistent(state)
-        for seat in range(game.n_agents):
-            expect_true(state, seat)
-    assert paid == state.world[0, World.BEST] <= state.goals[0, :, Goal.NEED].sum()
-
-
-@pytest.mark.parametrize("name", GAMES)
-def test_a_scene_brings_a_moment_back(name):
-    game = GAMES[name]
-    state, out = start(game, 3)
-    rng = np.random.default_rng(3)
-    for _ in range(12):
-        play(game, state, out, rng)
-    other, fresh = start(game, 4)
-    game.reset(other, fresh, np.ones(1, np.bool_), {"state": game.scene(state, 0)})
-    assert game.scene(other, 0) == game.scene(state, 0)
-    assert all(np.array_equal(one, two) for one, two in zip(other, state, strict=True))  # knowledge and chance too
-    assert np.array_equal(fresh.observations, out.observations) and np.array_equal(fresh.masks, out.masks)
 
 
 def test_ticks_and_events_come_to_the_same():

@@ -148,8 +148,6 @@ class Home:
                     known["things"][o] = [int(status), thing["parent"], 0, 1]
             known["rooms"] = [2 if knows == "all" else 0] * self.sizes.rooms
 
-    # ---------------------------------------------------------------------------------------- what tests ask
-
     def place(self, name: str) -> int:
         """Return the number of a piece of furniture, or of a room's centre."""
         return self.labels.index(name)

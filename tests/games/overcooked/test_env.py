@@ -32,9 +32,6 @@ SMALL_ORDER = {"extends": "cramped_room", "name": "small", "orders": [["onion"]]
         ({"layout": SMALL_ORDER}, "orders a soup of onion, but with dynamics 'auto' only pots of 3 ingredients cook"),
         ({"dynamics": "old"}, "unknown dynamics 'old'; known: auto, explicit"),
         ({"agents": 0}, "agents must be an integer from 1 to 4, not 0"),
-        ({"agents": 5}, "agents must be an integer from 1 to 4, not 5"),
-        ({"agents": True}, "agents must be an integer"),
-        ({"reward": "dense"}, "unknown reward 'dense'"),
         ({"shaping": {"pot": 3}}, "unknown shaped reward 'pot'; did you mean potting"),
         ({"random_start": 1}, "random_start must be true or false, not 1"),
         ({"gate_limit": 0}, "gate_limit must be an integer of at least 1, not 0"),
@@ -96,9 +93,6 @@ def test_a_forced_layout_of_a_pool():
         env.reset(options={"layout": "lockd"})
     with pytest.raises(ValueError, match="unknown reset option 'layot'"):
         env.reset(options={"layot": "locked"})
-
-
-# ------------------------------------------------------------------------------------------- rewards through shells
 
 
 def test_the_team_is_paid_and_the_own_shaped_reward_is_in_the_infos():
@@ -166,9 +160,6 @@ def test_games_without_shaped_reward_say_nothing_of_it():
     assert "shaped_reward" not in collab_overcooked.make_vec("CollabOvercooked-v0", 1).reset(seed=0)[1]
 
 
-# ------------------------------------------------------------------------------------------- words
-
-
 def test_the_25_events_have_the_original_names():
     assert event_names((1 << 25) - 1) == EVENTS
 
@@ -199,8 +190,6 @@ def test_check_says_whether_an_interact_does_anything():
     assert film.game.check(film.state, 0, 1, 5)[0] == "NO_EFFECT"
     assert film.game.check(film.state, 0, 1, 2) == ("OK", "Accepted.")
 
-
-# ------------------------------------------------------------------------------------------- scenes
 
 MOMENT = """
     XXPXX
@@ -237,7 +226,6 @@ def test_a_scene_comes_back():
         ({"players": [{}]}, "state.players lists 1 players; it must list 2"),
         ({"players": [{"position": [0, 0]}, {}]}, r"no player can stand at \[0, 0\]"),
         ({"players": [{"position": [9, 0]}, {}]}, r"position\[0\] must be an integer from 0 to 4, not 9"),
-        ({"players": [{"position": [0, 6]}, {}]}, r"position\[1\] must be an integer from 0 to 5, not 6"),
         (
             {"players": [{"position": [1, 3]}, {}]},
             r"no player can stand at \[1, 3\]; players stand on floor or in open",

@@ -32,9 +32,6 @@ def drawn(name: str, **more) -> list:
     return generate(read_wishes({"count": 24, "seed": 5, **WISHES[name], **more}))
 
 
-# ------------------------------------------------------------------------------------------- carrying out a proof
-
-
 def way(proof: Proof, seat: int, scene: dict, target: tuple[int, int]) -> list[int]:
     """Return the moves that bring a player to face a cell, walking on its own part of the floor."""
     player = scene["players"][seat]
@@ -102,8 +99,7 @@ def test_a_kitchen_where_players_must_give_way_is_served_by_a_policy() -> None:
 
 
 @pytest.mark.parametrize(
-    "name",
-    [name for name in layouts() if ("forced" not in name or name == "forced_coordination") and name != GIVE_WAY],
+    "name", [name for name in layouts() if ("forced" not in name or name == "forced_coordination") and name != GIVE_WAY]
 )
 def test_every_shipped_kitchen_without_gates_serves_by_its_proof(name: str) -> None:
     layout = load_kitchen(name)
@@ -113,9 +109,6 @@ def test_every_shipped_kitchen_without_gates_serves_by_its_proof(name: str) -> N
         env = collab_overcooked.make("Overcooked-v0", layout=name)
         env.reset()
         assert carry_out(env, proof) == 20
-
-
-# ------------------------------------------------------------------------------------------- proofs
 
 
 def test_proof_says_who_carries_what() -> None:
@@ -147,9 +140,6 @@ def test_player_in_the_way_is_walked_around_or_helps() -> None:
     corridor = ["WOWWWWW", "W     S", "WPDWWWW"]
     assert prove(corridor, [(1, 1), (4, 1)], [("onion",)]) is None
     assert prove(corridor, [(1, 1)], [("onion",)]) is not None
-
-
-# ------------------------------------------------------------------------------------------- wishes
 
 
 @pytest.mark.parametrize("name", WISHES)
@@ -187,15 +177,12 @@ def test_written_layout_reads_back(tmp_path) -> None:
     [
         ({"potts": 2}, "potts.*pots"),
         ({"pots": 0}, "pots must be an integer from 1"),
-        ({"pots": [3, 1]}, "pots must be"),
-        ({"pots": "two"}, "pots must be"),
         ({"width": [5, 9, 12]}, "pair"),
         ({"agents": 5}, "agents must be an integer from 1 to 4"),
         ({"rooms": 3}, "rooms must be an integer from 1 to 2"),
         ({"counters": 1.5}, "counters must be a share"),
         ({"counters": [0.4, 0.1]}, "counters must be a share"),
         ({"onions": 0}, "a soup needs one"),
-        ({"seed": -1}, "seed must be"),
         ({"count": 0}, "count must be"),
     ],
 )
@@ -207,9 +194,6 @@ def test_impossible_wishes_are_refused(value: dict, message: str) -> None:
 def test_no_room_is_said() -> None:
     with pytest.raises(ValueError, match="no layout number 0 found"):
         generate(read_wishes({"width": 4, "height": 4, "pots": 9, "count": 1}))
-
-
-# ------------------------------------------------------------------------------------------- in the environment
 
 
 def test_environment_draws_a_layout_at_every_reset() -> None:

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collab_overcooked import make
-from collab_overcooked.envs.api import clone
 from collab_overcooked.games.overcooked.engine import directives, macro_actions
 from collab_overcooked.games.overcooked.engine.constants import (
     BLOCKED,
@@ -74,9 +73,6 @@ def moves(film: Film) -> list[int]:
     return film.out.events[0, :, EventColumn.PRIMITIVE].tolist()
 
 
-# ------------------------------------------------------------------------------------------- numbering
-
-
 def test_objects_are_numbered_row_by_row_and_by_kind() -> None:
     names = text.look(directed(ROOM).game.compiled, directed(ROOM).state, 0, 0)["objects"]
     assert list(names) == ["o0", "o1", "p0", "c0", "d0", *(f"k{n}" for n in range(9))]
@@ -119,9 +115,6 @@ def test_pots_are_started_by_directive_where_they_do_not_start_by_themselves() -
     assert run(film, "start c0", "wait").facts == ["(2,0) onion 1/20"]
 
 
-# ------------------------------------------------------------------------------------------- distances
-
-
 def distances(film: Film, player: int = 1) -> dict[str, int]:
     return text.look(film.game.compiled, film.state, 0, player - 1)["distances"][player - 1]
 
@@ -149,9 +142,6 @@ def test_judge_directive_what_nobody_can_get_to_is_inaccessible() -> None:
     film = open_world("XXXXX\nO1X2S\nXPXDX\nXXXXX", action_level="medium")
     assert distances(film)["d0"] == -1
     assert "deliver at d0" not in possible(film)
-
-
-# ------------------------------------------------------------------------------------------- what is possible
 
 
 def test_judge_empty_hand_takes_what_it_reaches() -> None:
@@ -232,9 +222,6 @@ def test_judge_action_gates_are_opened_by_empty_hands_unless_anybody_may() -> No
     assert "open g0" in possible(directed(world), 2)
 
 
-# ------------------------------------------------------------------------------------------- carrying out
-
-
 def test_next_move_walks_turns_and_acts() -> None:
     film = run(directed(ROOM), "take onion from o0", "wait", steps=2)
     assert film.pictures == [
@@ -288,8 +275,6 @@ def test_past_directives_are_remembered_the_last_five() -> None:
         "wait",
     ]
 
-
-# ------------------------------------------------------------------------------------------- giving way
 
 FACE_TO_FACE = """
     XXXXXX
@@ -410,9 +395,6 @@ def test_unknown_levels_and_rules_are_refused() -> None:
         Overcooked(text_rules="origin")
 
 
-# ------------------------------------------------------------------------------------------- rules by themselves
-
-
 def floor_of(film: Film, player: int = 1) -> np.ndarray:
     """The floor as a player finds it: 0 none, 1 free, 2 taken by somebody else."""
     tables = film.game.compiled.tables
@@ -507,8 +489,6 @@ def test_events_tell_how_directives_ended() -> None:
     assert film.out.events[0, 0, EventColumn.ENDED] == Outcome.FAILED and moves(film)[0] == STAY
 
 
-# ------------------------------------------------------------------------------------------- one level beside another
-
 MIXED = {"agent_0": "medium", "agent_1": "low"}
 
 
@@ -535,26 +515,6 @@ def test_mixed_levels_come_to_what_primitive_actions_do(layout: str, rules: str,
         twin, other = plain.arrays
         assert all((getattr(state, name) == getattr(twin, name)).all() for name in ("players", "cells", "clock"))
         assert mixed.events() == plain.events() and (out.rewards == other.rewards).all()
-
-
-def test_a_mixed_batch_plays_like_its_single_kitchens_from_snapshots_too() -> None:
-    game, batch = Overcooked("cramped_room", action_level=MIXED), 4
-    actions = np.random.default_rng(0).integers(0, game.n_actions, (60, batch, 2), dtype=np.int32)
-    state, out = game.alloc(batch)
-    state.rng[:, 0] = range(batch)
-    game.reset(state, out, np.ones(batch, np.bool_))
-    running = 0
-    for t in range(30):
-        game.step(state, actions[t], out)
-    singles = [(clone(state, b), game.alloc(1)[1]) for b in range(batch)]
-    for t in range(30, 60):
-        running += int((state.macro_state[:, :, Macro.ACTION] != NOTHING).sum())
-        game.step(state, actions[t], out)
-        for b, (one, displayed) in enumerate(singles):
-            game.step(one, actions[t, b : b + 1], displayed)
-            assert all((big[b] == small[0]).all() for big, small in zip(state, one, strict=True))
-            assert (out.masks[b] == displayed.masks[0]).all() and (out.events[b] == displayed.events[0]).all()
-    assert running
 
 
 def test_words_follow_the_level_of_the_seat() -> None:

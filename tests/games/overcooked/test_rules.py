@@ -47,9 +47,6 @@ STARTED, COOKING, READY = thing("soup", 1, 0, 0), thing("soup", 3, 0, 7), thing(
 ALL_POTS = (NONE, HALF, WAITING, STARTED, COOKING, READY)
 
 
-# ------------------------------------------------------------------------------------------- objects and soups
-
-
 def test_put():
     cell = thing("soup", 2, 1, 20)
     rules.put(cell, Item.DISH)
@@ -89,9 +86,6 @@ def test_count_full_pots():
 def test_count_dish_pots_leaves_out_full_ones_that_wait_for_their_start():
     assert rules.count_dish_pots(pots(*ALL_POTS)[0], 6, pots(*ALL_POTS)[1]) == 4
     assert rules.count_dish_pots(pots(WAITING)[0], 1, pots(WAITING)[1]) == 0
-
-
-# ------------------------------------------------------------------------------------------- what is useful
 
 
 def test_held_by_others():
@@ -172,12 +166,7 @@ def test_event_bits():
 
 @pytest.mark.parametrize(
     ("before", "after", "outcomes"),
-    [
-        (20, 20, ["optimal", "viable"]),
-        (20, 13, ["viable"]),
-        (20, 0, ["catastrophic"]),
-        (0, 0, ["optimal", "useless"]),
-    ],
+    [(20, 20, ["optimal", "viable"]), (20, 13, ["viable"]), (20, 0, ["catastrophic"]), (0, 0, ["optimal", "useless"])],
 )
 @pytest.mark.parametrize("name", ["onion", "tomato"])
 def test_potting_bits(name, before, after, outcomes):
@@ -185,8 +174,6 @@ def test_potting_bits(name, before, after, outcomes):
     names = [event.name.lower() for event in Event if bits >> event & 1]
     assert sorted(names) == sorted([f"potting_{name}", *(f"{outcome}_{name}_potting" for outcome in outcomes)])
 
-
-# ------------------------------------------------------------------------------------------- what an interact does
 
 HANDS = ("none", "onion", "tomato", "dish", "soup")
 
@@ -238,46 +225,18 @@ def test_add_ingredient():
 
 def test_use_pot_fills_it_until_it_is_full():
     film = play(
-        """
-        XXPXX
-        O 1 O
-        X 2 X
-        XDXSX
-        1 north holds onion
-        2 north holds onion
-        (2,0) onion, tomato
-        """,
+        ROOM + "1 north holds onion\n2 north holds onion\n(2,0) onion, tomato",
         "1: I E\n2: . N N I",
         dynamics="explicit",
     )
-    assert film.last == drawn(
-        """
-        XXPXX
-        O 21O
-        X   X
-        XDXSX
-        1 east
-        2 north holds onion
-        (2,0) onion, onion, tomato
-        """
-    )
+    assert film.last == drawn("XXPXX\nO 21O\nX   X\nXDXSX\n1 east\n2 north holds onion\n(2,0) onion, onion, tomato")
     assert film.events_of(1)[0] == "potting_onion"
     assert film.events_of(2) == []
     assert film.refusals[3] == [None, "NO_EFFECT"]
 
 
 def test_use_pot_gives_ready_soup_to_a_dish():
-    film = play(
-        """
-        XXPXX
-        O 1 O
-        X 2 X
-        XDXSX
-        1 north holds dish
-        (2,0) onion, onion, onion 19/20
-        """,
-        "I I",
-    )
+    film = play(ROOM + "1 north holds dish\n(2,0) onion, onion, onion 19/20", "I I")
     assert film.refusals == [["NO_EFFECT", None], [None, None]]
     assert film.facts == ["1 north holds soup(onion, onion, onion)"]
     assert (film.events_of(1), film.shaped[1]) == (["soup_pickup"], [5, 0])
@@ -291,36 +250,14 @@ def test_use_pot_starts_it_with_empty_hands_where_it_does_not_start_by_itself():
 
 
 def test_use_counter_never_swaps():
-    film = play(
-        """
-        XXPXX
-        O1  O
-        X 2 X
-        XDXSX
-        1 north holds onion
-        2 south
-        (1,0) dish
-        (2,3) dish
-        """,
-        "1: I\n2: I I",
-    )
+    film = play("XXPXX\nO1  O\nX 2 X\nXDXSX\n1 north holds onion\n2 south\n(1,0) dish\n(2,3) dish", "1: I\n2: I I")
     assert film.facts == ["1 north holds onion", "2 south", "(1,0) dish", "(2,3) dish"]
     assert film.refusals == [["NO_EFFECT", None], [None, None]]
     assert film.events_of(2) == ["dish_pickup", "dish_drop"]
 
 
 def test_use_counter_takes_what_lies_there_with_all_that_is_in_it():
-    film = play(
-        """
-        XXPXX
-        O1 2O
-        X   X
-        XDXSX
-        1 west
-        (0,2) soup(onion, tomato)
-        """,
-        "S W I E I",
-    )
+    film = play("XXPXX\nO1 2O\nX   X\nXDXSX\n1 west\n(0,2) soup(onion, tomato)", "S W I E I")
     assert film.facts == ["1 east holds soup(onion, tomato)"]
     assert film.events_of(1) == ["soup_pickup"]
     assert film.shaped[2] == [0, 0]  # soup off a counter pays nothing
@@ -426,9 +363,6 @@ def test_interact_in_turn_counts_pots_before_all_interacts():
     assert late.shaped == [[5, 0], [0, 0]]
 
 
-# ------------------------------------------------------------------------------------------- moving
-
-
 def test_can_enter():
     terrain = np.array([[Terrain.FLOOR, Terrain.COUNTER, Terrain.GATE, Terrain.GATE, Terrain.WALL]], np.int32)
     cells = np.zeros((1, 5, 4), np.int32)
@@ -463,21 +397,8 @@ def test_move_players_stops_everybody_if_any_two_collide():
 
 
 def test_move_players_comes_after_interacts():
-    film = play(
-        """
-        XXPXX
-        O1  O
-        X2  X
-        XDXSX
-        1 west
-        2 north
-        """,
-        "1: I\n2: N",
-    )
+    film = play("XXPXX\nO1  O\nX2  X\nXDXSX\n1 west\n2 north", "1: I\n2: N")
     assert film.facts == ["1 west holds onion"]
-
-
-# ------------------------------------------------------------------------------------------- what goes on by itself
 
 
 def test_cook_starts_full_pots_in_the_step_that_fills_them():
@@ -557,9 +478,6 @@ def test_full_hands_open_no_gate_unless_anyone_may():
     world = GATED.replace("O1 2O", "O 12O").replace("1 east", "1 south holds onion")
     assert "open" not in play(world, "I").last
     assert play(world, "I", gate_opener="anyone").last.endswith("(2,2) open 1")
-
-
-# ------------------------------------------------------------------------------------------- starting
 
 
 def test_is_free_start():

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from covers import cover, first
+from covers import cover
 from games.overcooked.world import ODD_KITCHENS, game_of, odd_kitchen
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive.overcooked import NaiveKitchen
 
 from collab_overcooked.envs.batch import BatchEnv
-from collab_overcooked.games.overcooked.engine.constants import Clock, EventColumn, Item, Player, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import Clock, EventColumn
 from collab_overcooked.games.overcooked.engine.spec import Layout, layouts
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.kernels.grid import OFFSETS, Direction
@@ -147,59 +145,6 @@ def test_random_play_equals_the_naive_kitchen(kitchen: str, options: str) -> Non
         pair = Pair(game, some_scene(game, rng) if seed else None)
         for _ in range(30 if seed else 200):
             pair.step(some_actions(pair, rng, 0.7))
-
-
-@settings(max_examples=60)
-@given(st.sampled_from(KITCHENS), st.sampled_from(list(OPTIONS)), st.randoms(use_true_random=False))
-def test_any_moment_goes_on_like_the_naive_kitchen(kitchen: str, options: str, rng: random.Random) -> None:
-    game = game_for(kitchen, **OPTIONS[options])
-    pair = Pair(game, some_scene(game, rng))
-    for _ in range(6):
-        pair.step(some_actions(pair, rng, 0.5))
-
-
-def test_random_play_meets_every_event_and_refusal() -> None:
-    """What the comparisons above are worth: over the odd kitchens, all 25 events happen."""
-    seen = 0
-    for kitchen in ODD_KITCHENS:
-        game = game_for(kitchen)
-        rng = random.Random(kitchen)
-        for _ in range(200):
-            pair = Pair(game, some_scene(game, rng))
-            for _ in range(5):
-                pair.step(some_actions(pair, rng, 0.7))
-                seen |= int(np.bitwise_or.reduce(pair.out.events[0, :, EventColumn.CODE]))
-    assert seen == (1 << 25) - 1, f"{seen:025b}"
-
-
-@pytest.mark.parametrize("kitchen", first([*ODD_KITCHENS, *layouts()], len(ODD_KITCHENS) + 3))
-def test_what_holds_in_every_game(kitchen: str) -> None:
-    game = game_for(kitchen, random_start=True)
-    batch = BatchEnv(game, 64, max_cycles=120)
-    batch.reset(seed=3)
-    tables, rng = game.compiled.tables, np.random.default_rng(0)
-    terrain, total = tables.terrain[0], np.zeros(64)
-    for step in range(1, 121):
-        actions = np.where(rng.random((64, game.n_agents)) < 0.6, 5 * batch.out.masks[..., 5], 4)
-        actions = np.where(actions == 5, 5, rng.integers(0, 6, actions.shape))
-        batch.step(actions)
-        players, cells, clock = batch.state.players, batch.state.cells, batch.state.clock
-        total += batch.out.sparse.sum(1)
-        x, y = players[..., Player.X], players[..., Player.Y]
-        for b in range(0, 64, 7):
-            places = set(zip(x[b].tolist(), y[b].tolist(), strict=True))
-            assert len(places) == game.n_agents  # nobody stands on anybody
-        kinds = terrain[y, x]
-        in_gates = np.take_along_axis(cells[..., Thing.ITEM].reshape(64, -1), y * terrain.shape[1] + x, 1)
-        assert ((kinds == Terrain.FLOOR) | ((kinds == Terrain.GATE) & (in_gates == Item.OPEN))).all()
-        items, filled = cells[..., Thing.ITEM], cells[..., Thing.ONIONS] + cells[..., Thing.TOMATOES]
-        assert (items[:, ~np.isin(terrain, (Terrain.COUNTER, Terrain.POT, Terrain.GATE))] == Item.NONE).all()
-        assert np.isin(items[:, terrain == Terrain.POT], (Item.NONE, Item.SOUP)).all()
-        assert ((items == Item.SOUP) == ((filled >= 1) & (filled <= 3))).all()
-        assert (cells[items == Item.NONE] == 0).all()
-        assert (clock[:, Clock.T] == step).all()
-        assert (clock[:, Clock.SCORE] == total).all()
-        assert batch.out.truncated.all() == (step == 120)
 
 
 def test_a_pool_draws_layouts_alike_and_keeps_their_sizes() -> None:

@@ -9,7 +9,7 @@ import pytest
 from games.overcooked.world import open_world
 
 from collab_overcooked import make
-from collab_overcooked.games.overcooked.engine.constants import Clock, Event
+from collab_overcooked.games.overcooked.engine.constants import Clock
 from collab_overcooked.games.overcooked.env import Overcooked
 from collab_overcooked.games.overcooked.text import text
 
@@ -108,15 +108,6 @@ def test_refusals_name_object_and_hand() -> None:
         ("open g0", "HANDS_FULL", "Alice holds an onion; that needs an empty hand."),
     ):
         assert film.game.check(film.state, 0, 0, film.game.parse(phrase)) == (code, message)
-
-
-def test_events_are_named_by_what_was_done() -> None:
-    bits = 1 << Event.POTTING_ONION | 1 << Event.VIABLE_ONION_POTTING | 1 << Event.OPTIMAL_ONION_POTTING
-    event = text.event_of([bits, 0, 0, 0], 0.0, 3.0)
-    assert event is not None
-    assert (event["event"], event["label"], event["shaped"]) == ("potting_onion", "put onion in pot", 3.0)
-    assert event["events"] == ["potting_onion", "optimal_onion_potting", "viable_onion_potting"]
-    assert text.event_of([0] * 4, 0.0, 0.0) is None
 
 
 def test_the_manual_names_rules_and_objects_and_leaves_the_form_of_answers_to_who_asks() -> None:

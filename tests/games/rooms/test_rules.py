@@ -16,9 +16,6 @@ def arrays(snapshot):
     return state.players[0], state.generators[0], state.clock[0], snapshot.game.compiled.tables
 
 
-# ------------------------------------------------------------------------------------------- rooms and doors
-
-
 @pytest.mark.parametrize(
     ("passage", "doors", "opens"), [(FREE, 0, True), (NOTHING, 3, False), (1, 2, False), (2, 2, True)]
 )
@@ -78,9 +75,6 @@ def test_judge_action_agrees_with_why_refused():
                 assert rules.judge_action(action, player, generators, 0, tables) == reason
 
 
-# ------------------------------------------------------------------------------------------- what players do
-
-
 def test_interrupt_repairs_when_nobody_goes_on():
     state = Moment("escape", "1: 0 generator 1\n3: 1 generator 1\n7: adversary")
     assert state.play("fix | -").repairs == [2, 0]
@@ -133,9 +127,6 @@ def test_act_says_of_the_first_of_two_only_that_it_worked():
     assert [player["fixing"] for player in Moment("escape", both).play("fix | fix").scene["players"]] == [True, False]
     later = Moment("escape", both, preset="paper2023", fixes=2).play("fix | fix")
     assert [player["fixing"] for player in later.scene["players"]] == [True, True]
-
-
-# ------------------------------------------------------------------------------------------- thief and killer
 
 
 def test_is_unaware_is_the_coded_killer_without_target():
@@ -229,12 +220,8 @@ def test_chase_goes_where_the_target_was():
     assert Moment("escape", "1: 0\n3: 1\n6: adversary").play("- | -").scene["outcome"] == "lost"
 
 
-# ------------------------------------------------------------------------------------------- ends
-
-
 @pytest.mark.parametrize(
-    ("exchange", "turn", "caught"),
-    [("never", 5, False), ("later", 0, False), ("later", 1, True), ("always", 0, True)],
+    ("exchange", "turn", "caught"), [("never", 5, False), ("later", 0, False), ("later", 1, True), ("always", 0, True)]
 )
 def test_is_caught_on_the_way(exchange, turn, caught):
     state = Moment("capture", f"3: 0\n8: 1\n2: adversary\nturn {turn}", catch_on_exchange=exchange).play("2 | -")

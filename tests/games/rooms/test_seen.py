@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import pytest
 from games.rooms.world import Moment
 
@@ -62,18 +61,6 @@ def test_memory_says_where_and_when_somebody_was_seen():
     assert "agent_1 is out of sight; last seen 2 turns ago in room 6." in text
     seen = snapshot.game.seat_scene(snapshot.scene, 0)
     assert seen["players"][1]["seen_ago"] == 2 and "known" not in seen
-
-
-def test_a_scene_brings_its_memory_along():
-    snapshot = Moment("escape", sight="room").play("6 | 3", "- | -")
-    state, out = snapshot.game.alloc(1)
-    snapshot.game.reset(state, out, np.ones(1, np.bool_), {"state": snapshot.scene})
-    assert snapshot.game.scene(state, 0) == snapshot.scene
-    np.testing.assert_array_equal(out.observations, snapshot.out.observations)
-    with pytest.raises(ValueError, match="known"):
-        snapshot.game.reset(
-            state, out, np.ones(1, np.bool_), {"state": snapshot.scene | {"known": snapshot.scene["known"][:1]}}
-        )
 
 
 def test_beliefs_keep_to_what_is_in_sight_and_within_reach():

@@ -36,8 +36,6 @@ def test_escape_within_some_turns(level, within):
     np.testing.assert_allclose(result.success_within(8)[5:, start], within, atol=1e-6)
 
 
-# ------------------------------------------------------------------------------------------- by brute force
-
 SMALL_CAPTURE = {
     "name": "small",
     "game": "capture",

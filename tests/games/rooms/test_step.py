@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 import yaml
 from games.rooms import world
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from naive.rooms import NaiveRooms
 
 from collab_overcooked.games.rooms.env import CollabCapture, CollabEscape
@@ -166,63 +164,3 @@ def test_random_generators_are_in_different_rooms_without_exit_or_button() -> No
     pairs = {tuple(entry["room"] for entry in pair) for pair in drawn}
     assert {room for pair in pairs for room in pair} == set("123456")  # 7 has a button, 8 the exit
     assert all(a != b for a, b in pairs)
-
-
-# ------------------------------------------------------------------------------------------- invariants
-
-
-@settings(max_examples=40)
-@given(st.integers(0, len(SETTINGS) - 1), st.integers(0, 10**6), st.booleans())
-def test_what_holds_in_every_game(number: int, seed: int, limited: bool) -> None:
-    """Passages lead on, buttons alone move doors, repairs stop only when left, and all play of a seed is the same."""
-    game, size = game_of(number, sight="room" if limited else "all"), 3
-    rng, seeds = random.Random(seed), [seed, seed + 1, seed]
-    state, out = started(game, seeds)
-    singles = [started(game, [entry]) for entry in seeds]
-    while not (out.terminated | out.truncated).all():
-        before = [game.scene(state, b) for b in range(size)]
-        results = [[choose(mask, rng) for mask in out.masks[b]] for b in range(2)]
-        actions = np.array([results[0], results[1], results[0]], np.int32)
-        masks = out.masks.copy()
-        game.step(state, actions, out)
-        for b in range(size):
-            _holds(game, before[b], game.scene(state, b), actions[b], masks[b])
-            one, displayed = singles[b]
-            game.step(one, actions[b : b + 1], displayed)
-            for actual, reference in zip((*state, *out), (*one, *displayed), strict=True):
-                np.testing.assert_array_equal(actual[b], reference[0])
-        for actual in (*state, *out):
-            np.testing.assert_array_equal(actual[0], actual[2])
-
-
-def _holds(game: Any, before: Any, after: Any, actions: np.ndarray, masks: np.ndarray) -> None:
-    if before["outcome"] != "running":
-        assert after == before
-        return
-    level, pressed, worked = game.level, [], set()
-    for seat, (action, was, now) in enumerate(zip(actions, before["players"], after["players"], strict=True)):
-        accepted = bool(masks[seat, action])
-        goal = level.rooms[action - 1] if accepted and 0 < action <= len(level.rooms) else was["room"]
-        assert now["room"] == goal and now["active"] <= was["active"]
-        _is_way(level, before, was["room"], goal)
-        if accepted and action > len(level.rooms):
-            pressed += [k for k, door in enumerate(level.doors) if level.rooms[door.button] == was["room"]]
-            worked.add(was["room"])
-    _is_way(level, before, before["adversary"]["room"], after["adversary"]["room"])
-    for k, name in enumerate(level.door_names):
-        assert (before["doors"][name] != after["doors"][name]) == (pressed.count(k) % 2 == 1)
-    for was, now in zip(before["generators"], after["generators"], strict=True):
-        assert was["room"] == now["room"]
-        if was["room"] in worked or was["progress"] >= was["needed"]:
-            by_one = was["fixer"] is not None and was["fixer"] != now["fixer"]
-            assert now["progress"] >= was["progress"] or (by_one and now["progress"] == 1)
-        else:
-            assert now["progress"] == 0
-
-
-def _is_way(level: Any, scene: Any, room: str, goal: str) -> None:
-    assert goal in level.rooms
-    if room != goal:
-        assert level.rooms.index(goal) in level.neighbours[level.rooms.index(room)]
-        doors = [scene["doors"].get(name, True) for name in (f"{room}-{goal}", f"{goal}-{room}")]
-        assert all(doors)

@@ -173,9 +173,6 @@ def test_a_file_that_is_written_reads_as_the_same_scenario(name: str, tmp_path: 
     assert again.episodes == scenario.episodes and again.claim == scenario.claim
 
 
-# ------------------------------------------------------------------------------------------- command line
-
-
 def run(*text: str) -> Any:
     return CliRunner().invoke(app, list(text))
 

@@ -23,13 +23,7 @@ def event(text: str, turn: int) -> dict:
     if text == "-":
         return {**IDLE, "turn": turn}
     order, *marks = text.split()
-    return {
-        "order": order,
-        "turn": turn,
-        "advanced": "+" in marks,
-        "finished": "!" in marks,
-        "ruined": "x" in marks,
-    }
+    return {"order": order, "turn": turn, "advanced": "+" in marks, "finished": "!" in marks, "ruined": "x" in marks}
 
 
 def record(*turns: str, limit: int = 10) -> dict:
@@ -43,10 +37,7 @@ def record(*turns: str, limit: int = 10) -> dict:
 
 
 # Pie is finished by both, Tart is ruined by agent 1 after agent 0 had begun it, Stew is begun and left.
-MIXED = record(
-    "Pie +, Tart x | Stew +, -",
-    "Pie + !, Pie | -, Stew +",
-)
+MIXED = record("Pie +, Tart x | Stew +, -", "Pie + !, Pie | -, Stew +")
 
 
 def test_orders_are_counted_once():

@@ -81,9 +81,6 @@ def test_large_numbers_stop_at_255():
     assert game.game.max_cycles == 600
 
 
-# ------------------------------------------------------------------------------------------- masks
-
-
 def test_masks_hold_what_is_possible_ruinous_or_not():
     everything = {"-", "0 Soup", "0 Toast", "0 Salad", "1 Soup", "1 Toast"}
     cooks = {f"{stove} {name}" for stove in (2, 3) for name in ("Soup", "Toast", "Salad")}

@@ -126,12 +126,6 @@ def test_an_order_looks_different_in_every_state(small, scene):
             assert differing(small[0], one, two) - {"clock"} == {"Soup"}
 
 
-@pytest.mark.parametrize("bad", [0, 31, True, 48.0, "48"])
-def test_a_bad_tile_size_is_refused(small, scene, bad):
-    with pytest.raises(ValueError, match="tile_size must be an integer of at least 32 pixels"):
-        rgb(small[0], scene, bad)
-
-
 def test_every_good_and_area_has_a_picture_of_its_own():
     goods = [(name, False) for name in (*INGREDIENTS, "moonrock")] + [(name, True) for name in (*SPICES, "stardust")]
     for missing in (False, True):

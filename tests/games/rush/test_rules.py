@@ -50,12 +50,8 @@ def the_clock(**columns):
     return row
 
 
-# ------------------------------------------------------------------------------------------- what is refused, and why
-
-
 @pytest.mark.parametrize(
-    ("goods", "enough"),
-    [({"carrot": 2}, True), ({"carrot": 3, "bread": 1}, True), ({"carrot": 1}, False), ({}, False)],
+    ("goods", "enough"), [({"carrot": 2}, True), ({"carrot": 3, "bread": 1}, True), ({"carrot": 1}, False), ({}, False)]
 )
 def test_is_in_stock(goods, enough):
     _, need = of_order("Soup")
@@ -128,9 +124,6 @@ def test_would_ruin(name, order, ruins):
     dish, _ = of_order(name)
     assert bool(rules.would_ruin(an_order(**order), dish, area_of(2))) is ruins
     assert not rules.would_ruin(an_order(**order), dish, area_of(0))
-
-
-# ------------------------------------------------------------------------------------------- what actions do
 
 
 def test_take_ingredients():
@@ -244,12 +237,7 @@ ONE = "turn 0 worker 1"  # the time after one slot
             ["OK", "ORDER_FINISHED"],
             1,
         ),
-        (
-            "2 Soup | 2 Toast",
-            ("2 stove 0/2", "Soup: cooked 1 ruined", "Toast: cooked 1 ruined"),
-            ["OK", "OK"],
-            -2,
-        ),
+        ("2 Soup | 2 Toast", ("2 stove 0/2", "Soup: cooked 1 ruined", "Toast: cooked 1 ruined"), ["OK", "OK"], -2),
         ("3 Soup | 3 Toast", ("3 stove 0/1", "Soup: cooked 1 ruined"), ["OK", "NO_SPACE"], -1),
         (
             "0 Soup | 2 Soup",  # the second agent sees what the first one has done
@@ -257,12 +245,7 @@ ONE = "turn 0 worker 1"  # the time after one slot
             ["OK", "OK"],
             0,
         ),
-        (
-            "2 Soup | 0 Soup",
-            ("2 stove 1/2", "Soup: cooked 1 ruined"),
-            ["OK", "ORDER_RUINED"],
-            -1,
-        ),
+        ("2 Soup | 0 Soup", ("2 stove 1/2", "Soup: cooked 1 ruined"), ["OK", "ORDER_RUINED"], -1),
     ],
 )
 def test_act_in_one_slot(slot, changes, reasons, reward):
@@ -308,9 +291,6 @@ def test_an_order_is_finished_whether_spices_come_first_or_last():
     assert "Soup: ingredients spices cooked 2 finished" in again
 
 
-# ------------------------------------------------------------------------------------------- time
-
-
 def test_count_orders():
     assert [rules.count_orders(dishes) for dishes in TABLES.dishes] == [3, 1]
 
@@ -324,10 +304,7 @@ def test_refill_spaces():
 def test_end_slot_passes_the_workers_and_refills_spaces_after_the_last():
     game = Round()
     assert game.play("0 Soup | 1 Soup") == after_start(
-        ONE,
-        "0 pantry 1/2: carrot 1, lettuce 1, bread 2, cheese 1",
-        "1 spicebag 0/1: red 2",
-        "Soup: ingredients spices",
+        ONE, "0 pantry 1/2: carrot 1, lettuce 1, bread 2, cheese 1", "1 spicebag 0/1: red 2", "Soup: ingredients spices"
     )
     assert game.play("2 Soup | 1 Toast") == after_start(
         "turn 1 worker 0",
@@ -374,9 +351,6 @@ def test_end_slot_leaves_a_decided_turn_as_it_is():
 @pytest.mark.parametrize(("finished", "ruined", "decided"), [(3, 0, True), (1, 2, True), (2, 0, False), (0, 0, False)])
 def test_is_decided(finished, ruined, decided):
     assert bool(rules.is_decided(the_clock(finished=finished, ruined=ruined), TABLES.dishes[0])) is decided
-
-
-# ------------------------------------------------------------------------------------------- a new episode
 
 
 def test_next_episode():

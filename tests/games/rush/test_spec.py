@@ -110,24 +110,16 @@ E = ("episodes", 0)
     ("values", "message"),
     [
         (changed("name", to=None), "name is missing"),
-        (changed("episodes", to=None), "episodes is missing"),
         (changed("episodes", to=[]), "episodes must be a list of at least one episode"),
-        (changed("agents", to=0), "agents must be an integer from 1 to 64, not 0"),
         (changed("max_turns", to=True), "max_turns must be an integer from 1 to 10000, not True"),
         (changed("max_turn", to=3), "unknown key 'max_turn'; did you mean max_turns"),
         (changed("spices", to=["red", "meat"]), "'meat' is an ingredient and a spice"),
-        (changed("spices", to=["red", "red"]), "'red' is listed twice"),
-        (changed("spices", to="red"), "spices must be a list of names, not 'red'"),
         (changed("spices", to=["it's"]), '"it\'s" is not a valid name'),
         (changed(*E, "recipe", to={}), "unknown key 'recipe'; did you mean recipes"),
         (changed(*E, "recipes", to={}), "recipes must hold `name: value` lines"),
-        (changed(*E, "recipes", "Soup", "cook_time", to=None), "cook_time must be an integer from 0"),
         (changed(*E, "recipes", "Soup", "cook_time", to=-1), "cook_time must be an integer from 0 to 9999, not -1"),
-        (changed(*E, "recipes", "Soup", "time", to=1), "unknown key 'time'; did you mean cook_time"),
         (changed(*E, "recipes", "Soup", "ingredients", to={"carot": 1}), "unknown ingredients 'carot'; did you mean"),
-        (changed(*E, "recipes", "Soup", "spices", to={"carrot": 1}), "unknown spices 'carrot'"),
         (changed(*E, "recipes", "Soup", "ingredients", to={}), "Soup has no ingredients"),
-        (changed(*E, "recipes", "Soup", "ingredients", to={"carrot": 0}), "Soup has no ingredients"),
         (changed(*E, "orders", to=["Soap"]), "unknown recipe 'Soap'; did you mean Soup"),
         (changed(*E, "orders", to=["Soup", "Soup"]), "'Soup' is listed twice"),
         (changed(*E, "orders", to=[]), "orders must be a list of names"),
@@ -151,9 +143,6 @@ def test_complaints_name_file_and_line(tmp_path: Path):
         load_scenario(path)
     path.write_text(SCENARIO, "utf-8")
     assert load_scenario(path).episodes == load_scenario(VALUES).episodes
-
-
-# ------------------------------------------------------------------------------------------- tables
 
 
 def test_tables_hold_the_largest_episode():

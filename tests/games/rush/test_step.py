@@ -13,10 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive.rush import NaiveRush
 
-from collab_overcooked import make, make_vec
+from collab_overcooked import make_vec
 from collab_overcooked.envs import kitchen_rush_v0
-from collab_overcooked.envs.api import clone
-from collab_overcooked.games.rush.engine.constants import Order
 from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.env import KitchenRush
 from collab_overcooked.kernels.rng import seed_states
@@ -111,9 +109,6 @@ def _agree(game: KitchenRush, episode: int, rng: random.Random) -> None:
     compare(game, state, naive)
 
 
-# ------------------------------------------------------------------------------------------- forms of play
-
-
 @settings(max_examples=40)
 @given(st.sampled_from(["easy", *SCENARIOS]), st.integers(0, 10**6), st.integers(0, 3))
 def test_parallel_and_agent_by_agent_play_agree(name, seed, n_resets):
@@ -193,54 +188,3 @@ def test_batches_go_round_the_episodes_each_for_itself():
     assert episodes == [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1]]
     env.reset(seed=0)
     assert [env.scene(i)["episode"] for i in range(3)] == [0, 0, 0]
-
-
-# ------------------------------------------------------------------------------------------- what always holds
-
-
-@settings(max_examples=60)
-@given(st.sampled_from([*SCENARIOS]), st.integers(0, 10**6))
-def test_what_holds_in_every_round(name, seed):
-    game, rng = game_of(name), np.random.default_rng(seed)
-    episode = int(rng.integers(len(game.scenario.episodes)))
-    state, out = started(game, episode)
-    tables = game.compiled.tables
-    n_ingredients = len(game.scenario.ingredients)
-    paid = 0.0
-    while not (out.terminated[0] or out.truncated[0]):
-        before, mask = clone(state, 0), out.masks[0].copy()
-        actions = rng.integers(game.n_actions, size=(1, game.n_agents)).astype(np.int32)
-        if rng.random() < 0.7:
-            actions[0] = [rng.choice(np.flatnonzero(row)) for row in mask]
-        game.step(state, actions, out)
-        paid += float(out.rewards[0, 0])
-        events = game.events(out, 0)
-        collected = state.orders[0][:, [Order.INGREDIENTS] * n_ingredients + [Order.SPICES] * len(game.scenario.spices)]
-        used = (collected * tables.needs[episode]).sum(axis=0)
-        np.testing.assert_array_equal(state.stock[0].sum(axis=0) + used, tables.stock[episode].sum(axis=0))
-        assert (state.stock >= 0).all()
-        assert (state.spaces >= 0).all()
-        flags = state.orders[0][:, [Order.FINISHED, Order.RUINED]]
-        assert flags.sum(axis=1).max() <= 1
-        assert paid == flags[:, 0].sum() - flags[:, 1].sum()
-        if all(event["reason"] != "OK" or event["event"] == "NO_ACTION" for event in events):
-            np.testing.assert_array_equal(state.orders, before.orders)
-            np.testing.assert_array_equal(state.stock, before.stock)
-        assert mask[0, 0] == 1
-    assert game.scene(state, 0)["over"]
-    ended = clone(state, 0)
-    game.step(state, np.zeros((1, game.n_agents), np.int32), out)
-    assert not out.rewards.any()
-    for array, was in zip(state, ended, strict=True):
-        np.testing.assert_array_equal(array, was)
-
-
-def test_seeds_change_nothing_but_where_the_episodes_begin_again():
-    envs = [make("KitchenRush-v0", scenario=yaml.safe_load(SCENARIO)) for _ in range(2)]
-    scenes = []
-    for seed, env in enumerate(envs):
-        env.reset(seed=seed)
-        env.reset()
-        scenes.append(env.scene())
-    assert scenes[0] == scenes[1]
-    assert scenes[0]["episode"] == 1

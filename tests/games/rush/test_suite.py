@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
 import pytest
 import yaml
-from rich.console import Console
 from typer.testing import CliRunner
 
 import collab_overcooked
@@ -19,10 +16,9 @@ from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rush.suite import scoring
 from collab_overcooked.games.rush.suite import suite as rush
 from collab_overcooked.games.rush.suite import tables as rush_tables
-from collab_overcooked.reporting.report import build_report, choose_episodes, event_text
+from collab_overcooked.reporting.report import choose_episodes, event_text
 from collab_overcooked.reporting.result_table import Column
-from collab_overcooked.reporting.results import score_paths, score_records
-from collab_overcooked.reporting.scorecard import csv_text, json_text, markdown
+from collab_overcooked.reporting.results import score_paths
 from collab_overcooked.runner.records import read_records
 from collab_overcooked.runner.replay import first_difference, replay
 
@@ -95,9 +91,6 @@ def played(tmp_path_factory, kiosk):
 def result_of(records, attribution="final"):
     (result,) = scoring.score_records(records, attribution)
     return result
-
-
-# ------------------------------------------------------------------------------------------- playing
 
 
 def test_a_run_plays_all_episodes_in_turn(played):
@@ -191,9 +184,6 @@ def test_own_lexicons_are_domains(kiosk, tmp_path):
         ({"domain": []}, "domain must name at least one"),
         ({"teacher": ["teacher_grp"]}, "unknown teacher 'teacher_grp'"),
         ({"runs": 0}, "runs must be an integer of at least 1, not 0"),
-        ({"episodes": 0}, "episodes must be"),
-        ({"seed": -1}, "seed must be"),
-        ({"agents": [0]}, "agents must be"),
         ({"options": {"episode": 1}}, "option 'episode' is set by the suite"),
         ({"options": {"lexicon": "alien"}}, "option 'lexicon' is set by --domain"),
         ({"options": {"mask": "saf"}}, "unknown mask 'saf'; did you mean safe"),
@@ -210,9 +200,6 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path, kiosk):
     other.write_text(yaml.safe_dump(KITCHEN))
     with pytest.raises(ValueError, match="are both called 'kiosk'; rename one"):
         plan_evaluation("rush", ["all=random"], scenario=[kiosk, str(other)])
-
-
-# ------------------------------------------------------------------------------------------- tables
 
 
 def rows_of(table):
@@ -298,43 +285,10 @@ def test_attribution_changes_what_is_positive(kiosk, tmp_path):
         result_of(records, "later")
 
 
-def test_all_forms_have_the_numbers(played):
-    _, records = played
-    result = result_of(records)
-    card, out = rush_tables.scorecard("rush", result), io.StringIO()
-    card.show(Console(file=out, width=160))
-    assert "all=cook" in out.getvalue() and "table 3 of the paper" in out.getvalue()
-    assert "| kiosk, kitchen, 2 agents, no teacher | 2 | 4 | 1.50 |" in card.markdown()
-    assert "<td>1.50</td>" in card.tables[0].html()
-    group, single, episodes, ends = json.loads(json_text([card]))[0]["tables"]
-    name = "kiosk, alien, 2 agents, no teacher"
-    setting = next(row for row in group["rows"] if row["Setting"] == name)
-    assert setting["CR"] == {"value": 1.5, "low": 1.5, "high": 1.5}
-    parts = [row["A+"]["value"] for row in single["rows"] if row["Setting and agent"].startswith(name)]
-    assert parts == [3.0, 0.5]
-    early = next(row for row in ends["rows"] if row["Setting"] == name)
-    assert (early["early %"], early["CR 2 %"]) == (1.0, 0.0)
-    completed = [row["CR"]["value"] for row in episodes["rows"] if row["Setting and episode"].startswith(name)]
-    assert completed == [2.0, 1.0]
-    lines = list(csv.DictReader(io.StringIO(csv_text([card]))))
-    assert len(lines) == 16 + 32  # a line for each agent of each episode
-    assert sum(int(line["positive"]) for line in lines) == sum(sum(r["metrics"]["positive"]) for r in records)
-
-
 def test_teams_and_variants_are_scored_apart(kiosk, tmp_path):
     records = play(tmp_path / "a", kiosk) + play(tmp_path / "b", kiosk, "all=bad")
     results = scoring.score_records(records)
     assert [result.team for result in results] == ["all=cook", "all=bad"]
-
-
-def test_records_of_all_games_are_scored_together(played, random_records):
-    records = [*played[1][:2], *random_records[:1]]
-    cards = score_records(records)
-    assert [card.game for card in cards] == ["collab-overcooked", "rush"]
-    assert len(json.loads(json_text(cards))) == 2
-    assert "Rush" in markdown(cards) and "CollabOvercooked-v0" in markdown(cards)
-    page = build_report(records, cards)
-    assert "kiosk, kitchen, 1 agent, episode 0: 2 completed, 0 ruined" in page
 
 
 def test_reports_show_failures_first(kiosk, tmp_path):
@@ -357,9 +311,6 @@ def test_events_are_told_in_words(kiosk, tmp_path):
     action = env.parse(records[0]["steps"][0]["action_texts"][0])
     env.step(dict.fromkeys(env.agents, action))  # at once, so that the second does not see what the first has done
     assert event_text(env.events()[1]) == "COOK_MEAL(2, Toast): refused, order ruined"
-
-
-# ------------------------------------------------------------------------------------------- command line
 
 
 def run(*text):

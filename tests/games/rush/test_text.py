@@ -55,9 +55,6 @@ def code_of(env, message):
     return refusal.value.code
 
 
-# ------------------------------------------------------------------------------------------- what is shown
-
-
 def test_the_observation_is_written_like_this(diner):
     assert diner.describe("agent_1").splitlines() == [
         "Turn 1 of 3. You are agent_1 and act with worker 0 of your 2.",
@@ -125,9 +122,6 @@ def test_safe_masks_shorten_the_list():
     assert "COOK_MEAL" not in env.describe("agent_0")
 
 
-# ------------------------------------------------------------------------------------------- what is read
-
-
 @pytest.mark.parametrize("scenario", ["easy", "hard", DINER], ids=lambda s: s if isinstance(s, str) else "diner")
 def test_texts_of_actions_are_read_back_in_every_episode(scenario):
     env = collab_overcooked.make("KitchenRush-v0", scenario=scenario)
@@ -182,7 +176,6 @@ def test_numbers_mean_the_list_of_the_moment(diner):
     [
         ("5", "F_NUMBER", "5 is not in the list; valid actions have numbers 0 to 4"),
         ("take the pasta", "F_UNREADABLE", "cannot parse 'take the pasta'; write the number of a valid action"),
-        ("[1, 2]", "F_UNREADABLE", "cannot parse"),
         ("{" * 2000, "F_UNREADABLE", "cannot parse"),
         ("(" * 900, "F_UNREADABLE", "cannot parse"),
         ("__import__('os')", "F_UNREADABLE", "cannot parse"),
@@ -190,9 +183,7 @@ def test_numbers_mean_the_list_of_the_moment(diner):
         ("{'area_id': 4}", "F_KEY", "action_type is missing"),
         (TAKE.replace("TAKE_INGREDIENTS", "TAKE"), "F_ACTION_TYPE", "unknown action_type 'TAKE'"),
         (TAKE.replace("4", "5"), "F_AREA", "there is no area_id 5; TAKE_INGREDIENTS needs one of: pantry 4"),
-        (TAKE.replace("4", "True"), "F_AREA", "there is no area_id True"),
         (TAKE.replace("4", "'1234567890'"), "F_AREA", "there is no area_id 1234567890;"),
-        (TAKE.replace("4", "'          5'"), "F_AREA", "there is no area_id 5;"),
         (TAKE.replace("4", "9"), "F_AREA_KIND", "area_id 9 is a stove; TAKE_INGREDIENTS needs one of: pantry 4"),
         (TAKE.replace("Mac and Cheese", "Mac & Cheese"), "F_ORDER", "unknown order 'Mac & Cheese'; did you mean Mac"),
         (TAKE.replace("Mac and Cheese", "Toast"), "F_ORDER", "Toast is not ordered in this episode; orders: Mac and"),
@@ -222,9 +213,6 @@ def test_what_is_no_action_is_refused_with_a_reason(diner, phrase, code, message
 )
 def test_plans_are_split(diner, plan, parts):
     assert diner.game.parse_plan(plan) == (parts, [])
-
-
-# ------------------------------------------------------------------------------------------- refusals
 
 
 def test_every_reason_has_a_message():

@@ -7,7 +7,6 @@ import pytest
 import collab_overcooked as co
 from collab_overcooked.policies.llm.budget import Budget, Price
 from collab_overcooked.policies.llm.client import Reply
-from collab_overcooked.runner.episode import Limits
 
 pytest.importorskip("jinja2", reason="needs the extra llm")
 
@@ -198,15 +197,6 @@ def test_the_partners_intention_is_asked_first(play_team):
     assert "They fetch an <egg>." in client.last[1]
 
 
-def test_an_unusable_intention_does_no_harm(play_team):
-    record, _ = play_team(
-        f"{SPEC},intention=on",
-        lambda request: "" if "most likely" in request.turns[-1].content else {"action": 2},
-        max_cycles=1,
-    )
-    assert record["steps"][0]["action_texts"] == ["wait(2)", "wait(2)"]
-
-
 def test_the_self_check_can_object(play_team):
     verdicts = iter(
         [{"okay": False, "reason": "too slow"}, {"okay": True, "reason": ""}, *[{"okay": True, "reason": ""}] * 9]
@@ -296,22 +286,6 @@ def test_answers_are_never_templates(play_team):
     assert "{{ 6 * 7 }}" in client.last[1] and "42" not in client.last[1].partition("Actions")[0]
 
 
-def test_limits_bound_corrections(play_team):
-    record, _ = play_team(SPEC, lambda request: {"action": 1}, limits=Limits(max_corrections=0), max_cycles=3)
-    assert record["timesteps"] == 3
-
-
-def test_templates_are_resources_of_the_package():
-    from importlib import resources
-
-    for folder in (
-        "policies/llm/templates/common",
-        "games/collab_overcooked/text/prompts",
-        "games/cuisineworld/text/prompts",
-    ):
-        assert any(entry.name.endswith(".j2") for entry in (resources.files("collab_overcooked") / folder).iterdir())
-
-
 @pytest.mark.parametrize("form", ["schema", "text"])
 def test_the_partners_next_action_is_predicted_in_the_same_answer(play_team, form):
     def answer(request):
@@ -333,9 +307,6 @@ def test_the_helper_directive_of_overcooked_names_no_gate(play_team):
     _, client = play_team(f"{spec},manual=on", lambda request: {"action": 1}, "Overcooked-v0", max_cycles=1)
     assert "prefer" in on and "gate" not in on
     assert "prefer" in client.asked[0].turns[0].content and "gate" not in client.asked[0].turns[0].content
-
-
-# ------------------------------------------------------------------------------------------- choices in turn
 
 
 def first_taking(request):

@@ -9,10 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from endpoints import serving
-from typer.testing import CliRunner
 
-from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.answers import Unreadable
 from collab_overcooked.policies.llm.cots_agent import find_option, findings_in, read_plans, read_rating, read_scores
 from collab_overcooked.policies.llm.settings import parse_settings
@@ -99,8 +96,7 @@ def test_planner_and_critic_ask_with_their_own_knowledge(play_team: Any) -> None
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"],
+    "text", ["", "I would rather not.", "{", "[]", '{"plans": 3, "rating": "x", "distance": null}', "9" * 400, "\x00🙂"]
 )
 def test_unreadable_answers_never_crash(play_team: Any, text: str) -> None:
     record, asked = play(play_team, lambda question: text)
@@ -176,27 +172,6 @@ def test_bad_words_are_refused() -> None:
 def test_games_without_sub_plans_refuse(play_team: Any) -> None:
     with pytest.raises(ValueError, match="the agent 'cots' plays CollabOvercooked-v0"):
         play_team(SPEC, lambda request: "", env_id="CollabCapture-v0")
-
-
-def test_a_run_is_replayed_without_the_network(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("openai", reason="needs the extra llm")
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-    small = ["evaluate", "housework", "--tasks", "set_table", "--episodes", "1", "--set", "max_cycles=6", "--no-report"]
-
-    def run(*text: Any) -> Any:
-        return CliRunner().invoke(app, [str(word) for word in (*small, "--team", f"all={SPEC}", *text)])
-
-    with serving(lambda asked: json.dumps(answer(asked["messages"][-1]["content"]))) as server:
-        done = run("--base-url", server.url, "--store", tmp_path / "s.jsonl", "--out", tmp_path / "a")
-        assert done.exit_code == 0, done.output
-    done = run("--replay", tmp_path / "s.jsonl", "--out", tmp_path / "b")
-    assert done.exit_code == 0, done.output
-    first, second = ((tmp_path / name / "records.jsonl").read_bytes() for name in "ab")
-    assert first == second
-    assert b"plan_updates" in first
-
-
-# ------------------------------------------------------------------------------------------- what prompts hold
 
 
 def informed() -> Briefing:

@@ -74,11 +74,7 @@ def test_what_was_served_is_reported_once_in_the_next_step(play_team, game, prai
 
 @pytest.mark.parametrize(
     ("switch", "gone"),
-    [
-        ("hints=off", "Hints:"),
-        ("feedback=off", "-execution error messages"),
-        ("demo=off", "current game level: demo"),
-    ],
+    [("hints=off", "Hints:"), ("feedback=off", "-execution error messages"), ("demo=off", "current game level: demo")],
 )
 def test_ablations_leave_something_out(play_team, switch, gone):
     _, full = play_team("llm:m", idle, **OPTIONS)

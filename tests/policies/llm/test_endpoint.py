@@ -70,13 +70,8 @@ def test_nothing_is_asked_any_more_once_stopped(monkeypatch):
 
 def test_a_question_and_its_answer(ask):
     reply, server = ask(["wait"])
-    assert (reply.text, reply.finish, reply.prompt_tokens, reply.completion_tokens, reply.attempts) == (
-        "wait",
-        "stop",
-        10,
-        3,
-        1,
-    )
+    assert (reply.text, reply.finish, reply.attempts) == ("wait", "stop", 1)
+    assert (reply.prompt_tokens, reply.completion_tokens) == (10, 3)
     assert reply.seconds > 0
     (asked,) = server.asked
     assert asked["messages"] == [{"role": "system", "content": "rules"}, {"role": "user", "content": "now?"}]
@@ -117,11 +112,6 @@ def test_no_waiting_time_is_longer_than_patience(ask, waits):
 
 def test_answers_that_come_in_drops_are_timeouts(ask):
     reply, server = ask([Says("x" * 600, drip=0.1), "fine"], timeout=2.0)  # drop by drop it takes a minute
-    assert (reply.text, reply.attempts, len(server.asked), server.finished) == ("fine", 2, 2, 1)
-
-
-def test_headers_that_come_in_drops_are_timeouts(ask):
-    reply, server = ask([Says(head_drip=0.5), "fine"], timeout=2.0)  # drop by drop it takes a minute
     assert (reply.text, reply.attempts, len(server.asked), server.finished) == ("fine", 2, 2, 1)
 
 
@@ -166,21 +156,7 @@ def test_timeouts_are_tried_again(ask):
         message(content=["a", "b"]),
         Says(body="[" * 200_000),
     ],
-    ids=[
-        "cut",
-        "reset",
-        "truncated",
-        "html",
-        "empty",
-        "null",
-        "no-choice",
-        "no-message",
-        "choices-by-name",
-        "error-as-answer",
-        "number",
-        "list-of-texts",
-        "deep",
-    ],
+    ids="cut reset truncated html empty null no-choice no-message choices-by-name error number texts deep".split(),
 )
 def test_broken_bodies_are_tried_again(ask, broken):
     reply, _ = ask([broken, "fine"])
@@ -295,14 +271,7 @@ def test_missing_token_counts_are_estimated(ask):
 
 
 def test_control_and_half_characters_do_not_get_in(ask):
-    reply, _ = ask(
-        [
-            Says(
-                body='{"choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", '
-                '"content": "a\\u001b[31mb\\ud800c\\u202ed\\ne"}}]}'
-            )
-        ]
-    )
+    reply, _ = ask([message(content="a\x1b[31mb\ud800c\u202ed\ne")])
     assert reply.text == "a[31mbcd\ne"
     reply.text.encode()
 
@@ -310,9 +279,6 @@ def test_control_and_half_characters_do_not_get_in(ask):
 def test_huge_answers_are_cut(ask):
     reply, _ = ask(["x" * 300_000])
     assert len(reply.text) == 50_000
-
-
-# ------------------------------------------------------------------------------------------- dialects
 
 
 def test_a_schema_goes_out_as_a_schema(ask):
@@ -382,11 +348,6 @@ def test_dialects_end(ask):
     assert isinstance(error, EndpointError) and len(server.asked) == 5
 
 
-def test_a_first_question_that_is_turned_down_is_a_mistake_of_setup(ask):
-    error, _ = ask([Says("no such thing", 400)])
-    assert isinstance(error, EndpointError)
-
-
 def test_a_later_question_that_is_turned_down_is_no_answer(waits):
     with serving(["fine", Says("the prompt is too long", 400)]) as server:
         endpoint = Endpoint(server.url, sleep=waits.append)
@@ -395,9 +356,6 @@ def test_a_later_question_that_is_turned_down_is_no_answer(waits):
         endpoint.close()
     assert (reply.text, reply.finish) == ("", "rejected")
     assert "too long" in reply.detail
-
-
-# ------------------------------------------------------------------------------------------- rates
 
 
 def test_questions_are_spread_over_the_minute():
@@ -414,17 +372,6 @@ def test_questions_are_spread_over_the_minute():
     rate.hold(10)
     rate.wait()
     assert waited[-1] == 10
-
-
-def test_without_a_limit_nobody_waits():
-    waited: list[float] = []
-    rate = RateLimit(None, sleep=waited.append)
-    for _ in range(100):
-        rate.wait()
-    assert not any(waited)
-
-
-# ------------------------------------------------------------------------------------------- what is told
 
 
 @pytest.mark.parametrize(

@@ -285,9 +285,6 @@ def test_what_cannot_be_is_refused_in_a_line(tmp_path, key, monkeypatch, text, m
     assert message in done.output and len(done.output.strip().splitlines()) == 1
 
 
-# ------------------------------------------------------------------------------------------- answers that are cut off
-
-
 def thinking(asked):
     """A model that thinks for 2,000 tokens before it answers, and has no more than it is given."""
     value = asked.get("max_tokens", 10**6)

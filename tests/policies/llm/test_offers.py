@@ -37,9 +37,6 @@ def prompts_of(client: Any, game: Any, state: Any, out: Any, kind: str, seat: in
     return [prompt for prompt in asked.last if listed(prompt)]
 
 
-# ------------------------------------------------------------------------------------------- useless actions
-
-
 def repaired(progress: int) -> tuple[Any, Any, Any]:
     """Return Escape with the generator in agent_0's room repaired or not."""
     game = load_game("CollabEscape-v0")
@@ -74,9 +71,6 @@ def test_fixes_of_a_repaired_generator_have_no_effect():
         scene["players"][0]["fixing"] = False
         after.append(scene)
     assert after[0] == after[1]
-
-
-# ------------------------------------------------------------------------------------------- directives
 
 
 def directive(env: Any, text: str) -> None:
@@ -155,9 +149,6 @@ def test_games_that_do_not_say_what_changes_offer_no_long_wait(play_team):
     for env_id in ("Overcooked-v0", "CollabEscape-v0"):
         _, client = play_team("llm:m", lambda request: "", env_id, max_cycles=1)
         assert not any("until something changes" in prompt for prompt in client.last)
-
-
-# ------------------------------------------------------------------------------------------- rules and memory
 
 
 @pytest.mark.parametrize("kind", GENERAL)

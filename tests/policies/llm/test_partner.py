@@ -123,12 +123,6 @@ def test_reflection_off_asks_nothing(play_team):
     assert not any("remember" in message for message in client.last)
 
 
-def test_parts_of_the_planner_are_switched_off(play_team):
-    _, client = play_team("llm:m?analysis=off,talk=off", lambda request: {"plan": "wait(5)"}, max_cycles=1)
-    assert list(client.asked[0].schema["properties"]) == ["plan"]
-    assert "request(" not in client.asked[0].turns[0].content and len(client.asked) == 2
-
-
 def test_a_missing_plan_is_asked_for_again(play_team):
     reply = iter([{"analysis": "hm"}, {"plan": "wait(5)"}])
     _, client = play_team(["llm:m", "greedy"], lambda request: next(reply), max_cycles=1)
@@ -182,9 +176,6 @@ def test_agents_made_for_a_game_do_not_play_others(play_team):
         play_team("llm:m?hints=off", lambda request: "")
 
 
-# ------------------------------------------------------------------------------------------- experiments B and C
-
-
 def test_recipes_as_single_actions():
     game = load_game("CollabOvercooked-v0", task="boiled_egg")
     assert step_recipe(game, "boiled_egg", 0) == (
@@ -214,8 +205,7 @@ def test_what_is_due_is_put_first():
 
 
 @pytest.mark.parametrize(
-    ("form", "first"),
-    [("actions", "1. Alice: pickup"), ("rearranged", "1. Alice: pickup"), ("steps", "1. Cook egg")],
+    ("form", "first"), [("actions", "1. Alice: pickup"), ("rearranged", "1. Alice: pickup"), ("steps", "1. Cook egg")]
 )
 def test_the_recipe_is_shown_in_the_form_that_is_asked_for(play_team, form, first):
     _, client = play_team(f"llm:m?recipe={form}", lambda request: {"plan": "wait(5)"}, max_cycles=1)
@@ -245,9 +235,6 @@ def test_a_teammates_plan_is_shown_once_it_was_announced(play_team):
         "Bob has announced: wait(1) (begun); wait(1).",  # of three one is taken by then
         "Bob has announced: wait(1) (begun).",
     ]
-
-
-# ------------------------------------------------------------------------------------------- memory of talk and plans
 
 
 def talks_once(request):
@@ -324,9 +311,6 @@ def test_a_busy_seat_reads_the_action_that_runs_and_plans_beyond_it(play_team):
     (asked,) = questions(client, "Alice", 1)
     running = "pickup(egg,ingredient_dispenser)"
     assert f"You hold nothing, carrying out {running}." in asked and f"You will carry out {running} until" in asked
-
-
-# ------------------------------------------------------------------------------------------- neutral examples
 
 
 @pytest.mark.parametrize("task", ["boiled_egg", "baked_carrot_soup", "baked_pumpkin_soup"])

@@ -101,9 +101,6 @@ def test_patience_follows_where_each_model_is(tmp_path: Path, monkeypatch: pytes
             assert [reached.router.client_for(reach).patience.timeout for reach in reaches] == expected
 
 
-# ------------------------------------------------------------------------------------------- what is told of a run
-
-
 def troubled() -> list[Says | str]:
     return [Says("the kitchen is full", 503, {"Retry-After": "0"}), CHOICE]
 

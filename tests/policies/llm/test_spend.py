@@ -108,9 +108,6 @@ def test_what_was_said_stands_in_the_run_folder_whatever_it_came_from(tmp_path: 
         assert {reply.text for _, reply in kept.values()} == {'{"action": 1}'}
 
 
-# ------------------------------------------------------------------------------------------- before anything is asked
-
-
 def test_a_dry_run_asks_nothing_and_counts_what_is_missing(tmp_path: Path) -> None:
     with serving([json.dumps({"action": 1})]) as server:
         reach = ["--base-url", server.url, "--out", tmp_path / "a"]
@@ -174,9 +171,6 @@ def bounds_of(text: str) -> list[int]:
     """Return the numbers of the row of a model: episodes, and decisions at most."""
     (row,) = (line.split() for line in text.splitlines() if "llm:m?memory=off" in line)
     return [int(cell.replace(",", "")) for cell in row[-2:]]
-
-
-# ------------------------------------------------------------------------------------------- side by side
 
 
 class Together:

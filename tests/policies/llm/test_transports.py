@@ -102,9 +102,6 @@ def test_unsupported_features_are_left_out_of_responses():
     assert reply.text == "yes" and len(asked) == 2
 
 
-# ------------------------------------------------------------------------------------------- other providers
-
-
 @pytest.fixture
 def library(monkeypatch):
     """A stand-in for LiteLLM, with the part of its interface that is used; ``adapters/frameworks`` has the real one."""

@@ -14,19 +14,7 @@ from collab_overcooked.policies.llm.client import EndpointError, Reply
 from collab_overcooked.policies.llm.unusable import MAX_UNUSABLE, Fuse, reason_of
 
 pytest.importorskip("openai", reason="needs the extra llm")
-RUSH = [
-    "evaluate",
-    "rush",
-    "--domain",
-    "kitchen",
-    "--scenario",
-    "easy",
-    "--episodes",
-    "1",
-    "--no-report",
-    "--runs",
-    "9",
-]
+RUSH = "evaluate rush --domain kitchen --scenario easy --episodes 1 --no-report --runs 9".split()
 CALL = {"id": "1", "type": "function", "function": {"name": "act", "arguments": "{}"}}
 
 

@@ -185,9 +185,6 @@ def test_games_that_cannot_be_planned_are_refused(env_id: str, options: dict[str
         play_episode(env, make_team(["cots"] * env.game.n_agents), 0)
 
 
-# ------------------------------------------------------------------------------------------- records and pages
-
-
 def test_records_hold_whole_trees(records: dict[str, Any]) -> None:
     record = records["Housework-v0"]
     full = record | {"metrics": {}}

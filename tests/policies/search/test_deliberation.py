@@ -183,9 +183,6 @@ def test_bad_settings(text: str, message: str) -> None:
         from_text(text)
 
 
-# ------------------------------------------------------------------------------------------- programs that speak
-
-
 def test_the_auction_gives_each_thing_to_one_seat_only() -> None:
     things = [thing("cup", 2), thing("pan", 8), thing("jug", 9)]
     result = planning_view({0: things, 1: things}, {0: 0, 1: 10})

@@ -16,11 +16,7 @@ from collab_overcooked.games.collab_overcooked.suite.metrics import (
 )
 
 B2 = 0.9025
-FETCH, CHOP, CUT = (
-    "pickup(egg,ingredient_dispenser)",
-    "put_obj_in_utensil(chopping_board0)",
-    "cut(chopping_board0)",
-)
+FETCH, CHOP, CUT = ("pickup(egg,ingredient_dispenser)", "put_obj_in_utensil(chopping_board0)", "cut(chopping_board0)")
 CHEF = ["cook(pot0)", "deliver()"]
 REFERENCES = ([CHEF], [[FETCH, CHOP, CUT]])
 WORDS = kitchen_vocabularies(["egg", "tofu"])

@@ -38,12 +38,7 @@ def step(t: int, chef: list[dict[str, Any]], helper: list[dict[str, Any]]) -> di
         "actions": ["stay", "stay"],
         "map": "",
         "statistical_data": {"score": 0},
-        "content": {
-            "observation": ["", ""],
-            "reflection": ["", ""],
-            "content": [chef, helper],
-            "action_list": [],
-        },
+        "content": {"observation": ["", ""], "reflection": ["", ""], "content": [chef, helper], "action_list": []},
     }
 
 
@@ -152,16 +147,8 @@ def test_success_is_a_finished_order(finished: Any, success: bool) -> None:
         (["total_action_list"], [[]], "total_action_list: has 1 agents"),
         (["total_action_list", 0, 0, "action"], None, r"total_action_list\[0\]\[0\].action must be .* not None"),
         (["content", 1, "content"], None, r"content\[1\].content: an object is needed"),
-        (
-            ["content", 0, "content", "content", 0, 1, "agent"],
-            2,
-            r"content\[0\].content.content\[0\]\[1\].agent",
-        ),
-        (
-            ["content", 0, "content", "content", 0, 0, "plan"],
-            1,
-            r"content\[0\].content.content\[0\]\[0\].plan",
-        ),
+        (["content", 0, "content", "content", 0, 1, "agent"], 2, r"content\[0\].content.content\[0\]\[1\].agent"),
+        (["content", 0, "content", "content", 0, 0, "plan"], 1, r"content\[0\].content.content\[0\]\[0\].plan"),
     ],
 )
 def test_malformed_logs_name_file_and_field(tmp_path: Path, path: list[Any], value: Any, message: str) -> None:

@@ -181,20 +181,14 @@ def test_a_rare_success_leaves_a_finite_interval() -> None:
 
 def test_record_messages_are_grouped_by_step_and_conversation() -> None:
     run = run_from_record(RECORD)
-    assert [(talk.timestep, [m.agent for m in talk.messages]) for talk in run.conversations] == [
-        (0, [0, 1]),
-        (0, [1]),
-    ]
+    assert [(talk.timestep, [m.agent for m in talk.messages]) for talk in run.conversations] == [(0, [0, 1]), (0, [1])]
     assert run.conversations[0].messages[1] == Message(1, "ok", "c()")
     assert run.history == (((1, "a()"),), ((2, "c()"),))
     assert (run.success, run.timesteps) == (True, 2)
 
 
 def test_references_by_agent() -> None:
-    entries = [
-        {"id": "one", "agent_0": ["a()"], "agent_1": ["b()"]},
-        {"agent_0": ["c()"], "agent_1": ["d()"]},
-    ]
+    entries = [{"id": "one", "agent_0": ["a()"], "agent_1": ["b()"]}, {"agent_0": ["c()"], "agent_1": ["d()"]}]
     assert references_by_agent(entries) == ((("a()",), ("c()",)), (("b()",), ("d()",)))
     with pytest.raises(ValueError, match=r"references\[0\].agent_2"):
         references_by_agent(entries, agents=3)

@@ -94,9 +94,6 @@ def test_it_needs_medium_level_actions(play: Any) -> None:
         play("greedy", action_level="primitive")
 
 
-# ------------------------------------------------------------------------------------------- what is needed
-
-
 def test_needs_count_down_the_recipe_tree(start: Any) -> None:
     game = load_game("CollabOvercooked-v0", task="potato_carrot_and_onion_patty")
     names = game.compiled.names.items
@@ -112,10 +109,7 @@ def test_needs_count_down_the_recipe_tree(start: Any) -> None:
         ("boiled_egg", {"utensils": {"pot0": {"contents": ["beef", "egg"]}}}),  # must be cleared: fits no recipe
         ("boiled_egg", {"agents": [idle("potato_slices"), idle("dish")]}),
         ("boiled_egg", {"agents": [idle("boiled_mushroom"), idle()]}),  # the chef may serve it to be rid of it
-        (
-            "boiled_egg",
-            {"counters": [{"position": [2, y], "item": "beef", "plated": False} for y in (1, 2, 3)]},
-        ),
+        ("boiled_egg", {"counters": [{"position": [2, y], "item": "beef", "plated": False} for y in (1, 2, 3)]}),
         (
             "baked_carrot_soup",
             {"utensils": {"chopping_board0": {"product": "corn_slices", "contents": ["corn"], "timer": 3, "time": 3}}},

@@ -112,9 +112,6 @@ def test_it_bears_a_random_teammate(play: Any, seat: int) -> None:
     assert not any(step["errors"] for step in record["steps"])
 
 
-# ------------------------------------------------------------------------------------------- against brute force
-
-
 def everything(game: Any, state: Any, out: Any, raw: list[str], limit: int, nodes: list[int]) -> int:
     """Return the earliest delivery over all accepted actions, with dispensers cut down to some ingredients."""
     names = game.action_texts()

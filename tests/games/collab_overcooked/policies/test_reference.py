@@ -92,9 +92,6 @@ def test_what_has_no_reference_is_refused(play: Any, spec: str, options: dict[st
         play(spec, **options)
 
 
-# ------------------------------------------------------------------------------------------- with mistakes
-
-
 @pytest.mark.parametrize("task", first(ONE_A_LEVEL, 2))
 def test_without_mistakes_noisy_is_the_reference(play: Any, task: str) -> None:
     exact, noisy = play("reference", task=task), play("noisy:0", task=task)

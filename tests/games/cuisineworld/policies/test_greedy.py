@@ -113,18 +113,6 @@ def test_one_name_plays_both_games() -> None:
         assert out.masks[0, 0, action] and policy.name == "greedy"
 
 
-def test_a_policy_says_which_game_it_plays() -> None:
-    game = load_game("CuisineWorld-v0")
-    with pytest.raises(ValueError, match="plays KitchenRush-v0, AlienRush-v0, not CuisineWorld-v0"):
-        make_policy("selfish").reset(0, EnvInfo(game.id, game, "", ("selfish",) * game.n_agents), 0)
-
-
 @pytest.mark.parametrize("spec", ["planner", "scheduler", "solver"])
 def test_the_planner_has_three_names(spec: str, play: Any) -> None:
     assert play(spec, level="level_0", agents=2)["metrics"] == play("planner", level="level_0", agents=2)["metrics"]
-
-
-def test_random_play_is_legal_and_repeats(play: Any) -> None:
-    first = play("random", 5, level="level_9", agents=4)
-    assert first["steps"] == play("random", 5, level="level_9", agents=4)["steps"]
-    assert not any(step["errors"] for step in first["steps"])

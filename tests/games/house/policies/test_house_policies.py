@@ -74,9 +74,6 @@ def test_trained_policies_beat_chance(name):
     assert rate >= max(0.8, draw_rate) and ticks < draw_ticks
 
 
-# ------------------------------------------------------------------------------------------- tree search
-
-
 def decide(home: Home, spec: str, seed: int = 0) -> str:
     policy = make_policy(spec)
     info = EnvInfo(home.game.id, home.game, "", (spec,) * home.game.n_agents, Simulator(home.game, home.state, 0))

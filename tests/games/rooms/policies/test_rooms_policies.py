@@ -46,11 +46,7 @@ def test_planners_play_by_beliefs_where_sight_ends():
 
 @pytest.mark.parametrize(
     ("spec", "message"),
-    [
-        ("planner:partner=nobody", "partner"),
-        ("planner:partners=best", "partner"),
-        ("noisy:2,greedy", "probability"),
-    ],
+    [("planner:partner=nobody", "partner"), ("planner:partners=best", "partner"), ("noisy:2,greedy", "probability")],
 )
 def test_bad_parameters_are_named(spec, message):
     with pytest.raises(ValueError, match=message):

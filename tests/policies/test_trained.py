@@ -122,7 +122,7 @@ def test_names_and_files_that_are_none(tmp_path):
     with pytest.raises(ValueError, match="is no policy file"):
         read_policy(tmp_path / "a.npz")
     np.savez(tmp_path / "a.npz", meta=np.array(json.dumps({"format": "other/1"})))
-    with pytest.raises(ValueError, match="format must be .* not 'other/1'"):
+    with pytest.raises(ValueError, match=r"format must be .* not 'other/1'"):
         read_policy(tmp_path / "a.npz")
 
 

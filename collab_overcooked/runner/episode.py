@@ -120,6 +120,21 @@ watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", de
 """Called with every event of the episodes that policies play in this context."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class EpisodeFacts:
+    """What an episode is told beside its environment, team and seed."""
+
+    episode: int = 0  # Number of the episode, for the record
+    task: str = ""  # Name of the task, for the record and the policies
+    level: int | None = None  # Level of the task, for the record
+    limits: Limits | None = None  # Of conversations and corrections; the defaults if None
+    fresh: bool = True  # Seeds the environment; if False, its generator goes on from the previous episode
+    logger: EpisodeLogger | None = None  # Adds the data for the game's metrics to the steps and the record
+    feedback: Sequence[str] = ()  # On the previous episode by seat, for the record and the seats
+    accounts: Callable[[], Mapping[str, Any]] = dict  # Returns the cost of answers by agent, when the episode is over
+    start: Mapping[str, Any] | None = None  # Initial scene, which is not part of the record
+
+
 class Episode(Generator[Event, Answer, Record]):
     """A running episode; see ``episode``.
 
@@ -130,8 +145,9 @@ class Episode(Generator[Event, Answer, Record]):
 
     ends_after: int | None = None
 
-    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: Mapping[str, Any]) -> None:
+    def __init__(self, env: ParallelEnv, specs: Sequence[str], seed: int, facts: EpisodeFacts) -> None:
         self.env, self.game, self.specs, self.seed, self.facts = env, env.game, specs, seed, facts
+        self._limits = facts.limits or Limits()
         self.steps: list[dict[str, Any]] = []
         self._success = self._over = False
         self._logger: EpisodeLogger | None = None
@@ -161,13 +177,13 @@ class Episode(Generator[Event, Answer, Record]):
 
     def _play(self) -> Generator[Event, Answer, Record]:
         env, facts = self.env, self.facts
-        start = None if facts["start"] is None else {"state": facts["start"]}
-        observations, _ = env.reset(seed=self.seed if facts["fresh"] else None, options=start)
-        seed = self.seed if facts["fresh"] else derive_seed(self.seed, "episode", facts["episode"])
+        start = None if facts.start is None else {"state": facts.start}
+        observations, _ = env.reset(seed=self.seed if facts.fresh else None, options=start)
+        seed = self.seed if facts.fresh else derive_seed(self.seed, "episode", facts.episode)
         observers: dict[int, Observer] = {}
-        voices, ordered = self._receive((yield Started(env, facts["task"], seed, observers)))
+        voices, ordered = self._receive((yield Started(env, facts.task, seed, observers)))
         self._log_start()
-        table = Table(self.game, facts["limits"], facts["feedback"], observers)
+        table = Table(self.game, self._limits, facts.feedback, observers)
         while env.agents and len(self.steps) != self.ends_after:
             snapshot = Snapshot(env.clone_state().state, len(self.steps), observations, env)
             step = yield from table.decide(snapshot, voices)
@@ -197,7 +213,7 @@ class Episode(Generator[Event, Answer, Record]):
         return self._record()
 
     def _log_start(self) -> None:
-        self._logger = self.facts["logger"]
+        self._logger = self.facts.logger
         if self._logger is not None:
             self._logger.begin(self.env)
 
@@ -220,7 +236,7 @@ class Episode(Generator[Event, Answer, Record]):
 
     def _record(self) -> Record:
         env, game, facts, logger = self.env, self.game, self.facts, self._logger
-        accounts, feedback = facts["accounts"](), facts["feedback"]
+        accounts, feedback = facts.accounts(), facts.feedback
         updates = {agent: account["updates"] for agent, account in accounts.items() if account.get("updates")}
         accounts = {agent: cost for agent, account in accounts.items() if (cost := _without_updates(account))}
         return {
@@ -228,11 +244,11 @@ class Episode(Generator[Event, Answer, Record]):
             "env_id": game.id,
             "env_kwargs": game.kwargs,
             "seed": self.seed,
-            "episode": facts["episode"],
+            "episode": facts.episode,
             "team": dict(zip(env.possible_agents, self.specs, strict=True)),
             "version": __version__,
-            "task": facts["task"],
-            "level": facts["level"],
+            "task": facts.task,
+            "level": facts.level,
             "max_cycles": env.max_cycles,
             **({"max_cycles_given": True} if env.max_cycles != game.max_cycles else {}),
             **({"ends_after": self.ends_after} if self.ends_after else {}),
@@ -243,41 +259,19 @@ class Episode(Generator[Event, Answer, Record]):
             **({"accounts": accounts} if accounts else {}),
             **({"plan_updates": updates} if updates else {}),
             **({"feedback": list(feedback)} if feedback else {}),
-            **({"limits": limits} if (limits := facts["limits"].changed()) else {}),
+            **({"limits": limits} if (limits := self._limits.changed()) else {}),
             **(logger.end() if logger is not None else {}),
         }
 
 
-def episode(
-    env: ParallelEnv,
-    specs: Sequence[str],
-    seed: int,
-    *,
-    episode: int = 0,
-    task: str = "",
-    level: int | None = None,
-    limits: Limits | None = None,
-    fresh: bool = True,
-    logger: EpisodeLogger | None = None,
-    feedback: Sequence[str] = (),
-    accounts: Callable[[], Mapping[str, Any]] = dict,
-    start: Mapping[str, Any] | None = None,
-) -> Episode:
+def episode(env: ParallelEnv, specs: Sequence[str], seed: int, **facts: Any) -> Episode:
     """Begin an episode that requests every decision: a generator of events that is sent the answers.
 
     Args:
         env: Environment with one seat for each spec; its masks must be in the infos (``mask_in="info"``).
         specs: Specs of the policies by seat, for the record.
         seed: Seed of the environment; the policies' seeds are derived from it.
-        episode: Number of the episode, for the record.
-        task: Name of the task, for the record and the policies.
-        level: Level of the task, for the record.
-        limits: Limits of conversations and corrections.
-        fresh: Seed the environment. If False, its generator continues from the previous episode, as in some originals.
-        logger: Adds the data for the game's metrics to the steps and the record.
-        feedback: Feedback on the previous episode by seat, for the record and the seats.
-        accounts: Function that returns the cost of the seats' answers by agent, called when the episode is over.
-        start: Initial scene, which is not part of the record; None for an initial state of the game.
+        **facts: See ``EpisodeFacts``.
 
     Returns:
         A generator that yields ``Started``, ``Ask`` and ``Stepped``, is sent the answers, and returns the record.
@@ -290,9 +284,7 @@ def episode(
         raise ValueError(f"team: {len(specs)} policies for {game.n_agents} seats of {game.id}")
     if env.mask_in != "info":
         raise ValueError(f"mask_in must be 'info' to play teams, not {env.mask_in!r}")
-    facts = {"episode": episode, "task": task, "level": level, "limits": limits or Limits(), "fresh": fresh}
-    facts |= {"logger": logger, "feedback": feedback, "accounts": accounts, "start": start}
-    return Episode(env, specs, seed, facts)
+    return Episode(env, specs, seed, EpisodeFacts(**facts))
 
 
 def play_episode(env: ParallelEnv, team: Team, seed: int, *, ends_after: int | None = None, **options: Any) -> Record:

@@ -147,7 +147,7 @@ def test_keys_that_are_there_twice_are_refused(run):
     line = lines_of(run)[0].decode()
     twice = line.replace('"success":false', '"success":true,"success":false', 1)
     assert twice != line
-    with pytest.raises(RecordError, match="the key 'success' is there twice"):
+    with pytest.raises(RecordError, match="has the key 'success' twice"):
         module.parse_record(twice, "f")
 
 

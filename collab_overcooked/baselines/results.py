@@ -15,9 +15,9 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_bytes, write_atomic
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.env_variants import Variant, changed_options
-from collab_overcooked.runner.records import write_atomic
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
@@ -63,7 +63,7 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
 
 def _start_of(path: Path) -> str:
     try:
-        settings = schema.parse_json(path.read_bytes())
+        settings = schema.parse_json(read_bytes(path))
         schema.object_of({}, {"start": schema.nullable(schema.text)})(settings)
     except schema.SchemaError as error:
         raise ValueError(f"{path}: {error}") from None
@@ -155,7 +155,6 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
     Returns:
         The files written. Configurations with a policy for each seat are left out: a name is one policy.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, entries in results.items():
         what = published().get(name, {"measure": "return"})["measure"]
@@ -171,7 +170,6 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
 
 def write(results: Mapping[str, Any], path: Path) -> None:
     """Write results as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=1)
     flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
     write_atomic(path, flat.encode() + b"\n")

@@ -58,18 +58,6 @@ def parse_json(text: str | bytes) -> Any:
     return value
 
 
-def read_lines(data: bytes, where: str, check: Check) -> list[Any]:
-    """Read JSON lines, each of which passes a check."""
-    values = []
-    for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
-        try:
-            values.append(parse_json(line))
-            check(values[-1])
-        except SchemaError as error:
-            raise SchemaError(f"{where}, line {n}: {error}") from None
-    return values
-
-
 def json_line(value: Any, check: Check, indent: int | None = None) -> bytes:
     """Return a value as UTF-8 JSON that a reader with the same check accepts: one line, or a file if indented."""
     separators = (",", ": " if indent else ":")

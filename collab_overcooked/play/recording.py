@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from collab_overcooked import __version__
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.runner.records import RunFolder, dump_line
 
 INPUTS, ABORTED, TUTORIALS = "inputs.jsonl", "aborted.jsonl", "tutorials.jsonl"
@@ -38,14 +39,11 @@ class PlayFolder:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
         self.run = RunFolder(path, config, note)
         self.path = self.run.path
-        self._writing = threading.Lock()
-        self._files: dict[str, BinaryIO] = {}
+        self._writing, self._note = threading.Lock(), note
+        self._journals: dict[str, JournalFile] = {}
 
     def close(self) -> None:
         """Let others write to the folder."""
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
         self.run.close()
 
     def add(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,6 +66,7 @@ class PlayFolder:
 
     def _append(self, name: str, line: bytes) -> None:
         with self._writing:
-            if name not in self._files:
-                self._files[name] = (self.path / name).open("ab", buffering=0)  # nothing is lost with the process
-            self._files[name].write(line)
+            if name not in self._journals:
+                self._journals[name] = JournalFile(self.path / name, durable=False)
+                self._journals[name].drop_torn_line(self._note, "nothing depends on it")
+            self._journals[name].append_line(line)

@@ -11,7 +11,6 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from PIL import Image
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.seen import seat_names
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
@@ -102,7 +102,7 @@ def page_policy() -> str:
 
 
 def _page_file(name: str) -> str:
-    return (resources.files("collab_overcooked.reporting") / "page" / name).read_text(encoding="utf-8")
+    return read_shipped(f"reporting/page/{name}")
 
 
 # ------------------------------------------------------------------------------------------- scores

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
 
 import yaml
@@ -15,6 +14,7 @@ from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftConfig
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import ORDERS, Cell, cos, served_share, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -43,8 +43,7 @@ RECORD_FIELDS = RecordFields(
 @cache
 def published() -> Mapping[str, Any]:
     """Read the paper's figures, and the fractions that fit them."""
-    file = resources.files("collab_overcooked.games.craft.suite") / "published.yaml"
-    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
+    values: Mapping[str, Any] = yaml.safe_load(read_shipped("games/craft/suite/published.yaml"))
     return values
 
 

@@ -33,7 +33,7 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
-from collab_overcooked.io.files import read_bytes, write_atomic
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
@@ -267,12 +267,7 @@ def _check_member(value: Any) -> None:
 
 def read_state(path: Path, population: int) -> dict[str, Any]:
     """Return a population as ``start`` makes it, from a file."""
-    parsed: dict[str, Any]
-    try:
-        parsed = schema.parse_json(read_bytes(path))
-        state_check(population)(parsed)
-    except schema.SchemaError as error:
-        raise ValueError(f"{path}: {error}") from None
+    parsed: dict[str, Any] = schema.read_json(path, state_check(population))
     return parsed
 
 

@@ -15,7 +15,7 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.io import schema
-from collab_overcooked.io.files import read_bytes, write_atomic
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.env_variants import Variant, changed_options
 
@@ -46,7 +46,8 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
         play, and the learning curve as pairs of steps and mean return.
     """
     results: dict[str, Any] = {}
-    parts = {_start_of(path) for path in folder.glob("*/settings.json")}
+    check = schema.object_of({}, {"start": schema.nullable(schema.text)})
+    parts = {schema.read_json(path, check).get("start") or "" for path in folder.glob("*/settings.json")}
     for run in sorted(folder.iterdir()) if folder.is_dir() else ():
         named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
         files = sorted(run.glob("policy*.npz"))
@@ -59,15 +60,6 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
     if not results:
         raise ValueError(f"{folder}: holds no finished training named CONFIGURATION-SEED")
     return results
-
-
-def _start_of(path: Path) -> str:
-    try:
-        settings = schema.parse_json(read_bytes(path))
-        schema.object_of({}, {"start": schema.nullable(schema.text)})(settings)
-    except schema.SchemaError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return settings.get("start") or ""
 
 
 def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:

@@ -337,16 +337,7 @@ _LINE = schema.object_of({"cell": schema.list_of(schema.integer(), 3), "return":
 
 
 class Journal(LineJournal):
-    """Returns of the episodes of a cross-play in a folder that it can be continued from; close it after use.
-
-    Args:
-        folder: Made if it does not exist.
-        config: What is played, fit for JSON.
-        note: Called with what was repaired or continued.
-
-    Attributes:
-        returns: Of the episodes played so far.
-    """
+    """Journal of a cross-play; ``returns`` are those of the episodes played so far."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
         if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():

@@ -31,7 +31,6 @@ from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
 from collab_overcooked.runner.jobs import cached_env
-from collab_overcooked.runner.teams import MAX_SPEC
 
 FOLDER = "pools"
 SPLITS = ("train", "test")
@@ -222,12 +221,9 @@ def _read_partner(doc: Document, k: int) -> Partner:
         raise doc.error(
             f"family {family} is for split test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"
         )
-    policy = doc.text(*at, "policy")
-    if len(policy) > MAX_SPEC:
-        raise doc.error(f"policy has {len(policy)} characters, allowed are {MAX_SPEC}", *at, "policy")
     return Partner(
         name=doc.text(*at, "name"),
-        policy=policy,
+        policy=doc.text(*at, "policy"),
         family=family,
         split=split,
         seat=None if entry.get("seat", ANY) == ANY else doc.integer(*at, "seat", high=63),

@@ -14,14 +14,15 @@ from contextlib import contextmanager
 from importlib import resources
 from itertools import count
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 MAX_BYTES = 1 << 30  # of a file that is read as a whole
 MAX_DOCUMENT = 1 << 24  # of a file that a person writes
 MAX_MODEL = 1 << 42  # of a file that a library reads in parts
 _DRAFT = re.compile(r"\.draft-(\d{1,9})-\d")
 _numbers = count()
-
-# ------------------------------------------------------------------------------------------- reading
 
 
 @contextmanager
@@ -86,7 +87,9 @@ def read_shipped(path: str) -> str:
     return resources.files("collab_overcooked").joinpath(path).read_text("utf-8")
 
 
-# ------------------------------------------------------------------------------------------- writing
+def read_shipped_yaml(path: str) -> dict[str, Any]:
+    """Return the values of a YAML file of the package."""
+    return dict(yaml.safe_load(read_shipped(path)))
 
 
 @contextmanager

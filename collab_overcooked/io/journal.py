@@ -24,13 +24,7 @@ class JournalFile:
     """
 
     def __init__(
-        self,
-        path: Path,
-        check: Check = unchecked,
-        *,
-        durable: bool = True,
-        mode: int = 0o666,
-        missing_ok: bool = True,
+        self, path: Path, check: Check = unchecked, *, durable: bool = True, mode: int = 0o666, missing_ok: bool = True
     ) -> None:
         self.path, self.check, self.durable, self.mode, self.missing_ok = path, check, durable, mode, missing_ok
         self._end = self._count = 0  # bytes and lines that were read, or appended after these
@@ -73,12 +67,7 @@ class JournalFile:
             self._end, self._count = self._end + len(line), self._count + 1
 
     def drop_torn_line(self, note: Callable[[str], None] = lambda message: None, result: str = "") -> None:
-        """Drop an incomplete last line, left by a process that was stopped while writing.
-
-        Args:
-            note: Called with a sentence about the repair.
-            result: Consequence for the reader, for the sentence.
-        """
+        """Drop an incomplete last line, left by a process that was stopped while writing; ``note`` gets the result."""
         if not self.path.exists() or not self.path.stat().st_size:
             return
         with open_file(self.path, MAX_MODEL) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:

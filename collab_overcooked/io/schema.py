@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
+
+from collab_overcooked.io.files import read_text
 
 Check = Callable[[Any], None]
 """Function that takes a value and raises SchemaError if the value is not allowed."""
@@ -55,6 +58,17 @@ def parse_json(text: str | bytes) -> Any:
         problem = "nested too deep" if isinstance(error, RecursionError) else str(error)
         raise SchemaError(f"is truncated or no JSON: {problem}") from None
     unchecked(value)
+    return value
+
+
+def read_json(path: Path, check: Check, error: type[ValueError] = ValueError) -> Any:
+    """Read a JSON file whose value passes a check; see ``files.open_file``."""
+    text = read_text(path, error=error)
+    try:
+        value = parse_json(text)
+        check(value)
+    except SchemaError as problem:
+        raise error(f"{path}: {problem}") from None
     return value
 
 

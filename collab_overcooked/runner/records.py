@@ -18,7 +18,7 @@ from collab_overcooked.io.file_lock import FileLock
 from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.redaction import redact_values
-from collab_overcooked.io.schema import Check, SchemaError, json_line, parse_json
+from collab_overcooked.io.schema import Check, SchemaError, json_line, object_of, parse_json, read_json
 from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
@@ -43,6 +43,7 @@ class StoredRecord(dict[str, Any]):
     line = b""
 
 
+_ANY_CONFIG = object_of({})
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Errors that code which reads a record raises for values that no game writes."""
 
@@ -150,17 +151,10 @@ def locked_folder(
     files: Sequence[tuple[JournalFile, str]],
     note: Note,
 ) -> Iterator[FileLock]:
-    """Make or open a folder that one process at a time writes to, and read in the body what is there.
+    """Make or open a folder that one process at a time writes to; what is there is read in the body.
 
-    Args:
-        folder: The folder.
-        busy: Message if another process writes to it.
-        config: See ``use_config``.
-        files: Journals, with the consequence of an incomplete last line, which is dropped.
-        note: Called with a sentence about each repair.
-
-    Yields:
-        The lock, which is released if the body raises.
+    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for ``note``.
+    Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
     """
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -268,17 +262,14 @@ class RunFolder(Locked):
 
 
 class LineJournal(JournalFile, Locked):
-    """JSON lines in a folder, one for each result; close it after use.
+    """JSON lines of an evaluation, in a folder that it can be continued from; ``results`` are those of earlier runs.
 
     Args:
-        path: The file; its folder is made if it does not exist.
+        path: The file.
         what: Name of the evaluation for messages, such as ``"cross-play"``.
         config: What is evaluated, fit for JSON; must be the same when it is continued.
         check: Schema of a line.
         note: Called with what was repaired.
-
-    Attributes:
-        results: Those of earlier runs.
     """
 
     def __init__(self, path: Path, what: str, config: Mapping[str, Any], check: Check, note: Note) -> None:
@@ -303,14 +294,6 @@ def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
     return place, f"{was!r:.80}", f"{now!r:.80}"
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path, check: Check = _ANY_CONFIG) -> Any:
     """Read the configuration of a run folder."""
-    path = folder / CONFIG
-    text = read_text(path, error=RecordError)
-    try:
-        config = parse_json(text)
-    except ValueError as error:
-        raise RecordError(f"{path}: {error}") from None
-    if not isinstance(config, dict):
-        raise RecordError(f"{path}: must be an object, not {type(config).__name__}")
-    return config
+    return read_json(folder / CONFIG, check, RecordError)

@@ -160,16 +160,8 @@ class RecordingClient:
         return kept if kept is not None else self.store.put(request, self.client.complete(request))
 
 
-class KeepingClient:
-    """Client that sends all requests and stores the replies by position, so that a stopped run can resume.
-
-    Args:
-        client: Wrapped client.
-        store: Store of the exchanges.
-    """
-
-    def __init__(self, client: Client, store: Store) -> None:
-        self.client, self.store = client, store
+class KeepingClient(RecordingClient):
+    """Client that sends all requests and stores the replies by position, so that a stopped run can resume."""
 
     def complete(self, request: Request) -> Reply:
         """Return the reply stored at this position, or send the request and store the reply."""

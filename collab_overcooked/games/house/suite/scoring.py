@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-import yaml
-
 from collab_overcooked.io import schema
-from collab_overcooked.io.files import read_shipped
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
@@ -101,5 +99,4 @@ def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate
 @cache
 def published() -> Mapping[str, Any]:
     """Read the published numbers by suite; they were measured in other simulators."""
-    values: Mapping[str, Any] = yaml.safe_load(read_shipped("games/house/suite/published.yaml"))
-    return values
+    return read_shipped_yaml("games/house/suite/published.yaml")

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-import yaml
-
 from collab_overcooked.evaluation.episode_suite import SettingRow
 from collab_overcooked.io import schema
-from collab_overcooked.io.files import read_shipped
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
@@ -76,7 +74,7 @@ class Published:
 @cache
 def published() -> Published:
     """Read the published numbers."""
-    values = yaml.safe_load(read_shipped("games/overcooked/suite/published.yaml"))
+    values = read_shipped_yaml("games/overcooked/suite/published.yaml")
     helper = {
         layout: {helped: (score, None) for helped, score in scores.items()}
         for layout, scores in values["helper_directive"].items()

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import yaml
-
 from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.suite.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
 from collab_overcooked.io import schema
-from collab_overcooked.io.files import read_shipped
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.registry import LEXICON
@@ -34,8 +32,7 @@ RECORD_FIELDS = RecordFields(
 @cache
 def published() -> Mapping[str, Any]:
     """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
-    values: Mapping[str, Any] = yaml.safe_load(read_shipped("games/rush/suite/published.yaml"))
-    return values
+    return read_shipped_yaml("games/rush/suite/published.yaml")
 
 
 @dataclass(frozen=True)

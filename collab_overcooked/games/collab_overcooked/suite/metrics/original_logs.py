@@ -137,7 +137,7 @@ def _load(path: Path) -> Any:
                 text = file.read(MAX_CHARACTERS + 1)
     except EOFError as error:
         raise LogError(f"{path}: is truncated: {error}") from error
-    except (OSError, UnicodeDecodeError, zlib.error) as error:
+    except (UnicodeDecodeError, zlib.error) as error:
         raise LogError(f"{path}: cannot be read: {error}") from error
     if len(text) > MAX_CHARACTERS:
         raise LogError(f"{path}: unpacks to more than {MAX_CHARACTERS} characters, which no log has")

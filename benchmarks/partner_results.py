@@ -35,8 +35,8 @@ from collab_overcooked.evaluation.partner_pool import (
 )
 from collab_overcooked.evaluation.partner_scores import FILE, PARTNER, Line, best_responses, key_of
 from collab_overcooked.evaluation.partner_table import read_scores
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PARTNERS, SHIPPED, PolicyFile, find_policy, halved, read_policy
-from collab_overcooked.runner.records import write_atomic
 
 POOLS = Path(registry.__file__).parent / "layouts" / "pools"
 CONFIGS = {

@@ -17,6 +17,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from collab_overcooked.io.files import file_digest
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -178,8 +180,6 @@ def _digest(module: ModuleType) -> str:
 
 
 def _digest_file(path: Path) -> str:
-    import hashlib
-
     if not path.is_file():  # making the policy says what is wrong
         return "missing"
-    return f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+    return f"sha256:{file_digest(path)[:16]}"

@@ -126,4 +126,38 @@ def evaluated_text(project: Project) -> Iterator[Finding]:
                 yield Finding(source.path, node.lineno, f"{node.func.id} runs text as code")
 
 
-CHECKS = (rules, homes, circles, sizes, baselines, evaluated_text)
+FILE_MODULES = [f"{PACKAGE}/{name}.py" for name in ("io/files", "io/journal", "io/file_lock", "kernels/jit")]
+"""Modules that may open files; ``kernels.jit`` lies below ``io`` and reads what it wrote itself."""
+DRAFTS = {f"{PACKAGE}.io.files.{name}" for name in ("draft", "draft_folder", "write_atomic")}
+FILE_CALLS = {"read_text", "read_bytes", "write_text", "write_bytes", "fdopen", "mkstemp", "truncate", "fsync", "flock"}
+OPENERS = {"os", "io", "gzip", "bz2", "lzma", "codecs", "builtins"}
+WRITERS = {"savefig", "savez", "savez_compressed", "to_csv", "to_parquet", "ParquetWriter", "get_writer", "imwrite"}
+
+
+def files(project: Project) -> Iterator[Finding]:
+    """Files are opened by `io.files` and `io.journal` alone, and libraries write to drafts."""
+    for source in project.modules:
+        if source.path in FILE_MODULES:
+            continue
+        for node in source.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            if _opens(node):
+                yield Finding(source.path, node.lineno, "opens a file: use io.files, or io.journal to append")
+            elif getattr(node.func, "attr", "") in WRITERS and not DRAFTS.intersection(source.imports):
+                yield Finding(source.path, node.lineno, "a library writes a file: give it a draft of io.files")
+
+
+def _opens(call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "open"
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    owner = getattr(call.func.value, "id", "")
+    if call.func.attr == "open":
+        mode = call.args[0] if call.args else ast.Constant("r")
+        return owner in OPENERS or (isinstance(mode, ast.Constant) and re.fullmatch("[rwaxbt+]+", str(mode.value)))
+    return call.func.attr in FILE_CALLS or (call.func.attr == "load" and owner in ("json", "pickle"))
+
+
+CHECKS = (rules, homes, circles, sizes, baselines, evaluated_text, files)

@@ -28,7 +28,6 @@ def due(before: int, now: int, total: int, count: int) -> bool:
 def keep_policy(file: PolicyFile, folder: Path) -> None:
     """Write a policy into the folder of a training, named after its steps."""
     path = folder / FOLDER / f"{file.meta['steps']:010d}.npz"
-    path.parent.mkdir(parents=True, exist_ok=True)
     halved(file).save(path)
 
 

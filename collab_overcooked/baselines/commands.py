@@ -20,7 +20,8 @@ from collab_overcooked.baselines.training import Outcome
 from collab_overcooked.baselines.training import train as train_ppo
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document
-from collab_overcooked.runner.records import resumable, write_atomic
+from collab_overcooked.io.files import read_bytes, write_atomic
+from collab_overcooked.runner.records import resumable
 
 Say = Callable[[str], None]
 ALGORITHMS = (*LEARNERS, "pbt", "bc", "ppo-bc", "population", "ego", "e3t", "sa", "response")
@@ -171,7 +172,6 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
     settings = settings_from(Cloning, values)
     _claim(folder, values)
     copy = clone_policy(settings, command, say)
-    folder.mkdir(parents=True, exist_ok=True)
     copy.file.save(folder / "policy.npz")
     write_atomic(folder / "settings.json", _settings_line(values))
     write_log(folder, copy.log)
@@ -186,7 +186,7 @@ def run_cloning(values: Mapping[str, Any], folder: Path, command: str, say: Say)
 
 def _claim(folder: Path, values: Mapping[str, Any]) -> None:
     path = folder / "settings.json"
-    there = path.read_bytes() if path.exists() else b""
+    there = read_bytes(path) if path.exists() else b""
     if (folder / "policy.npz").exists() and there != _settings_line(values):
         raise ValueError(f"{folder}: holds a policy of other settings; choose another folder")
 

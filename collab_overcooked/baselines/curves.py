@@ -12,11 +12,11 @@ import numpy as np
 
 from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.plots import draw_bands, draw_curves, save_figure
 from collab_overcooked.reporting.result_table import Column, ResultTable
-from collab_overcooked.runner.records import write_atomic
 
 PREFIX = "return/"  # of the log's keys with returns beside one family
 ALL = "all partners"
@@ -90,10 +90,9 @@ def read_points(folder: Path, column: str = RETURN) -> Points:
 def _read_returns(folder: Path) -> list[dict[str, object]]:
     path = folder / RETURNS
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(read_text(path).splitlines()))
         return [{name: float(value) for name, value in row.items() if value} for row in rows]
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path}: is no CSV file of numbers: {error}") from None
 
 
@@ -157,7 +156,6 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
     """
     if path.suffix not in FORMATS:
         raise ValueError(f"out: {path.name!r} must end in {', '.join(FORMATS)}")
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
         columns = (Column("training"), Column("seeds", "number", 0), Column("steps", "number", 0))
         rows = tuple((curve.name, curve.seeds, *point) for curve in curves for point in _points(curve))
@@ -190,7 +188,7 @@ def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:
         write_atomic(folder / f"table{stem}.md", table.markdown().encode())
         write_atomic(folder / f"table{stem}.csv", table.csv().encode())
         plot(curves, folder / f"curves{stem}.svg", column=column)
-        picture = (folder / f"curves{stem}.svg").read_text("utf-8")
+        picture = read_text(folder / f"curves{stem}.svg")
         sections.append(f"<h2>{column}</h2>\n{picture[picture.index('<svg') :]}\n{table.html()}")
         files += [f"table{stem}.md", f"table{stem}.csv", f"curves{stem}.svg"]
     title = f"Training: {', '.join(dict.fromkeys(map(name_of, folders)))}"

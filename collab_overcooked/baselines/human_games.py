@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ import numpy as np
 
 from collab_overcooked import registry
 from collab_overcooked.envs.api import Game
+from collab_overcooked.io.files import MAX_MODEL, open_file, read_bytes
 from collab_overcooked.io.schema import parse_json
 
 Array = np.ndarray
-MAX_BYTES = 1 << 30  # the published data have less than a tenth of it
 MAX_LINE = 1 << 20
 NEEDED = ("trial_id", "layout_name", "state", "joint_action")
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, SyntaxError, RecursionError)  # what reading a row may raise
@@ -32,20 +33,17 @@ def is_table(path: Path) -> bool:
         return path.suffix in READERS
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with open_file(path, MAX_MODEL) as file:
         return b'"trial_id"' in file.readline(MAX_LINE)
 
 
 def read_rows(path: Path) -> list[Mapping[str, Any]]:
     """Read a table of games; the ending of the file name is its format."""
+    content = read_bytes(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"it has more than {MAX_BYTES >> 20} MiB")
-        rows = READERS[path.suffix](path)
+        rows = READERS[path.suffix](content)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise ValueError("it is not a list of rows")
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{path}: is no table of games: {error}") from None
     missing = [name for name in NEEDED if any(name not in row for row in rows)]
@@ -54,28 +52,27 @@ def read_rows(path: Path) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _read_csv(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, strict=True))
+def _read_csv(content: bytes) -> list[dict[str, Any]]:
+    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
 
 
-def _read_parquet(path: Path) -> list[dict[str, Any]]:
+def _read_parquet(content: bytes) -> list[dict[str, Any]]:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise ValueError("Parquet needs pyarrow: pip install 'collab-overcooked[data]'") from None
     try:
-        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(path).to_pylist()
+        rows: list[dict[str, Any]] = pyarrow.parquet.read_table(io.BytesIO(content)).to_pylist()
     except pyarrow.ArrowException as error:
         raise ValueError(str(error)) from None
     return rows
 
 
-READERS: Mapping[str, Callable[[Path], Any]] = {
+READERS: Mapping[str, Callable[[bytes], Any]] = {
     ".csv": _read_csv,
-    ".json": lambda path: parse_json(path.read_bytes()),
-    ".jsonl": lambda path: [parse_json(line) for line in path.read_bytes().splitlines()],
+    ".json": parse_json,
+    ".jsonl": lambda content: [parse_json(line) for line in content.splitlines()],
     ".parquet": _read_parquet,
 }
 

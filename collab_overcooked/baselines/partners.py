@@ -12,8 +12,9 @@ from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read_partner_pool
 from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.observation import observation_options
-from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, file_digest, find_policy, read_policy
+from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, find_policy, read_policy
 
 Array = np.ndarray
 COPY = "copy"  # what returns beside the slow copy are called

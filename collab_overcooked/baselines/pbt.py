@@ -33,8 +33,8 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
 from collab_overcooked.io.documents import placed
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, halved, read_policy
-from collab_overcooked.runner.records import write_atomic
 from collab_overcooked.runner.workers import RAY, open_pool, read_workers
 
 STATE = "population.json"
@@ -120,7 +120,6 @@ def advance(task: Task) -> None:
 def keep(training: Training, folder: Path, member: int, generation: int) -> None:
     """Write a member's policy."""
     path = file_of(folder, member, generation, "npz")
-    path.parent.mkdir(parents=True, exist_ok=True)
     (file,) = training.export()
     halved(file).save(path)
 
@@ -219,7 +218,6 @@ def run_pbt(
         members = [{**member, "steps": settings.steps} for member in there["members"]]
         state = {**there, "settings": state["settings"], "members": members}
         say(f"{folder}: {state['generation']} generations are there, continuing")
-    folder.mkdir(parents=True, exist_ok=True)
     game = registry.load_game(settings.env, **settings.options)
     if not state["generation"]:
         for k, values in enumerate(state["members"]):
@@ -269,12 +267,7 @@ def _check_member(value: Any) -> None:
 
 def read_state(path: Path, population: int) -> dict[str, Any]:
     """Return a population as ``start`` makes it, from a file."""
-    parsed: dict[str, Any]
-    try:
-        parsed = schema.parse_json(path.read_bytes())
-        state_check(population)(parsed)
-    except schema.SchemaError as error:
-        raise ValueError(f"{path}: {error}") from None
+    parsed: dict[str, Any] = schema.read_json(path, state_check(population))
     return parsed
 
 

@@ -15,9 +15,9 @@ from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import read_config, shipped_configs
 from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.policies.policy_file import MODES, PolicyFile, read_policy
 from collab_overcooked.runner.env_variants import Variant, changed_options
-from collab_overcooked.runner.records import write_atomic
 
 CURVE = 40  # points of a learning curve that are kept
 Say = Callable[[str], None]
@@ -46,7 +46,8 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
         play, and the learning curve as pairs of steps and mean return.
     """
     results: dict[str, Any] = {}
-    parts = {_start_of(path) for path in folder.glob("*/settings.json")}
+    check = schema.object_of({}, {"start": schema.optional(schema.text)})
+    parts = {schema.read_json(path, check).get("start") or "" for path in folder.glob("*/settings.json")}
     for run in sorted(folder.iterdir()) if folder.is_dir() else ():
         named = re.fullmatch(r"(?P<config>.+)-(?P<seed>\d+)", run.name)
         files = sorted(run.glob("policy*.npz"))
@@ -59,15 +60,6 @@ def gather(folder: Path, games: int = GAMES, say: Say = print) -> dict[str, Any]
     if not results:
         raise ValueError(f"{folder}: holds no finished training named CONFIGURATION-SEED")
     return results
-
-
-def _start_of(path: Path) -> str:
-    try:
-        settings = schema.parse_json(path.read_bytes())
-        schema.object_of({}, {"start": schema.optional(schema.text)})(settings)
-    except schema.SchemaError as error:
-        raise ValueError(f"{path}: {error}") from None
-    return settings.get("start") or ""
 
 
 def measure(files: Sequence[PolicyFile], games: int = GAMES) -> dict[str, Any]:
@@ -155,7 +147,6 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
     Returns:
         The files written. Configurations with a policy for each seat are left out: a name is one policy.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, entries in results.items():
         what = published().get(name, {"measure": "return"})["measure"]
@@ -171,7 +162,6 @@ def ship(results: Mapping[str, Any], runs: Path, folder: Path) -> list[Path]:
 
 def write(results: Mapping[str, Any], path: Path) -> None:
     """Write results as JSON."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(results, indent=1)
     flat = re.sub(r"\[\s+([\d.eE+-]+),\s+([\d.eE+-]+)\s+\]", r"[\1, \2]", text)  # a point a line
     write_atomic(path, flat.encode() + b"\n")

@@ -164,5 +164,4 @@ def advance(training: Training, steps: int, path: Path) -> None:
         return
     while training.rollouts.steps < steps:
         training.update()
-    path.parent.mkdir(parents=True, exist_ok=True)
     training.save(path)

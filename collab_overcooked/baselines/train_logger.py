@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.runner.records import write_atomic
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
 
 LOG, CSV, BOARD = "log.jsonl", "log.csv", "tensorboard"
 SERVICES = ("wandb",)
@@ -48,12 +50,9 @@ class TrainLogger:
         check_services(services)
         self.path = folder / LOG
         lines = read_log(folder, updates) if self.path.exists() else []
-        self._file = self.path.open("wb")
-        for line in lines:
-            self._file.write(log_line(line))
-        self._table = (folder / CSV).open("w", encoding="utf-8", newline="")
         self._columns = columns_of(lines[0]) if lines else []
-        self._table.write(csv_text(lines, self._columns))
+        _write_files(folder, lines)
+        self._log, self._table = (JournalFile(folder / name, durable=False) for name in (LOG, CSV))
         self._board = _board(folder / BOARD, lines[-1].get("steps", 0) + 1 if lines else 0)
         self._run = _wandb_run(folder, _run_name(folder), settings or {}) if "wandb" in services else None
         console = Console(stderr=True)
@@ -75,8 +74,6 @@ class TrainLogger:
 
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
-        self._file.close()
-        self._table.close()
         if self._run is not None:
             self._run.finish()
         if self._board is not None:
@@ -84,11 +81,9 @@ class TrainLogger:
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Note an update; ``steps`` and ``steps_per_second`` must be in it, ``return`` may be None."""
-        self._file.write(log_line(entry))
-        self._file.flush()
+        self._log.append_line(log_line(entry))
         is_new, self._columns = not self._columns, self._columns or columns_of(entry)
-        self._table.write(csv_text([entry], self._columns, head=is_new))
-        self._table.flush()
+        self._table.append_line(csv_text([entry], self._columns, head=is_new).encode())
         numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
         if self._board is not None:
             _add_scalars(self._board, numbers)
@@ -123,8 +118,7 @@ def csv_text(entries: Sequence[Mapping[str, Any]], columns: Sequence[str], head:
 
 def write_log(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
     """Write a complete log as ``log.jsonl``, ``log.csv`` and TensorBoard files, in place of an earlier one."""
-    write_atomic(folder / LOG, b"".join(map(log_line, entries)))
-    write_atomic(folder / CSV, csv_text(entries, columns_of(entries[0]) if entries else []).encode())
+    _write_files(folder, entries)
     shutil.rmtree(folder / BOARD, ignore_errors=True)
     board = _board(folder / BOARD, 0)
     if board is not None:
@@ -132,6 +126,11 @@ def write_log(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
             numbers = {name: value for name, value in entry.items() if isinstance(value, (int, float))}
             _add_scalars(board, {"steps": number, **numbers})
         board.close()
+
+
+def _write_files(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    write_atomic(folder / LOG, b"".join(map(log_line, entries)))
+    write_atomic(folder / CSV, csv_text(entries, columns_of(entries[0]) if entries else []).encode())
 
 
 def _add_scalars(board: Any, numbers: Mapping[str, float]) -> None:
@@ -202,9 +201,4 @@ def read_log(folder: Path, most: int | None = None) -> list[dict[str, Any]]:
         folder: Of the run.
         most: Only so many, from the first on; what comes after may be torn.
     """
-    path = folder / LOG
-    try:
-        lines = path.read_bytes().splitlines(keepends=True)
-        return schema.read_lines(b"".join(lines[:most]), str(path), _ENTRY)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
+    return list(islice(JournalFile(folder / LOG, _ENTRY, missing_ok=False).read(), most))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,8 +31,8 @@ from collab_overcooked.baselines.seating import learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.train_logger import TrainLogger, check_services
 from collab_overcooked.envs.api import clone
+from collab_overcooked.io.files import MAX_MODEL, draft, open_file, read_text, write_atomic
 from collab_overcooked.policies.policy_file import PolicyFile, find_policy, halved, read_policy, with_met
-from collab_overcooked.runner.records import write_atomic
 
 CHECKPOINT, SETTINGS = "checkpoint.pt", "settings.json"
 MAY_CHANGE = {"target_return", "checkpoint_every", "steps", "evaluate_every", "evaluation_games"}  # in a continued run
@@ -179,9 +179,8 @@ class Training:
                 for learner in self.learners
             ],
         }
-        file = io.BytesIO()
-        torch.save(content, file)
-        write_atomic(path, file.getvalue())
+        with draft(path) as beside:
+            torch.save(content, beside)
 
     def load(self, path: Path, same: bool = True) -> None:
         """Go back to a checkpoint.
@@ -233,8 +232,8 @@ class Training:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    with _damaged(path):
-        content: dict[str, Any] = torch.load(path, weights_only=True)
+    with open_file(path, MAX_MODEL) as file, _damaged(path):
+        content: dict[str, Any] = torch.load(file, weights_only=True)
     return content
 
 
@@ -242,22 +241,24 @@ def _read(path: Path) -> dict[str, Any]:
 def _damaged(path: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ValueError(f"{path}: is no checkpoint of such a training: {reason:.300}") from None
 
 
 def _compare(path: Path, was: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    _refuse_changes(path, was, now, MAY_CHANGE)
+    check_extension(path, was.get("steps"), now["steps"])
+
+
+def _refuse_changes(path: Path, was: Mapping[str, Any], now: Mapping[str, Any], but: Collection[str] = ()) -> None:
     now = json.loads(json.dumps(now))
-    for name in sorted({*was, *now} - MAY_CHANGE):
+    for name in sorted({*was, *now}.difference(but)):
         if was.get(name) != now.get(name):
             raise ValueError(
                 f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose another "
                 "folder"
             )
-    check_extension(path, was.get("steps"), now["steps"])
 
 
 def check_extension(path: Path, was: Any, now: int) -> None:
@@ -266,14 +267,17 @@ def check_extension(path: Path, was: Any, now: int) -> None:
         raise ValueError(f"{path}: steps was {was!r}, now {now}; it can only be extended")
 
 
+def _read_settings(path: Path) -> dict[str, Any]:
+    with _damaged(path):
+        return dict(json.loads(read_text(path)))
+
+
 def _claim(settings: TrainingSettings, folder: Path) -> bool:
     path = folder / SETTINGS
     if (folder / CHECKPOINT).exists():
         return True  # its own settings are compared when it is loaded
     if path.exists():  # stopped before the first checkpoint, or a training of another kind
-        with _damaged(path):
-            was = dict(json.loads(path.read_text("utf-8")))
-        _compare(path, was, settings.as_dict())
+        _compare(path, _read_settings(path), settings.as_dict())
     elif others := sorted(path.name for path in folder.glob("policy*.npz")):
         raise ValueError(f"{folder}: holds {others[0]} of something else; choose another folder")
     return False
@@ -281,18 +285,10 @@ def _claim(settings: TrainingSettings, folder: Path) -> bool:
 
 def claim_folder(folder: Path, values: Mapping[str, Any]) -> None:
     """Write the settings of a run into its folder, or check that they are those of the run that is there."""
-    path, now = folder / SETTINGS, json.loads(json.dumps(values))
+    path = folder / SETTINGS
     if path.exists():
-        with _damaged(path):
-            was = dict(json.loads(path.read_text("utf-8")))
-        for name in sorted({*was, *now}):
-            if was.get(name) != now.get(name):
-                raise ValueError(
-                    f"{path}: {name} was {was.get(name)!r}, now {now.get(name)!r}; resume with the same, or choose "
-                    "another folder"
-                )
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, json.dumps(now, indent=1).encode() + b"\n")
+        _refuse_changes(path, _read_settings(path), values)
+    write_atomic(path, json.dumps(values, indent=1).encode() + b"\n")
 
 
 def train(
@@ -325,7 +321,6 @@ def train(
         training.load(folder / CHECKPOINT)
         more = "it is finished, more --steps extend it" if training.over else "continuing"
         note(f"{folder}: {training.rollouts.steps:,} of {settings.steps:,} steps are there, {more}")
-    folder.mkdir(parents=True, exist_ok=True)
     write_atomic(folder / SETTINGS, json.dumps(settings.as_dict(), indent=1).encode() + b"\n")
     if not training.updates and settings.kept_policies:
         keep_policies(training, folder, command, -1)
@@ -373,9 +368,7 @@ def is_finished(settings: TrainingSettings, folder: Path) -> bool:
     files = list(folder.glob("policy*.npz"))
     if not path.exists() or not files or read_policy(files[0]).meta["steps"] < settings.steps:
         return False
-    with _damaged(path):
-        was = dict(json.loads(path.read_text("utf-8")))
-    return was == json.loads(json.dumps(settings.as_dict()))
+    return _read_settings(path) == json.loads(json.dumps(settings.as_dict()))
 
 
 def exported(training: Training, command: str) -> list[PolicyFile]:

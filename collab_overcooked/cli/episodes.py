@@ -11,6 +11,7 @@ import typer
 
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import draft
 
 RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
 TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
@@ -120,7 +121,8 @@ def write_film(record: Mapping[str, Any], out: Path) -> None:
     if out.suffix == ".png":
         from PIL import Image
 
-        Image.fromarray(list(frames_of_record(record))[-1]).save(out)
+        with draft(out) as beside:
+            Image.fromarray(list(frames_of_record(record))[-1]).save(beside)
         return
     try:
         write_video(frames_of_record(record), out)

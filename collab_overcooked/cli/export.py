@@ -11,6 +11,7 @@ import typer
 from collab_overcooked.cli.app import Settings, app, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import draft_folder, write_atomic
 from collab_overcooked.io.options import NAMES, read_names
 
 CHAT = "chat"
@@ -47,8 +48,8 @@ def export(
     agents = episodes[0].game.n_agents
     if seat is not None and seat >= agents:
         raise ValueError(f"--seat must be an integer from 0 to {agents - 1}, not {seat}")
-    out.mkdir(parents=True, exist_ok=True)
-    FORMATS[form](out, episodes, seat)
+    with draft_folder(out) as beside:
+        FORMATS[form](beside, episodes, seat)
     say(f"written: {out}, {len(episodes)} episodes, {sum(map(len, episodes))} steps")
 
 
@@ -72,12 +73,10 @@ def _export_chats(runs: list[Path], tasks: str, people: bool, out: Path) -> None
     for run in runs:
         if not (run / EXCHANGES).exists():
             check_people(_read([run], tasks), people)
-    out.mkdir(parents=True, exist_ok=True)
-    count = 0
-    with (out / "chats.jsonl").open("w", encoding="utf-8") as file:
-        for run in runs:
-            stored = run / EXCHANGES
-            for chat in exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks)):
-                file.write(json.dumps(chat, ensure_ascii=False) + "\n")
-                count += 1
-    say(f"written: {out / 'chats.jsonl'}, {count} chats")
+    lines = []
+    for run in runs:
+        stored = run / EXCHANGES
+        chats = exchange_chats(stored) if stored.exists() else record_chats(_read([run], tasks))
+        lines += [json.dumps(chat, ensure_ascii=False) + "\n" for chat in chats]
+    write_atomic(out / "chats.jsonl", "".join(lines).encode())
+    say(f"written: {out / 'chats.jsonl'}, {len(lines)} chats")

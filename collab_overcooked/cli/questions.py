@@ -10,6 +10,7 @@ import typer
 
 from collab_overcooked.cli.app import OUT, app, say
 from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.io.files import draft
 from collab_overcooked.io.options import NAMES
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def show_question(
 
         if picture.suffix != ".png":
             raise ValueError(f"picture: {picture} should end in .png")
-        Image.fromarray(draw_scene(env, "rgb_array")).save(picture)
+        with draft(picture) as beside:
+            Image.fromarray(draw_scene(env, "rgb_array")).save(beside)
         say(f"written: {picture}")
 
 

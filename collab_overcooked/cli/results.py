@@ -18,10 +18,10 @@ def write_results(
     show: ShowOptions | None = None,
 ) -> None:
     """Score records, print the tables, and write tables and report into the run folder."""
+    from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import report as pages
     from collab_overcooked.reporting import scorecard
     from collab_overcooked.reporting.results import score_records
-    from collab_overcooked.runner.records import write_atomic
 
     cards, show = score_records(records, scoring), show or ShowOptions()
     for name, text_of in (

@@ -16,6 +16,7 @@ from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
 from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import read_text
 from collab_overcooked.io.options import NAMES, PAIRS, option, read_names
 
 
@@ -78,7 +79,7 @@ def report_training(run: Path) -> None:
     from collab_overcooked.baselines import curves
 
     files = curves.write_report(run, curves.training_folders([run]))
-    OUT.print((run / files[0]).read_text("utf-8").rstrip())
+    OUT.print(read_text(run / files[0]).rstrip())
     say(f"written: {run}/{', '.join(files)}")
 
 

@@ -42,8 +42,8 @@ def summarize(
 
 def write_page(path: Path, cards: Sequence[Any]) -> None:
     """Write cards and their charts as a self-contained HTML page."""
+    from collab_overcooked.io.files import write_atomic
     from collab_overcooked.reporting import report
-    from collab_overcooked.runner.records import write_atomic
 
     sections = [section for card in cards for section in report.card_sections(card)]
     write_atomic(path, report.page("; ".join(card.title for card in cards), sections, []).encode())

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.journal import LineJournal
 from collab_overcooked.evaluation.pairs import batch_pairs, plan_pairs
 from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.metrics.intervals import Estimate, mean_ci, mean_of_groups
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
 from collab_overcooked.runner.jobs import cached_env, plugins_of
-from collab_overcooked.runner.records import CONFIG, resumable, write_atomic
+from collab_overcooked.runner.records import CONFIG, LineJournal, resumable
 from collab_overcooked.runner.teams import MakePolicy, make_team
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -188,15 +188,11 @@ class CrossPlay:
 
     def write(self, folder: Path) -> None:
         """Write ``crossplay.json``, ``crossplay.md`` and ``crossplay.png``."""
-        from matplotlib import rc_context
+        from collab_overcooked.reporting.plots import save_figure
 
-        from collab_overcooked.reporting.plots import PLAIN_TEXT
-
-        folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / "crossplay.json", json.dumps(self.as_dict(), indent=1).encode() + b"\n")
         write_atomic(folder / "crossplay.md", self.markdown().encode())
-        with rc_context(PLAIN_TEXT):
-            self.heat_map().savefig(folder / "crossplay.png", dpi=120, bbox_inches="tight")
+        save_figure(self.heat_map(), folder / "crossplay.png")
 
 
 def _svg_text(x: int, y: int, text: str, anchor: str = "middle") -> str:
@@ -341,22 +337,13 @@ _LINE = schema.object_of({"cell": schema.tuple_of([schema.integer()] * 3), "retu
 
 
 class Journal(LineJournal):
-    """Returns of the episodes of a cross-play in a folder that it can be continued from; close it after use.
-
-    Args:
-        folder: Made if it does not exist.
-        config: What is played, fit for JSON.
-        note: Called with what was repaired or continued.
-
-    Attributes:
-        returns: Of the episodes played so far.
-    """
+    """Journal of a cross-play; ``returns`` are those of the episodes played so far."""
 
     def __init__(self, folder: Path, config: Mapping[str, Any], note: Callable[[str], None]) -> None:
         if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():
             raise ValueError(f"{folder}: holds crossplay.json but no {CONFIG}; choose another folder")
         super().__init__(folder / JOURNAL, "cross-play", config, _LINE, note)
-        self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in self.lines}
+        self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in self.results}
         if self.returns:
             note(f"{folder}: continuing, {len(self.returns)} episodes are there")
 

@@ -23,15 +23,14 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.evaluation.plans import MAX_EPISODES
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
+from collab_overcooked.io.files import file_digest, write_atomic
 from collab_overcooked.metrics.intervals import Estimate
-from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, file_digest, read_policy
+from collab_overcooked.policies.policy_file import FAMILIES, Met, PolicyFile, read_policy
 from collab_overcooked.policies.registry import find_policy, make_policy, policy_paths, resolve_paths
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
 from collab_overcooked.runner.env_variants import effective_options
 from collab_overcooked.runner.episode import Started
 from collab_overcooked.runner.jobs import cached_env
-from collab_overcooked.runner.records import write_atomic
-from collab_overcooked.runner.teams import MAX_SPEC
 
 FOLDER = "pools"
 SPLITS = ("train", "test")
@@ -222,12 +221,9 @@ def _read_partner(doc: Document, k: int) -> Partner:
         raise doc.error(
             f"family {family} is for split test; split train takes {', '.join(TRAIN_FAMILIES)}", *at, "split"
         )
-    policy = doc.text(*at, "policy")
-    if len(policy) > MAX_SPEC:
-        raise doc.error(f"policy has {len(policy)} characters, allowed are {MAX_SPEC}", *at, "policy")
     return Partner(
         name=doc.text(*at, "name"),
-        policy=policy,
+        policy=doc.text(*at, "policy"),
         family=family,
         split=split,
         seat=None if entry.get("seat", ANY) == ANY else doc.integer(*at, "seat", high=63),
@@ -359,7 +355,6 @@ def write_partner_pool(path: Path, pool: PartnerPool) -> None:
     values |= {"env": pool.env_id, "options": dict(pool.env_kwargs), "episodes": pool.episodes, "seed": pool.seed}
     values |= {"partners": [partner.to_dict() for partner in pool.partners]}
     _read_pool(load_layout(values, FOLDER, "pool"), path.stem, path.parent.resolve())
-    path.parent.mkdir(parents=True, exist_ok=True)
     text: str = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
     write_atomic(path, text.encode())
 

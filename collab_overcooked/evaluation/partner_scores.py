@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
-from collab_overcooked.evaluation.journal import LineJournal
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
 from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import file_digest
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, file_digest, read_policy
+from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, read_policy
 from collab_overcooked.policies.registry import find_policy, policy_paths, weight_files
 from collab_overcooked.runner.batched import play_returns
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import plugins_of
-from collab_overcooked.runner.records import resumable
+from collab_overcooked.runner.records import LineJournal, resumable
 from collab_overcooked.runner.teams import MakePolicy
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
@@ -246,7 +246,7 @@ def score(
     cells = list(plan_cells(pool, egos, partners, episodes, among))
     config = _config(pool, cells, episodes)
     with resumable(out, FILE), LineJournal(out / FILE, "evaluation", config, LINE, note) as journal:
-        done = {key_of(line): line for line in journal.lines}
+        done = {key_of(line): line for line in journal.results}
         if done:
             note(f"{out}: continuing, {len(done)} cells are there")
         pending = [cell for cell in cells if key_of(cell.line) not in done]

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from collab_overcooked.evaluation.partner_scores import CROSS, FILE, ITSELF, LINE, PARTNER, SELF, Line, key_of
-from collab_overcooked.io import schema
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.metrics import robust
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable
-from collab_overcooked.runner.records import write_atomic
 
 Array = np.ndarray
 THRESHOLDS = np.linspace(0.0, 1.2, 61)
@@ -30,11 +30,7 @@ def read_scores(paths: Sequence[Path]) -> list[Line]:
     lines: dict[tuple[object, ...], Line] = {}
     for path in paths:
         file = path / FILE if path.is_dir() else path
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise ValueError(f"{file}: cannot be read: {error.strerror or error}") from None
-        for line in schema.read_lines(data, str(file), LINE):
+        for line in JournalFile(file, LINE, missing_ok=False).read():
             first = lines.setdefault(key_of(line), line)
             if first["returns"] != line["returns"]:
                 raise ValueError(
@@ -189,7 +185,6 @@ class Scores:
         """Write the tables as Markdown and CSV, and the pictures as SVG and PNG; returns the names of the files."""
         from collab_overcooked.reporting.plots import draw_profile, heat_map, save_figure
 
-        folder.mkdir(parents=True, exist_ok=True)
         write_atomic(folder / f"{TABLE}.md", self.markdown().encode())
         write_atomic(folder / f"{TABLE}.csv", self.table().csv().encode())
         means = {method: robust.cell_means(self.games(method, share)) for method in self.methods}

@@ -15,7 +15,7 @@ import numpy as np
 
 from collab_overcooked import __version__
 from collab_overcooked.export.trajectories import Trajectory
-from collab_overcooked.runner.records import write_atomic
+from collab_overcooked.io.files import write_atomic
 
 EXTRA = "pip install 'collab-overcooked[data]'"
 LICENCE = "mit"

@@ -16,6 +16,7 @@ from typing import Any
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.files import MAX_DOCUMENT, read_shipped, read_text
 from collab_overcooked.io.schema import MAX_NUMBER, Form, SchemaError
 from collab_overcooked.io.yaml_reader import MAX_DEPTH, LayoutError, Marks, read_yaml
 
@@ -241,7 +242,7 @@ def load_layout(source: str | Path | Mapping[str, Any], folder: str, kind: str =
 def load_file(path: str | Path, kind: str) -> Document:
     """Read a YAML file that does not extend another file."""
     path = Path(path)
-    return _document(_read(path, kind), path.name, kind)
+    return _document(read_document(path, kind), path.name, kind)
 
 
 def read_value(text: str) -> Any:
@@ -257,11 +258,13 @@ def _plain(value: Any, depth: int) -> Any:
     return [_plain(entry, depth + 1) for entry in value] if isinstance(value, (list, tuple)) else value
 
 
-def _read(path: Path, kind: str) -> str:
+def read_document(path: Path, kind: str) -> str:
+    """Return the text of a layout, or of another file that a person writes."""
     try:
-        return path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError, ValueError) as error:  # ValueError: a NUL in the path
-        raise LayoutError(f"cannot read {kind} file {path}: {getattr(error, 'strerror', None) or error}") from None
+        return read_text(path, MAX_DOCUMENT)
+    except ValueError as error:
+        problem = str(error).removeprefix(f"{path}: ").removeprefix("cannot be read: ")
+        raise LayoutError(f"cannot read {kind} file {path}: {problem}") from None
 
 
 def _document(text: str, name: str, kind: str) -> Document:
@@ -288,8 +291,7 @@ def _load(source: str, folder: str, kind: str, beside: Path | None, seen: tuple[
 def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str, str, str, Path | None]:
     names = builtin_names(folder)
     if source in names:
-        text = (resources.files("collab_overcooked.layouts") / folder / f"{source}.yaml").read_text("utf-8")
-        return text, f"{source}.yaml", source, None
+        return read_shipped(f"layouts/{folder}/{source}.yaml"), f"{source}.yaml", source, None
     path = Path(source)
     if beside is not None and not path.is_absolute():
         path = beside / path
@@ -297,5 +299,5 @@ def _find(source: str, folder: str, kind: str, beside: Path | None) -> tuple[str
         raise LayoutError(
             f"unknown {kind} {quote_value(source)}; built-in {kind}s: {', '.join(names)}; or give a .yaml file"
         )
-    text = _read(path, kind)
+    text = read_document(path, kind)
     return text, path.name, str(path.resolve()), path.parent

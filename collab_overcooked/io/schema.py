@@ -13,9 +13,11 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.files import read_text
 
 Form = Callable[[Any], Any]
 
@@ -81,16 +83,15 @@ def parse_json(text: str | bytes) -> Any:
     return unchecked(value)
 
 
-def read_lines(data: bytes, where: str, form: Form) -> list[Any]:
-    """Read JSON lines, each of one form."""
-    values = []
-    for n, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), start=1):
-        try:
-            values.append(parse_json(line))
-            form(values[-1])
-        except SchemaError as error:
-            raise SchemaError(f"{where}, line {n}: {error}") from None
-    return values
+def read_json(path: Path, form: Form, error: type[ValueError] = ValueError) -> Any:
+    """Read a JSON file whose value has a form; see ``files.open_file``."""
+    text = read_text(path, error=error)
+    try:
+        value = parse_json(text)
+        form(value)
+    except SchemaError as problem:
+        raise error(f"{path}: {problem}") from None
+    return value
 
 
 def json_line(value: Any, form: Form, indent: int | None = None) -> bytes:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from collab_overcooked import __version__
-from collab_overcooked.runner.records import RunFolder, dump_line
+from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.runner.records import Note, RunFolder, dump_line
 
 INPUTS, ABORTED, TUTORIALS = "inputs.jsonl", "aborted.jsonl", "tutorials.jsonl"
 
@@ -29,23 +30,18 @@ class PlayFolder:
     """
 
     def __init__(
-        self,
-        path: str | Path,
-        suite: str,
-        facts: Mapping[str, Any] | None = None,
-        note: Callable[[str], None] = print,
+        self, path: str | Path, suite: str, facts: Mapping[str, Any] | None = None, note: Note = print
     ) -> None:
         config = {"suite": suite, "version": __version__, "played_by": "people", **(facts or {})}
         self.run = RunFolder(path, config, note)
         self.path = self.run.path
         self._writing = threading.Lock()
-        self._files: dict[str, BinaryIO] = {}
+        self._apart = {name: JournalFile(self.path / name, durable=False) for name in (INPUTS, ABORTED, TUTORIALS)}
+        for journal in self._apart.values():
+            journal.drop_torn_line(note, "nothing depends on it")
 
     def close(self) -> None:
         """Let others write to the folder."""
-        for file in self._files.values():
-            file.close()
-        self._files.clear()
         self.run.close()
 
     def add(self, record: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,6 +64,4 @@ class PlayFolder:
 
     def _append(self, name: str, line: bytes) -> None:
         with self._writing:
-            if name not in self._files:
-                self._files[name] = (self.path / name).open("ab", buffering=0)  # nothing is lost with the process
-            self._files[name].write(line)
+            self._apart[name].append_line(line)

@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from collab_overcooked.io.files import read_bytes
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.session import Session
 from collab_overcooked.play.settings import TICKS
@@ -52,7 +53,7 @@ def replay_gif(session: Session, person: Person, number: int) -> bytes | None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "replay.gif"
         write_video(frames, path, min(pace, FASTEST))
-        return path.read_bytes()
+        return read_bytes(path)
 
 
 def _record_of(session: Session, number: int) -> dict[str, Any] | None:

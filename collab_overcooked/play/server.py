@@ -13,10 +13,10 @@ import ipaddress
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from functools import lru_cache
-from importlib import resources
 from typing import Any
 
 from collab_overcooked.io.checks import parse_integer
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.messages import MAX_BYTES, MessageError, Rate, read_message
 from collab_overcooked.play.people import Outbox, Person
@@ -50,7 +50,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 def page_file(name: str) -> str:
     """Return a file of the page."""
-    return resources.files("collab_overcooked.play").joinpath("page", name).read_text(encoding="utf-8")
+    return read_shipped(f"play/page/{name}")
 
 
 def is_loopback(address: str) -> bool:

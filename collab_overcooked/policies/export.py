@@ -10,6 +10,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io.checks import near_matches, quote_value
+from collab_overcooked.io.files import draft
 from collab_overcooked.policies.networks import KEY, sb3_logits, torch_logits
 from collab_overcooked.policies.policy_file import ACTIVATIONS, MODES, Network, PolicyFile
 
@@ -63,17 +64,18 @@ def export_policy(
         "n_actions": game.n_actions,
         "mode": mode or ("greedy" if values else "sample"),
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".npz":
         PolicyFile(_network(model, kind, game, activation), meta).save(path, np.float32)
     elif path.suffix == ".zip":
         setattr(model, KEY, meta)  # the model's own saving keeps all attributes
-        model.save(path)
+        with draft(path) as beside:
+            model.save(beside)
     else:
         import torch
 
         weights = dict(model.state_dict() if kind == "module" else model)
-        torch.save({KEY: meta, "state_dict": weights}, path)
+        with draft(path) as beside:
+            torch.save({KEY: meta, "state_dict": weights}, beside)
     return path
 
 

@@ -8,6 +8,7 @@ file of a network is imported, as of any policy ``file.py:Class``.
 from __future__ import annotations
 
 import inspect
+import io
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
@@ -20,6 +21,7 @@ from collab_overcooked import plugins, registry
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import read_bytes
 from collab_overcooked.policies.observation import Observer, observation_options, select_observation
 from collab_overcooked.policies.policy_file import MODES
 from collab_overcooked.policies.trained import NetworkPolicy
@@ -188,8 +190,9 @@ def sb3_from_text(text: str) -> SB3Policy:
     _need("sb3")
     from stable_baselines3.common.save_util import load_from_zip_file
 
+    file = io.BytesIO(read_bytes(path))
     try:
-        data, parameters, _ = load_from_zip_file(path, device="cpu")
+        data, parameters, _ = load_from_zip_file(file, device="cpu")
         assert data is not None
         space, actions = data["observation_space"], data["action_space"]
         policy = data["policy_class"](space, actions, lambda _: 0.0, **data["policy_kwargs"])
@@ -214,8 +217,9 @@ def torch_from_text(text: str) -> TorchPolicy:
     if not inspect.isclass(kind) or not issubclass(kind, torch.nn.Module):
         networks = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         raise ValueError(f"{module_name}: {near_matches('network', class_name, networks)}")
+    file = io.BytesIO(read_bytes(weights))
     try:
-        content = torch.load(weights, map_location="cpu", weights_only=True)
+        content = torch.load(file, map_location="cpu", weights_only=True)
         meta = _checked(Path(weights), content.get(KEY, {}))
         network: Any = kind(**_arguments(kind, meta))
         network.load_state_dict(content["state_dict"] if KEY in content else content)
@@ -263,8 +267,6 @@ def _need(name: str) -> None:
 
 
 def _unreadable(name: str, path: Path, error: Exception) -> ValueError:
-    if isinstance(error, OSError):
-        return ValueError(f"{path}: cannot be read: {error.strerror or error}")
     problem = " ".join(f"{type(error).__name__}: {error}".split())
     return ValueError(f"{path}: policy {name!r} cannot be made from it: {problem:.300}")
 

@@ -7,7 +7,6 @@ that a small file cannot allocate gigabytes.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -17,12 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import open_file, write_atomic
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS, history_size
 
 FORMAT = "collab-overcooked-policy/1"
@@ -135,7 +135,7 @@ class PolicyFile:
         file = io.BytesIO()
         np.savez_compressed(file, **arrays)
         _read(file, path)
-        path.write_bytes(file.getvalue())
+        write_atomic(path, file.getvalue())
 
     @cached_property
     def met(self) -> tuple[Met, ...]:
@@ -159,14 +159,6 @@ def with_met(file: PolicyFile, partners: Iterable[Met]) -> PolicyFile:
     return PolicyFile(file.network, {**file.meta, "met": [partner._asdict() for partner in met]})
 
 
-def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file, by which pools and trained policies name it."""
-    try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
 def halved(file: PolicyFile) -> PolicyFile:
     """Return a policy with its weights rounded to half precision, as stored in files."""
     layers = tuple(
@@ -181,16 +173,15 @@ def halved(file: PolicyFile) -> PolicyFile:
 
 def read_policy(path: Path) -> PolicyFile:
     """Read a policy file."""
-    return _read(path, path)
+    with open_file(path) as file:
+        return _read(file, path)
 
 
-def _read(file: Path | io.BytesIO, path: Path) -> PolicyFile:
+def _read(file: BinaryIO, path: Path) -> PolicyFile:
     try:
         with zipfile.ZipFile(file) as archive:
             meta = _read_meta(archive)
             return PolicyFile(_read_network(archive, meta), meta)
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, KeyError, TypeError, RecursionError, NotImplementedError, RuntimeError, EOFError) as error:
         raise ValueError(f"{path}: is no policy file: {' '.join(str(error).split())}") from None
     except Exception as error:  # damaged archives fail in many ways, some of them zlib's own

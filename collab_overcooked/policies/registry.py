@@ -29,6 +29,7 @@ class PolicyRecord:
     role: str = ""  # Role under which games provide it, see ``registry.GameRecord.policies``
 
 
+MAX_SPEC = 1_000  # characters of a spec, as in records
 RECORDS: tuple[PolicyRecord, ...] = (
     PolicyRecord(
         name="random",
@@ -275,6 +276,8 @@ def find_policy(spec: str) -> tuple[PolicyRecord, str]:
     """Parse a spec: return the policy's record and the text of its parameters. All specs are parsed here."""
     if not isinstance(spec, str):
         raise ValueError(f"policy must be a text such as 'greedy', not {spec!r}")
+    if len(spec) > MAX_SPEC:
+        raise ValueError(f"policy {spec[:40]!r}... has {len(spec)} characters, allowed are {MAX_SPEC}")
     name, _, text = (part.strip() for part in spec.strip().partition(":"))
     for record in RECORDS:  # plug-ins are loaded for unknown names only
         if record.name == name:

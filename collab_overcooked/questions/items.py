@@ -13,6 +13,7 @@ from typing import Any
 from collab_overcooked import __version__, registry
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import read_text, write_atomic
 
 VERSION = 2  # of generator and texts; answers to sets of different versions are not comparable
 SCHEMA = f"collab-overcooked-questions/{VERSION}"
@@ -123,8 +124,7 @@ class QuestionSet:
         """Write the file."""
         counts = {"scenes": len({item.scene.name for item in self.items}), "items": len(self.items)}
         heading = {"schema": SCHEMA, "seed": self.seed, "version": self.version} | counts
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(schema.json_line(heading, schema.unchecked) + self._lines())
+        write_atomic(path, schema.json_line(heading, schema.unchecked) + self._lines())
 
     def _lines(self) -> bytes:
         scenes = {item.scene.name: item.scene for item in self.items}
@@ -171,11 +171,7 @@ _HEADING = {"schema": _check_schema, "scenes": _COUNT, "items": _COUNT, "seed": 
 def read_questions(path: str | Path = SHIPPED) -> QuestionSet:
     """Read a question set."""
     path = Path(path)
-    try:
-        lines = path.read_text(encoding="utf-8").rstrip("\n").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise QuestionError(f"{path}: cannot be read: {reason}") from None
+    lines = read_text(path, error=QuestionError).rstrip("\n").split("\n")
     heading = _parse(lines[0], _HEADING, f"{path}, line 1", others=True)
     scenes: dict[str, Scene] = {}
     items: dict[str, Item] = {}

@@ -6,12 +6,11 @@ import colorsys
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from PIL import Image, ImageDraw, ImageFilter
 
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.render.lettering import load_font
 from collab_overcooked.render.model import Cook, Icon, mix, seat_colour
 
@@ -37,7 +36,7 @@ class Food(NamedTuple):
 
 @cache
 def _data() -> tuple[dict[str, Food], dict[str, str]]:
-    values = yaml.safe_load(Path(__file__).with_name("sprites.yaml").read_text(encoding="utf-8"))
+    values = read_shipped_yaml("render/sprites.yaml")
     rows = (row.split() for row in values["foods"].splitlines())
     return {name: Food(*food) for name, *food in rows}, values["sprites"]
 

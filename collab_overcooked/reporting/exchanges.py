@@ -76,11 +76,7 @@ def _about(request: Mapping[str, Any], reply: Reply) -> str:
 
 def model_section(folder: Path) -> str:
     """Return the HTML section with endpoints and settings of the language models of a run."""
-    config = read_config(folder) if (folder / CONFIG).exists() else {}
-    try:
-        _CONFIG(config)
-    except schema.SchemaError as error:
-        raise ValueError(f"{folder / CONFIG}: {error}") from None
+    config = read_config(folder, _CONFIG) if (folder / CONFIG).exists() else {}
     default_endpoint = config.get("language", {}).get("endpoint", "answers from a file")
     items = "".join(
         f"<dt>{html_text(spec)}</dt><dd>{html_text('; '.join(_settings(settings, default_endpoint)))}</dd>"

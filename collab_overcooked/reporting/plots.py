@@ -13,6 +13,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from collab_overcooked.io.files import draft
 from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.scorecard import Chart
 
@@ -210,7 +211,8 @@ def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as SVG or PNG, by the ending of the path; the same figure gives the same bytes."""
     with rc_context({**PLAIN_TEXT, "svg.fonttype": "none", "svg.hashsalt": path.stem}):
         metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {}
-        figure.savefig(path, dpi=120, bbox_inches="tight", metadata=metadata)
+        with draft(path) as beside:
+            figure.savefig(beside, dpi=120, bbox_inches="tight", metadata=metadata)
 
 
 def _svg(figure: Figure, description: str) -> str:

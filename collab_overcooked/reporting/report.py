@@ -11,7 +11,6 @@ import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from PIL import Image
 
 from collab_overcooked import __version__, registry
 from collab_overcooked.envs.seen import seat_names
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
@@ -67,7 +67,8 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
         embedded: Data of the replay player.
         folder: Run folder with exchanges of language models, or None.
     """
-    style, script, policy = _page_file("report.css"), _page_file("report.js"), page_policy()
+    style, script = (read_shipped(f"reporting/page/report.{ending}") for ending in ("css", "js"))
+    policy = page_policy()
     exchanges = json_in_markup(exchange_data(folder, embedded))
     return "\n".join(
         [
@@ -97,12 +98,8 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
 
 def page_policy() -> str:
     """Return the content security policy of a page: no external resources, and no script but the page's."""
-    digest = base64.b64encode(hashlib.sha256(_page_file("report.js").encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(read_shipped("reporting/page/report.js").encode()).digest()).decode()
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
-
-
-def _page_file(name: str) -> str:
-    return (resources.files("collab_overcooked.reporting") / "page" / name).read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------------------------------------------- scores

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
+from collab_overcooked.io.files import draft
 from collab_overcooked.render.lettering import fit_text, text_image, text_width, wrap_text
 from collab_overcooked.runner.replay import replay
 
@@ -110,7 +110,8 @@ def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) 
     if not path.parent.is_dir():
         raise FileNotFoundError(f"cannot write {path}: there is no folder {path.parent}")
     writer = _write_gif if ending == ".gif" else _write_mp4
-    writer(_checked(frames), path, fps)
+    with draft(path) as beside:
+        writer(_checked(frames), beside, fps)
 
 
 def _checked(frames: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
@@ -147,11 +148,9 @@ def _write_mp4(frames: Iterator[np.ndarray], path: Path, fps: float) -> None:
         raise ImportError(
             f"writing {path} needs the extra video: pip install 'collab-overcooked[video]'; .gif needs none"
         ) from None
-    first = next(frames)  # before creating the file, so that an invalid record leaves none
-    path.open("wb").close()  # raises a clear error if the folder is not writable; ffmpeg's is a page long
     writer: Any = imageio.v2.get_writer(  # its typed base class lacks append_data
         path, format="FFMPEG", fps=fps, codec="libx264", quality=8, macro_block_size=1
     )
     with writer:
-        for frame in chain([first], frames):
+        for frame in frames:
             writer.append_data(np.pad(frame, ((0, frame.shape[0] % 2), (0, frame.shape[1] % 2), (0, 0)), "edge"))

@@ -7,8 +7,7 @@ A run folder holds ``config.json``, ``records.jsonl``, and results that are deri
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -16,11 +15,14 @@ from typing import Any, Self
 
 from collab_overcooked.envs.lexicon import PLAIN, Lexicon, load_lexicon
 from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.files import read_text, write_atomic
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.redaction import redact_values
-from collab_overcooked.io.schema import SchemaError, json_line, parse_json
+from collab_overcooked.io.schema import Form, SchemaError, json_line, object_of, parse_json, read_json
 from collab_overcooked.runner.record_schema import check_record
 
 CONFIG, RECORDS, LOCK = "config.json", "records.jsonl", ".lock"
+Note = Callable[[str], None]
 Key = tuple[str, int]
 """Task and episode number, which identify a record within a run."""
 
@@ -41,6 +43,7 @@ class StoredRecord(dict[str, Any]):
     line = b""
 
 
+_ANY_CONFIG = object_of({})
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError)
 """Errors that code which reads a record raises for values that no game writes."""
 
@@ -70,24 +73,11 @@ def read_records(path: str | Path) -> list[Any]:
     path = Path(path)
     if path.is_dir():
         path = path / RECORDS
-    with _about_file(path):
-        text = path.read_bytes().decode("utf-8")
-    records: list[Any] = [
-        parse_record(line, f"{path}, line {n}") for n, line in enumerate(text.split("\n"), start=1) if line
-    ]
+    lines = read_text(path, error=RecordError).split("\n")
+    records: list[Any] = [parse_record(line, f"{path}, line {n}") for n, line in enumerate(lines, start=1) if line]
     if not records:
         raise RecordError(f"{path}: contains no record")
     return _one_of_each(records, key_of if (path.parent / CONFIG).exists() else _identity)
-
-
-@contextmanager
-def _about_file(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise RecordError(f"{path}: not a text file: {error.reason} at byte {error.start}") from None
 
 
 def _one_of_each(records: Iterable[StoredRecord], identity: Callable[[Mapping[str, Any]], Any]) -> list[Any]:
@@ -153,40 +143,35 @@ def dump_line(record: Mapping[str, Any]) -> bytes:
         raise RecordError(f"{where}: its record cannot be written: {error}") from None
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file atomically and durably."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    with beside.open("wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+@contextmanager
+def locked_folder(
+    folder: Path,
+    busy: str,
+    config: Mapping[str, Any],
+    files: Sequence[tuple[JournalFile, str]],
+    note: Note,
+) -> Iterator[FileLock]:
+    """Make or open a folder that one process at a time writes to; what is there is read in the body.
 
-
-def append_line(path: Path, line: bytes) -> None:
-    """Append a line to a file durably (fsync)."""
-    with path.open("ab") as file:
-        file.write(line)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def drop_partial_line(path: Path, note: Callable[[str], None], result: str) -> None:
-    """Truncate an incomplete last line, left by a process that was stopped while writing.
-
-    Args:
-        path: The file.
-        note: Called with a sentence about the repair.
-        result: Consequence for the reader, for the sentence.
+    Incomplete last lines of the files are dropped; each file has the consequence of that beside it, for ``note``.
+    Another process that writes to the folder is reported as ``busy``. The lock is released if the body raises.
     """
-    if not path.exists():
-        return
-    data = path.read_bytes()
-    end = data.rfind(b"\n") + 1
-    if end < len(data):
-        note(f"{path}: dropped an unfinished last line; {result}")
-        with path.open("r+b") as file:
-            file.truncate(end)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        lock = FileLock(folder / LOCK)
+    except BlockingIOError:
+        raise BlockingIOError(f"{folder}: {busy}") from None
+    try:
+        for journal, _ in files:
+            if journal.path.exists() and not (folder / CONFIG).exists():
+                raise ValueError(f"{folder}: holds {journal.path.name} but no {CONFIG}; choose another folder")
+        use_config(folder, config)
+        for journal, result in files:
+            journal.drop_torn_line(note, result)
+        yield lock
+    except BaseException:
+        lock.release()
+        raise
 
 
 def use_config(folder: Path, config: Mapping[str, Any]) -> None:
@@ -223,7 +208,24 @@ def resumable(folder: Path, kept: str) -> Iterator[None]:
         raise
 
 
-class RunFolder:
+class Locked:
+    """Holds the lock of a ``locked_folder``, from when it is given until it is closed."""
+
+    _lock: FileLock | None = None
+
+    def close(self) -> None:
+        """Release the folder's lock."""
+        if self._lock is not None:
+            self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class RunFolder(Locked):
     """Folder of one run, which can be resumed; only one evaluation at a time may write to it. Close it after use.
 
     Args:
@@ -232,56 +234,51 @@ class RunFolder:
         note: Called with a sentence about each repair.
     """
 
-    def __init__(self, path: str | Path, config: Mapping[str, Any], note: Callable[[str], None] = print) -> None:
+    def __init__(self, path: str | Path, config: Mapping[str, Any], note: Note = print) -> None:
         self.path = Path(path)
         self.config = json.loads(json.dumps(config))  # in the form in which it is read back
-        self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock = FileLock(self.path / LOCK)
-        except BlockingIOError:
-            raise BlockingIOError(
-                f"{self.path}: another evaluation writes to this folder; wait for it, or choose another folder"
-            ) from None
-        self.records_path = self.path / RECORDS
-        try:
-            if self.records_path.exists() and not (self.path / CONFIG).exists():
-                raise ValueError(f"{self.path}: holds {RECORDS} but no {CONFIG}; choose another folder")
-            use_config(self.path, self.config)
-            drop_partial_line(self.records_path, note, "its episode is played again")
-            self.records: dict[Key, dict[str, Any]] = {}
-            self._lines: dict[Key, bytes] = {}
-            self._read()
-        except BaseException:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        """Release the folder's lock."""
-        self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def _read(self) -> None:
-        begun = self.records_path.exists() and self.records_path.stat().st_size > 0
-        for record in read_records(self.records_path) if begun else ():
-            self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
+        self._journal = JournalFile(self.path / RECORDS)
+        self.records: dict[Key, dict[str, Any]] = {}
+        self._lines: dict[Key, bytes] = {}
+        busy = "another evaluation writes to this folder; wait for it, or choose another folder"
+        files = [(self._journal, "its episode is played again")]
+        with locked_folder(self.path, busy, self.config, files, note) as self._lock:
+            begun = self._journal.path.exists() and self._journal.path.stat().st_size > 0
+            for record in read_records(self._journal.path) if begun else ():
+                self.records[key_of(record)], self._lines[key_of(record)] = record, record.line
 
     def append(self, record: dict[str, Any]) -> None:
         """Append a record durably."""
         line = dump_line(record)
-        append_line(self.records_path, line)
+        self._journal.append_line(line)
         self.records[key_of(record)], self._lines[key_of(record)] = record, line
 
     def finish(self, order: Iterable[Key]) -> list[dict[str, Any]]:
         """Sort all records into their final order, the same for any number of processes, and return them."""
         keys = list(order)
         lines = [self._lines[key] for key in keys]
-        write_atomic(self.records_path, b"".join(lines))
+        write_atomic(self._journal.path, b"".join(lines))
         return [self.records[key] for key in keys]
+
+
+class LineJournal(JournalFile, Locked):
+    """JSON lines of an evaluation, in a folder that it can be continued from; ``results`` are those of earlier runs.
+
+    Args:
+        path: The file.
+        what: Name of the evaluation for messages, such as ``"cross-play"``.
+        config: What is evaluated, fit for JSON; must be the same when it is continued.
+        check: Schema of a line.
+        note: Called with what was repaired.
+    """
+
+    def __init__(self, path: Path, what: str, config: Mapping[str, Any], check: Form, note: Note) -> None:
+        super().__init__(path, check)
+        busy = f"another {what} writes to this folder; wait for it"
+        config = json.loads(json.dumps(config, default=str))
+        files = [(self, "what it stood for is played again")]
+        with locked_folder(path.parent, busy, config, files, note) as self._lock:
+            self.results = list(self.read())
 
 
 def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
@@ -297,15 +294,6 @@ def _difference(place: str, was: Any, now: Any) -> tuple[str, str, str]:
     return place, f"{was!r:.80}", f"{now!r:.80}"
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_config(folder: Path, check: Form = _ANY_CONFIG) -> Any:
     """Read the configuration of a run folder."""
-    path = folder / CONFIG
-    try:
-        config = parse_json(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise RecordError(f"{path}: {error}") from None
-    if not isinstance(config, dict):
-        raise RecordError(f"{path}: must be an object, not {type(config).__name__}")
-    return config
+    return read_json(folder / CONFIG, check, RecordError)

@@ -11,7 +11,6 @@ from collab_overcooked.policies.api import Policy, TeamAware
 
 MakePolicy = Callable[[str], Policy]
 ALL = "all"  # stands for all seats that are not named
-MAX_SPEC = 1_000  # characters of a policy spec, as in records
 SWAPPED = ", seats swapped"  # suffix of a task that a team plays in reversed order of seats
 
 
@@ -49,8 +48,6 @@ def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
             raise ValueError(f"team: {near_matches('seat', seat, [*seats, ALL])}")
         if seat in chosen:
             raise ValueError(f"team: seat {seat} is given twice; keep one of {chosen[seat]!r} and {spec!r}")
-        if len(spec) > MAX_SPEC:
-            raise ValueError(f"team: the policy of {seat} has {len(spec)} characters, allowed are {MAX_SPEC}")
         chosen[seat] = spec.strip()
     if ALL in chosen:
         chosen = dict.fromkeys(seats, chosen[ALL]) | chosen

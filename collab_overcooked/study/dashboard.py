@@ -10,11 +10,11 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.play.host import Host
 from collab_overcooked.play.server import UNKNOWN
 from collab_overcooked.study.design import Step, Study
@@ -62,8 +62,7 @@ class Dashboard:
         """Show the page."""
         if not self._is_host(request):
             return _response(UNKNOWN, "text/plain", 404)
-        file = resources.files("collab_overcooked.study").joinpath("page", "host.html")
-        return _response(file.read_text(encoding="utf-8"), "text/html")
+        return _response(read_shipped("study/page/host.html"), "text/html")
 
     async def data(self, request: Any) -> Any:
         """Send the data that the page shows."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -15,26 +14,18 @@ from typing import Any, Self
 from collab_overcooked import __version__
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.file_lock import FileLock
-from collab_overcooked.io.schema import Form, SchemaError, integer, list_of, mapping_of, object_of, optional
-from collab_overcooked.runner.records import (
-    CONFIG,
-    LOCK,
-    RecordError,
-    append_line,
-    drop_partial_line,
-    read_config,
-    use_config,
-    write_atomic,
-)
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.schema import Form, integer, list_of, mapping_of, object_of, optional
+from collab_overcooked.runner.records import CONFIG, Locked, RecordError, locked_folder, read_config
 from collab_overcooked.study.design import ENDS, KEYS, Step, Study, read_study
 
 JOURNAL, PEOPLE, CONDITIONS = "journal.jsonl", "people.jsonl", "conditions"
-LOST = {
-    PEOPLE: "the participant who was joining starts again, from the consent page",
-    JOURNAL: "the participant whose step it was does that step again; other participants lose nothing",
-}
-"""Consequence for participants of a partial last line, by file."""
+LOST = (
+    "the participant whose step it was does that step again; other participants lose nothing",
+    "the participant who was joining starts again, from the consent page",
+)
+"""Consequence for participants of a partial last line of ``journals``."""
 Note = Callable[[str], None]
 
 _OF_PERSON = {"id": schema.name, "step": integer()}
@@ -91,7 +82,7 @@ class Participant:
     failed_checks: int = 0  # Number of failed attention checks
 
 
-class Journal:
+class Journal(Locked):
     """Event log of a study. Close it after use.
 
     Args:
@@ -120,9 +111,9 @@ class Journal:
         self.clock: Callable[[], float] = time.time
         self._by_token: dict[bytes, Participant] = {}
         self._steps: dict[int, list[Step]] = {}
-        self._lock: FileLock | None = None
-        secret = {line["id"]: line for line in read_lines(self.path / PEOPLE, check_secret)}
-        for event in read_lines(self.path / JOURNAL, check_event):
+        self._log, self._identities = journals(self.path)
+        secret = {line["id"]: line for line in self._identities.read()}
+        for event in self._log.read():
             self._apply(event, secret)
 
     @classmethod
@@ -135,41 +126,19 @@ class Journal:
             note: Called with a one-sentence message about each repair.
         """
         path = Path(path)
-        path.mkdir(parents=True, exist_ok=True)
-        try:
-            lock = FileLock(path / LOCK)
-        except BlockingIOError:
-            raise BlockingIOError(
-                f"{path}: another process runs a study in this folder; stop it, or choose another folder"
-            ) from None
-        try:
-            content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
-            use_config(path, json.loads(json.dumps(content)))
-            for name, result in LOST.items():
-                drop_partial_line(path / name, note, result)
+        busy = "another process runs a study in this folder; stop it, or choose another folder"
+        content = {"study": study.name, "version": __version__, **study.content, "partners": study.partners}
+        files = list(zip(journals(path), LOST, strict=True))
+        with locked_folder(path, busy, json.loads(json.dumps(content)), files, note) as lock:
             journal = cls(path, study)
-        except BaseException:
-            lock.release()
-            raise
         journal._lock = lock
         return journal
-
-    def close(self) -> None:
-        """Release the folder's lock."""
-        if self._lock is not None:
-            self._lock.release()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
 
     # ---------------------------------------------------------------------------------------- events
 
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(self.clock(), 3), "event": event, **facts}
-        append_line(self.path / JOURNAL, schema.json_line(entry, check_event))
+        self._log.append(entry)
         self._apply(entry, {})
 
     def _apply(self, event: Mapping[str, Any], secret: Mapping[str, Mapping[str, Any]]) -> None:
@@ -216,10 +185,7 @@ class Journal:
             kept: Address parameters that the study stores, including the panel's id.
         """
         person = Participant(f"p-{secrets.token_hex(4)}", secrets.token_urlsafe(16), self.joined, dict(kept))
-        identity = {"id": person.id, "token": person.token, "kept": person.kept}
-        path = self.path / PEOPLE
-        os.close(os.open(path, os.O_CREAT | os.O_APPEND, 0o600))  # readable by the owner only: it holds identities
-        append_line(path, schema.json_line(identity, check_secret))
+        self._identities.append({"id": person.id, "token": person.token, "kept": person.kept})
         self._add(person)
         self._write("joined", id=person.id, number=person.number, consent=self.study.consent_version)
         return person
@@ -276,7 +242,7 @@ class Journal:
         names = [name] if name in self.people else [participant.id for participant in self.with_panel_id(name)]
         if not names:
             raise ValueError(near_matches("participant", name, self.people))
-        people = [line for line in read_lines(self.path / PEOPLE, check_secret) if line["id"] not in names]
+        people = [line for line in JournalFile(self.path / PEOPLE, check_secret).read() if line["id"] not in names]
         events = [
             event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
             for event in self.events
@@ -330,17 +296,6 @@ def study_of(folder: Path) -> Study:
     return replace(study, name=str(config["study"]))
 
 
-def read_lines(path: Path, check: Form) -> list[dict[str, Any]]:
-    """Read a JSON-lines file, ignoring a partial last line; a missing file is empty.
-
-    Args:
-        path: The file.
-        check: Raises SchemaError for an invalid object.
-    """
-    if not path.exists():
-        return []
-    data = path.read_bytes()
-    try:
-        return schema.read_lines(data[: data.rfind(b"\n") + 1], str(path), check)
-    except SchemaError as error:
-        raise RecordError(str(error)) from None
+def journals(folder: Path) -> tuple[JournalFile, JournalFile]:
+    """Return the files of a study's events and of its participants' identities, which only their owner may read."""
+    return JournalFile(folder / JOURNAL, check_event), JournalFile(folder / PEOPLE, check_secret, mode=0o600)

@@ -12,10 +12,11 @@ from typing import Any
 
 from collab_overcooked import registry
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.metrics.registry import measure, metrics_of
 from collab_overcooked.reporting.differences import score_metric
 from collab_overcooked.reporting.result_table import Cell, ResultTable, table_of_mappings
-from collab_overcooked.runner.records import RECORDS, dump_line, read_records, write_atomic
+from collab_overcooked.runner.records import RECORDS, dump_line, read_records
 from collab_overcooked.study.design import ENDS, Condition
 from collab_overcooked.study.journal import CONDITIONS, JOURNAL, Journal, study_of
 
@@ -295,14 +296,12 @@ def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:
     results = StudyResults.read(folder)
     rename = _new_ids(results.journal) if options.anonymous else lambda name: name
     tables = dict(_tables(results, options, rename))
-    out.mkdir(parents=True, exist_ok=True)
     written = []
     for name, rows in tables.items():
         written.append(f"{name}.{options.form}")
         write_atomic(out / written[-1], _as_text(name, rows, options).encode())
     for name, records in _exported_records(results, folder, options):
         lines = b"".join(dump_line(_clean(record, rename, options.cut_text)) for record in records)
-        (out / "records").mkdir(exist_ok=True)
         written.append(f"records/{name}.jsonl")
         write_atomic(out / written[-1], lines)
     return written

@@ -9,10 +9,10 @@ import math
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 from urllib.parse import parse_qs
 
+from collab_overcooked.io.files import read_shipped
 from collab_overcooked.io.text import one_line
 from collab_overcooked.play.messages import Rate
 from collab_overcooked.play.server import MISSING
@@ -243,8 +243,7 @@ class StudyPages:
         name = request.path_params["name"]
         if name not in FILES:
             return self._message(self.study.texts["error"], 404)
-        text = resources.files("collab_overcooked.study").joinpath("page", name).read_text(encoding="utf-8")
-        return Response(text, media_type=FILES[name])
+        return Response(read_shipped(f"study/page/{name}"), media_type=FILES[name])
 
     def _message(self, text: str, status: int) -> Any:
         return _page(pages.message_page(self.study, text), status)

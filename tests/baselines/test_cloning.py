@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from collab_overcooked.baselines.cloning import Cloning, clone_policy, read_choi
 from collab_overcooked.baselines.human_games import read_rows
 from collab_overcooked.baselines.settings import settings_from
 from collab_overcooked.games.overcooked.suite.human_games import read_actions, read_state
+from collab_overcooked.io.files import MAX_BYTES
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.records import dump_line
 from collab_overcooked.runner.teams import make_team, parse_seats
@@ -229,7 +231,7 @@ def test_other_layouts_and_games_are_refused(tmp_path):
         read_choices(registry.load_game("CuisineWorld-v0"), [str(people)], None, print)
 
 
-def test_files_that_are_no_tables_are_refused(tmp_path, monkeypatch):
+def test_files_that_are_no_tables_are_refused(tmp_path):
     for name, text, problem in (
         ("absent.csv", None, "cannot be read"),
         ("object.json", "{}", "is no table of games: it is not a list of rows"),
@@ -242,8 +244,8 @@ def test_files_that_are_no_tables_are_refused(tmp_path, monkeypatch):
             (tmp_path / name).write_text(text)
         with pytest.raises(ValueError, match=problem):
             read_rows(tmp_path / name)
-    monkeypatch.setattr(human_games, "MAX_BYTES", 1)
-    with pytest.raises(ValueError, match="it has more than 0 MiB"):
+    os.truncate(tmp_path / "object.json", MAX_BYTES + 1)
+    with pytest.raises(ValueError, match="cannot be read: has 1,073,741,825 bytes"):
         read_rows(tmp_path / "object.json")
 
 

@@ -20,8 +20,9 @@ from collab_overcooked.baselines.train_logger import read_log
 from collab_overcooked.baselines.training import CHECKPOINT, Training, train
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.evaluation.partner_pool import PartnerPool, make_partner, write_partner_pool
+from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.action_history import ActionHistory, append_history
-from collab_overcooked.policies.policy_file import file_digest, read_policy
+from collab_overcooked.policies.policy_file import read_policy
 from collab_overcooked.policies.random import RandomPolicy
 from collab_overcooked.policies.trained import TrainedPolicy
 from collab_overcooked.runner.episode import play_episode

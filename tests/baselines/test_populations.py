@@ -35,7 +35,8 @@ from collab_overcooked.baselines.training import Training, train
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.partner_pool import read_partner_pool
 from collab_overcooked.io.documents import Document
-from collab_overcooked.policies.policy_file import file_digest, find_policy, read_policy
+from collab_overcooked.io.files import file_digest
+from collab_overcooked.policies.policy_file import find_policy, read_policy
 
 OPTIONS = {"layout": "coordination_ring", "obs": "features"}
 SMALL = {"environments": 16, "rollout": 20, "batch_size": 160, "epochs": 1, "trunk": (8,), "heads": (8,)}

@@ -19,7 +19,8 @@ from collab_overcooked.evaluation.partner_pool import (
     read_partner_pool,
     write_partner_pool,
 )
-from collab_overcooked.policies.policy_file import Met, file_digest, find_policy, read_policy, with_met
+from collab_overcooked.io.files import file_digest
+from collab_overcooked.policies.policy_file import Met, find_policy, read_policy, with_met
 
 WEIGHTS = find_policy("cramped_room")
 OPTIONS = {"layout": "cramped_room", "obs": "features"}

@@ -19,6 +19,7 @@ from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.export.chats import exchange_chats, record_chats
 from collab_overcooked.export.trajectories import read_trajectories, read_trajectory
+from collab_overcooked.io.files import draft_folder
 from collab_overcooked.runner.episode import play_episode
 from collab_overcooked.runner.teams import make_team
 
@@ -192,3 +193,56 @@ def test_what_cannot_be_exported_is_named(run, tmp_path):
     assert "unknown task 'cramped'" in refused("npz", run, "--tasks", "cramped", "--out", tmp_path / "d")
     assert "changes Overcooked-v0 itself" in refused("npz", run, "--set", "layout=locked", "--out", tmp_path / "e")
     assert not (tmp_path / "e").exists()
+
+
+KILLED = """
+import os, runpy, sys
+from pathlib import Path
+
+out, moment = Path(sys.argv[1]), sys.argv[2]
+moves = 0
+
+
+def watch(event, args):
+    global moves
+    if event == "open" and moment == "writing" and args[2] & os.O_WRONLY:
+        if str(args[0]).startswith(str(out)) and str(args[0]).endswith(".json"):
+            os._exit(9)
+    if event == "os.rename" and Path(args[1]).parent == out:
+        moves += 1
+        if moment == f"move {moves}":
+            os._exit(9)
+
+
+sys.argv[1:] = sys.argv[3:]
+sys.addaudithook(watch)
+runpy.run_module("collab_overcooked", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "moment", "names"),
+    [
+        ("npz", "writing", []),
+        ("npz", "move 1", []),
+        ("npz", "move 2", ["data.npz"]),
+        ("parquet", "move 2", ["README.md"]),
+        ("minari", "move 1", []),
+        ("chat", "move 1", []),
+    ],
+)
+def test_a_killed_export_leaves_no_torn_file(run, tmp_path, form, moment, names):
+    for module in {"parquet": ["pyarrow"], "minari": ["minari"]}.get(form, []):
+        pytest.importorskip(module)
+    out = tmp_path / "out"
+    command = [sys.executable, "-c", KILLED, str(out), moment, "export", form, str(run), "--out", str(out)]
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environ)
+    assert done.returncode == 9, done.stderr
+    assert [path.name for path in out.iterdir() if not path.name.startswith(".draft-")] == names
+    export(form, run, "--out", tmp_path / "full")
+    for name in names:
+        assert (out / name).read_bytes() == (tmp_path / "full" / name).read_bytes()
+    with draft_folder(out):
+        assert len(list(out.iterdir())) == len(names) + 1
+    assert [path.name for path in out.iterdir()] == names

@@ -93,3 +93,9 @@ def test_parameters_of_another_game_s_planner_are_refused_where_it_is_played() -
         make_policy("planner:width=5").reset(0, info, 0)
     with pytest.raises(ValueError, match="plays CollabOvercooked-v0, not KitchenRush-v0"):
         make_policy("reference").reset(0, info, 0)
+
+
+def test_specs_have_one_limit_of_length():
+    for spec in ("x" * 1_001, "slow:3:" + "x" * 1_000, "planner:width=" + "9" * 4_400):
+        with pytest.raises(ValueError, match=r"has [\d,]+ characters, allowed are 1000"):
+            make_policy(spec)

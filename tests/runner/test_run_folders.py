@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.runner import records as module
 from collab_overcooked.runner.records import CONFIG, RECORDS, RecordError, RunFolder, dump_line, read_records
 from collab_overcooked.runner.replay import first_difference
@@ -57,20 +58,20 @@ class Killed(Exception):
 def cut_writer(monkeypatch: pytest.MonkeyPatch, writes: int, cut: int) -> None:
     """Let the process end in one of the writes to files, after some of its bytes."""
     count = iter(range(10**6))
-    append, full = module.append_line, module.write_atomic
+    append, full = JournalFile.append_line, module.write_atomic
 
-    def dying_append(path: Path, line: bytes) -> None:
+    def dying_append(file: JournalFile, line: bytes) -> None:
         if next(count) == writes:
-            append(path, line[: cut * len(line) // 2])
+            append(file, line[: cut * len(line) // 2])
             raise Killed
-        append(path, line)
+        append(file, line)
 
     def dying_whole(path: Path, data: bytes) -> None:
         if next(count) == writes:
             raise Killed
         full(path, data)
 
-    monkeypatch.setattr(module, "append_line", dying_append)
+    monkeypatch.setattr(JournalFile, "append_line", dying_append)
     monkeypatch.setattr(module, "write_atomic", dying_whole)
 
 

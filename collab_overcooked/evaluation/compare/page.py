@@ -11,10 +11,10 @@ from typing import Any
 from rich.console import Console
 
 from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderboard, Line, Record
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
 from collab_overcooked.reporting.result_table import ResultTable
-from collab_overcooked.runner.records import write_atomic
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
 FILES = ("report.html", "report.md", "report.json")

@@ -14,6 +14,7 @@ from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark, NothingTo
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.files import read_text, write_atomic
 from collab_overcooked.io.schema import parse_json
 from collab_overcooked.policies.api import EnvInfo, Policy
 from collab_overcooked.policies.policy_file import builtin_policies, is_stand_in
@@ -21,7 +22,7 @@ from collab_overcooked.policies.registry import kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.runner.episode import Limits
 from collab_overcooked.runner.jobs import Evaluation
-from collab_overcooked.runner.records import RecordError, write_atomic
+from collab_overcooked.runner.records import RecordError
 from collab_overcooked.runner.teams import MakePolicy
 
 PLAN = "comparison.json"
@@ -103,7 +104,6 @@ class ComparisonPlan:
 
     def write(self, out: Path) -> None:
         """Write the plan into the folder of the comparison."""
-        out.mkdir(parents=True, exist_ok=True)
         text = json.dumps(asdict(self), indent=1, allow_nan=False)
         _PLAN(parse_json(text))
         write_atomic(out / PLAN, text.encode() + b"\n")
@@ -112,8 +112,9 @@ class ComparisonPlan:
 def read_plan(out: Path) -> ComparisonPlan:
     """Read the plan of a comparison."""
     path = out / PLAN
+    text = read_text(path, error=RecordError)
     try:
-        values = parse_json(path.read_text(encoding="utf-8"))
+        values = parse_json(text)
         _PLAN(values)
         entries = tuple(Entry(**{**entry, "team": tuple(entry["team"])}) for entry in values.pop("entries"))
         skipped = tuple(Skipped(**item) for item in values.pop("skipped"))
@@ -121,8 +122,6 @@ def read_plan(out: Path) -> ComparisonPlan:
         limits = Limits(**values.pop("limits"))
         _check_names(lists["policies"], lists["games"], values["options"])
         return ComparisonPlan(**values, **lists, limits=limits, entries=entries, skipped=skipped)
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (ValueError, TypeError) as error:  # TypeError: fields that are none of a plan
         raise RecordError(f"{path}: is no plan of a comparison: {error}") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
+from collab_overcooked.io.files import file_digest
 from collab_overcooked.io.redaction import remember
 from collab_overcooked.policies.llm.budget import Budget, Price, UsageMeter, parse_budget, parse_prices
 from collab_overcooked.policies.llm.client import Client, EndpointConfig, Reply, Request
@@ -260,15 +260,10 @@ def _where(router: Router) -> str:
     if not default.local:
         return check_address(default.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI)
     router.client_for(None)
-    return f"{Path(default.local).name} sha256 {_digest(Path(default.local))[:16]}"
+    return f"{Path(default.local).name} sha256 {file_digest(default.local)[:16]}"
 
 
 def _price_of(
     model_prices: Mapping[tuple[str, EndpointConfig | None], Price], prices: Mapping[str, Price], request: Request
 ) -> Price | None:
     return model_prices.get((request.model, request.reach)) or prices.get(request.model, prices.get(""))
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -7,6 +7,8 @@ import struct
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from collab_overcooked.io.files import MAX_MODEL, open_file
+
 MAX_CONTEXT = 32_768  # tokens; memory use grows with the context
 DEFAULT_CONTEXT = 4_096  # of files without this field
 
@@ -24,7 +26,7 @@ class LocalServer:
 
     def __init__(self, path: str | Path, threads: int | None = None, context: int | None = None) -> None:
         self.path = Path(path)
-        with self.path.open("rb") as file:
+        with open_file(self.path, MAX_MODEL) as file:
             if file.read(4) != b"GGUF":
                 raise ValueError(f"{self.path}: not a GGUF file")
             context = context or min(_trained_context(file), MAX_CONTEXT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import asdict
@@ -12,9 +11,10 @@ from typing import Any
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.file_lock import FileLock
+from collab_overcooked.io.files import write_atomic
+from collab_overcooked.io.journal import JournalFile
 from collab_overcooked.io.redaction import redact, redact_values
 from collab_overcooked.policies.llm.client import MAX_TOKENS, Client, EndpointError, Reply, Request, make_link
-from collab_overcooked.policies.llm.images import Picture
 
 SCHEMA = "collab-overcooked-exchange/1"
 PICTURES = "pictures"  # folder beside a store, with a file for each picture of its requests
@@ -52,17 +52,11 @@ class Store:
         self._lock = threading.Lock()
         self._replies: dict[str, Reply] = {}
         self._by_position: dict[tuple[str, str], Reply] = {}
-        self._end, self._lines = 0, 0  # bytes and lines up to the end of the last complete line
+        self._journal = JournalFile(self.path, _EXCHANGE, durable=False)
         self._read()
 
     def _read(self) -> None:
-        size = self.path.stat().st_size if self.path.exists() else 0
-        if size < self._end:  # the file was replaced
-            self._end, self._lines = 0, 0
-        if size == self._end:
-            return
-        for entry, reply, end in _exchanges(self.path, self._end, self._lines):
-            self._end, self._lines = end, self._lines + 1
+        for entry, reply in _exchanges(self._journal):
             self._replies[entry["key"]] = reply
             self._by_position[entry["key"], entry.get("moment", "")] = reply
 
@@ -97,31 +91,20 @@ class Store:
         key = request.key
         position = {"moment": request.position} if again else {}
         line = {"schema": SCHEMA, "key": key, **position, "request": _without_keys(request), "reply": asdict(reply)}
-        data = schema.json_line(line, _EXCHANGE)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         for picture in request.pictures:
-            _keep_picture(self.path.parent / PICTURES, picture)
+            path = self.path.parent / PICTURES / f"{picture.digest}.png"
+            if not path.exists():
+                write_atomic(path, picture.png)
         with self._lock, FileLock(self.path, wait=True):
             self._read()
             kept = self._by_position.get((key, request.position)) if again else self._replies.get(key)
             if kept is not None:
                 return kept
-            with self.path.open("r+b") as file:
-                file.seek(self._end)
-                file.truncate()
-                file.write(data)
-            self._end, self._lines = self._end + len(data), self._lines + 1
+            self._journal.drop_torn_line()
+            self._journal.append(line)
             self._replies[key] = self._by_position[key, request.position if again else ""] = reply
             return reply
-
-
-def _keep_picture(folder: Path, picture: Picture) -> None:
-    path = folder / f"{picture.digest}.png"
-    if not path.exists():
-        folder.mkdir(exist_ok=True)
-        part = folder / f"{picture.digest}.{os.getpid()}-{threading.get_ident()}"
-        part.write_bytes(picture.png)
-        part.replace(path)
 
 
 def _without_keys(request: Request) -> dict[str, Any]:
@@ -134,31 +117,24 @@ def _without_keys(request: Request) -> dict[str, Any]:
     return asked
 
 
-def _exchanges(path: Path, end: int = 0, lines: int = 0) -> Iterator[tuple[dict[str, Any], Reply, int]]:
-    with path.open("rb") as file:
-        file.seek(end)
-        for number, line in enumerate(file, start=lines + 1):
-            if not line.endswith(b"\n"):  # incomplete: the run was stopped while writing
-                return
-            end += len(line)
-            try:
-                entry = schema.parse_json(line)
-                _EXCHANGE(entry)
-                reply = Reply(**entry["reply"])
-            except (ValueError, TypeError) as error:
-                raise ValueError(f"{path}, line {number}: not a stored exchange: {error}") from None
-            yield entry, reply, end
+def _exchanges(journal: JournalFile) -> Iterator[tuple[dict[str, Any], Reply]]:
+    for where, line in journal.lines():
+        try:
+            entry = schema.parse_json(line)
+            _EXCHANGE(entry)
+            reply = Reply(**entry["reply"])
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{where}: not a stored exchange: {error}") from None
+        yield entry, reply
 
 
 def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[str, Any], Reply]]:
     """Return requests and replies by the links in steps of records; empty if the file is missing."""
-    if not path.exists():
-        return {}
     asked: dict[str, list[str]] = {}  # links by the prefix of their key, as exchanges in a store have no position
     for link in links:
         asked.setdefault(link.partition("@")[0], []).append(link)
     exchanges = {}
-    for entry, reply, _ in _exchanges(path):
+    for entry, reply in _exchanges(JournalFile(path)):
         own_link = make_link(entry["key"], entry.get("moment", ""))
         for link in asked.get(own_link.partition("@")[0], ()):
             if link == own_link or "moment" not in entry:
@@ -168,7 +144,7 @@ def read_exchanges(path: Path, links: Collection[str]) -> dict[str, tuple[dict[s
 
 def read_all_exchanges(path: Path) -> Iterator[tuple[dict[str, Any], Reply]]:
     """Yield requests and replies of a file in its order."""
-    for entry, reply, _ in _exchanges(path):
+    for entry, reply in _exchanges(JournalFile(path)):
         yield entry["request"], reply
 
 
@@ -184,16 +160,8 @@ class RecordingClient:
         return kept if kept is not None else self.store.put(request, self.client.complete(request))
 
 
-class KeepingClient:
-    """Client that sends all requests and stores the replies by position, so that a stopped run can resume.
-
-    Args:
-        client: Wrapped client.
-        store: Store of the exchanges.
-    """
-
-    def __init__(self, client: Client, store: Store) -> None:
-        self.client, self.store = client, store
+class KeepingClient(RecordingClient):
+    """Client that sends all requests and stores the replies by position, so that a stopped run can resume."""
 
     def complete(self, request: Request) -> Reply:
         """Return the reply stored at this position, or send the request and store the reply."""

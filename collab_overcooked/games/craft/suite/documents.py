@@ -13,6 +13,7 @@ import yaml
 from collab_overcooked.games.craft.engine.spec import FOLDER, KEYS, MAX_AGENTS, load_level
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 
 MEAT = {"chicken": "chicken", "sheep": "mutton", "pig": "porkchop", "cow": "beef"}  # what each kind of mob gives
@@ -87,7 +88,7 @@ class LevelGenerator:
         wishes = {"dishes": self.dishes, "furnaces": self.furnaces, "mobs": self.mobs, "size": self.size}
         arguments = " ".join(f"--{name} {value}" for name, value in {"seed": self.seed, **wishes}.items())
         text = yaml.safe_dump(values, sort_keys=False, default_flow_style=None, width=120)
-        out.write_text(f"# {command} {arguments}\n{text}", encoding="utf-8")
+        write_atomic(out, f"# {command} {arguments}\n{text}".encode())
         return check_levels([str(out)], LevelOptions())
 
     def _draw(self, rng: np.random.Generator, name: str) -> dict[str, Any]:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from collab_overcooked.games.craft.engine.bound import bound
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import INTERVALS, PACES, CraftConfig
 from collab_overcooked.games.craft.engine.spec import levels
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.metrics.orders import ORDERS, Cell, cos, served_share, tally_record, total
 from collab_overcooked.metrics.registry import Metric, MetricSet
@@ -43,9 +41,7 @@ RECORD_FIELDS = RecordFields(
 @cache
 def published() -> Mapping[str, Any]:
     """Read the paper's figures, and the fractions that fit them."""
-    file = resources.files("collab_overcooked.games.craft.suite") / "published.yaml"
-    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return values
+    return read_shipped_yaml("games/craft/suite/published.yaml")
 
 
 def fitting_fractions(share: float, most: int = 90, digits: int = 3) -> list[Cell]:

@@ -6,15 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, levels
 from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes, failure_modes
 from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.orders import (
     ORDERS,
@@ -89,8 +87,7 @@ class Published:
 @cache
 def published() -> Published:
     """Read the published numbers."""
-    file = resources.files("collab_overcooked.games.cuisineworld.suite") / "published.yaml"
-    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    values = read_shipped_yaml("games/cuisineworld/suite/published.yaml")
     classes = {name: tuple(group) for name, group in values["classes"].items()}
     order = tuple(level for group in classes.values() for level in group)
     tables = {}

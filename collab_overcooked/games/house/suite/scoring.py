@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import yaml
-
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.record_schema import RecordFields
@@ -101,6 +99,4 @@ def rate_improvement(single: Sequence[float], team: Sequence[float]) -> Estimate
 @cache
 def published() -> Mapping[str, Any]:
     """Read the published numbers by suite; they were measured in other simulators."""
-    file = resources.files("collab_overcooked.games.house.suite") / "published.yaml"
-    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return values
+    return read_shipped_yaml("games/house/suite/published.yaml")

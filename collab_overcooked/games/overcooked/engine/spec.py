@@ -10,7 +10,7 @@ from typing import Any
 
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout
+from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -271,11 +271,10 @@ def read_public_layout(path: Path) -> Document:
 
     The text is parsed as literals and never run. ``num_items_for_soup`` is ignored, as in the original.
     """
+    text = read_document(path, "layout")
     try:
-        tree = ast.parse(f"({path.read_text('utf-8')})", path.name, mode="eval")  # brackets allow indented files
+        tree = ast.parse(f"({text})", path.name, mode="eval")  # brackets allow indented files
         content = ast.literal_eval(tree)
-    except (OSError, UnicodeDecodeError) as error:
-        raise LayoutError(f"cannot read layout file {path}: {getattr(error, 'strerror', None) or error}") from None
     except SyntaxError as error:
         raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):

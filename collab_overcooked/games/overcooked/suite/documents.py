@@ -18,6 +18,7 @@ from collab_overcooked.games.overcooked.engine.generate import (
 from collab_overcooked.games.overcooked.engine.solvability import list_untouched
 from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, load_kitchen
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 
 NO_POLICY = "none"
@@ -86,11 +87,10 @@ class LayoutGenerator(Wishes):
         from collab_overcooked.games.overcooked.suite.par_score import par_score
 
         layouts = generate(read_wishes({entry.name: getattr(self, entry.name) for entry in fields(Wishes)}))
-        out.mkdir(parents=True, exist_ok=True)
         lines, values = [], []
         for layout in layouts:
             score = None if self.par == NO_POLICY else par_score(layout, self.par)
-            (out / f"{layout.name}.yaml").write_text(layout_text(layout, score), "utf-8")
+            write_atomic(out / f"{layout.name}.yaml", layout_text(layout, score).encode())
             lines.append(layout.name + ("" if score is None else f", par {score}"))
             values.append({"name": layout.name, "par": score})
         return Finding("\n".join(lines), values)

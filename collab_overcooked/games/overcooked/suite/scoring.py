@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from collab_overcooked.evaluation.episode_suite import SettingRow
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.kernels.macro_actions import MEDIUM, PRIMITIVE
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
@@ -76,8 +74,7 @@ class Published:
 @cache
 def published() -> Published:
     """Read the published numbers."""
-    file = resources.files("collab_overcooked.games.overcooked.suite") / "published.yaml"
-    values = yaml.safe_load(file.read_text(encoding="utf-8"))
+    values = read_shipped_yaml("games/overcooked/suite/published.yaml")
     helper = {
         layout: {helped: (score, None) for helped, score in scores.items()}
         for layout, scores in values["helper_directive"].items()

@@ -11,6 +11,7 @@ from collab_overcooked.games.rooms.engine.config import PRESETS
 from collab_overcooked.games.rooms.engine.constants import Adversary, Goal
 from collab_overcooked.games.rooms.engine.spec import FOLDER, KEYS
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 
 
@@ -64,7 +65,7 @@ class MapGenerator:
         arguments = " ".join(f"--{name} {value:g}" for name, value in values.items())
         seed = values.pop("seed")
         document, proof = generate_rooms(Wish(self.goal, **values), seed, out.stem)
-        out.write_text(map_text(document, f"{command} {arguments}"), encoding="utf-8")
+        write_atomic(out, map_text(document, f"{command} {arguments}").encode())
         return Finding(proof.text(), proof.to_dict(), proof.ok)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from collab_overcooked.games.rush.engine.spec import FOLDER, KEYS, load_scenario
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.io.options import option
 
 
@@ -78,5 +79,5 @@ class ScenarioGenerator:
         else:
             values = generate_scenario(Wish(episodes=self.episodes, **values), self.seed, out.stem, states)
         report = prove_solvability(load_scenario(values), states)
-        out.write_text(scenario_text(values, " ".join(arguments)), encoding="utf-8")
+        write_atomic(out, scenario_text(values, " ".join(arguments)).encode())
         return Finding(report_text(report), report.to_dict(), report.ok)

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
-
-import yaml
 
 from collab_overcooked.games.rush.engine.spec import scenarios
 from collab_overcooked.games.rush.suite.metrics import ATTRIBUTIONS, EVENT, Attribution, RoundScore, score_round
 from collab_overcooked.io import schema
+from collab_overcooked.io.files import read_shipped_yaml
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.registry import LEXICON
@@ -34,9 +32,7 @@ RECORD_FIELDS = RecordFields(
 @cache
 def published() -> Mapping[str, Any]:
     """Read the published numbers: ``source``, ``scenario``, ``episodes`` and ``table_3`` by model and domain."""
-    file = resources.files("collab_overcooked.games.rush.suite") / "published.yaml"
-    values: Mapping[str, Any] = yaml.safe_load(file.read_text(encoding="utf-8"))
-    return values
+    return read_shipped_yaml("games/rush/suite/published.yaml")
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 import zlib
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.games.collab_overcooked.suite.metrics.collaboration import Conversation, Logged, Message, Run
+from collab_overcooked.io.files import open_file
 
 GAMMA = 1.5
 """The paper's factor between the reference time and the time limit."""
@@ -128,13 +130,14 @@ def _actions(entries: Any, source: str, where: str) -> tuple[Logged, ...]:
 
 
 def _load(path: Path) -> Any:
-    opener = gzip.open if path.suffix == ".gz" else open
     try:
-        with opener(path, "rt", encoding="utf-8") as file:
-            text = file.read(MAX_CHARACTERS + 1)
+        with open_file(path, error=LogError) as packed:
+            unpacked = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
+            with io.TextIOWrapper(unpacked, encoding="utf-8-sig") as file:
+                text = file.read(MAX_CHARACTERS + 1)
     except EOFError as error:
         raise LogError(f"{path}: is truncated: {error}") from error
-    except (OSError, UnicodeDecodeError, zlib.error) as error:
+    except (UnicodeDecodeError, zlib.error) as error:
         raise LogError(f"{path}: cannot be read: {error}") from error
     if len(text) > MAX_CHARACTERS:
         raise LogError(f"{path}: unpacks to more than {MAX_CHARACTERS} characters, which no log has")

@@ -1,0 +1,160 @@
+"""Files: one way to open what comes from outside, and one way to write what others read under its final name."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MAX_BYTES = 1 << 30  # of a file that is read as a whole
+MAX_DOCUMENT = 1 << 24  # of a file that a person writes
+MAX_MODEL = 1 << 42  # of a file that a library reads in parts
+_DRAFT = re.compile(r"\.draft-(\d{1,9})-\d")
+_numbers = count()
+
+
+@contextmanager
+def open_file(
+    path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError
+) -> Iterator[io.BufferedReader]:
+    """Open a file that comes from outside for reading; devices, pipes and folders are refused, and links to them.
+
+    Args:
+        path: The file.
+        limit: Maximum of its size in bytes.
+        error: Raised if it cannot be read; the message names file, problem and limit.
+    """
+    try:
+        _check_file(_status(path), limit)  # before it is opened, which a device may notice and a pipe waits for
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            _check_file(os.fstat(file.fileno()), limit)
+            yield file
+    except OSError as problem:
+        raise error(f"{path}: cannot be read: {problem.strerror or problem}") from None
+
+
+def _status(path: str | Path) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except ValueError as problem:  # a null character, or half of one, in its name
+        raise OSError(str(problem)) from None
+
+
+def _check_file(status: os.stat_result, limit: int) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError("is a folder" if stat.S_ISDIR(status.st_mode) else "is no regular file")
+    if status.st_size > limit:
+        raise OSError(f"has {status.st_size:,} bytes, allowed are {limit:,}")
+
+
+def read_bytes(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> bytes:
+    """Return the contents of a file, see ``open_file``."""
+    with open_file(path, limit, error) as file:
+        return file.read()
+
+
+def read_text(path: str | Path, limit: int = MAX_BYTES, error: type[ValueError] = ValueError) -> str:
+    """Return a text in UTF-8, with or without byte-order mark; its lines end with newlines. See ``open_file``."""
+    try:
+        with io.TextIOWrapper(io.BytesIO(read_bytes(path, limit, error)), encoding="utf-8-sig") as text:
+            return text.read()
+    except UnicodeDecodeError as problem:
+        where = f"{problem.reason} at byte {problem.start}"
+        raise error(f"{path}: not a text file: {where}") from None
+
+
+def file_digest(path: str | Path) -> str:
+    """Return the SHA-256 of a file, by which pools and trained policies name it."""
+    with open_file(path, MAX_MODEL) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_shipped(path: str) -> str:
+    """Return a text of the package; the path is relative to the package."""
+    return resources.files("collab_overcooked").joinpath(path).read_text("utf-8")
+
+
+def read_shipped_yaml(path: str) -> dict[str, Any]:
+    """Return the values of a YAML file of the package."""
+    return dict(yaml.safe_load(read_shipped(path)))
+
+
+@contextmanager
+def draft(path: Path) -> Iterator[Path]:
+    """Yield the path of a new file beside another; it takes the place of the other, unless the body raises."""
+    beside = _name_draft(path.parent, path.suffix)
+    try:
+        beside.touch()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # the draft's name says nothing to users
+    try:
+        yield beside
+        _sync(beside)
+        beside.replace(path)
+    finally:
+        _remove(beside)
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Write a file atomically and durably."""
+    with draft(path) as beside:
+        beside.write_bytes(data)
+
+
+@contextmanager
+def draft_folder(folder: Path) -> Iterator[Path]:
+    """Yield a new folder within another; what it holds at the end moves up into the other, unless the body raises."""
+    beside = _name_draft(folder)
+    beside.mkdir()
+    try:
+        yield beside
+        for path in filter(Path.is_file, beside.rglob("*")):
+            _sync(path)
+        for path in sorted(beside.iterdir()):
+            path.replace(folder / path.name)
+    finally:
+        _remove(beside)
+
+
+def _name_draft(folder: Path, suffix: str = "") -> Path:
+    """Name a draft in a folder, which is made, and from which drafts of dead processes are removed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in folder.glob(".draft-*"):
+        if (match := _DRAFT.match(path.name)) and not _is_running(int(match[1])):
+            _remove(path)
+    return folder / f".draft-{os.getpid()}-{next(_numbers)}{suffix}"
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+
+
+def _is_running(pid: int) -> bool:
+    if sys.platform == "win32":  # where signal 0 ends the process
+        return True
+    try:
+        os.kill(pid, 0)
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)  # it may be another user's
+    return True

@@ -1,0 +1,77 @@
+"""Journals: files that grow line by line, so that what is in them outlives the process."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.io.files import MAX_BYTES, MAX_MODEL, open_file
+from collab_overcooked.io.schema import Form, SchemaError, json_line, parse_json, unchecked
+
+
+class JournalFile:
+    """JSON lines that are appended one at a time. Its writers hold a lock; readers see complete lines only.
+
+    Args:
+        path: The file; made with the first line.
+        check: Schema of a line.
+        durable: Whether a line also outlives the machine, at the price of an fsync.
+        mode: Permissions of a new file.
+        missing_ok: Whether a file that is not there has no lines, otherwise it cannot be read.
+    """
+
+    def __init__(
+        self, path: Path, check: Form = unchecked, *, durable: bool = True, mode: int = 0o666, missing_ok: bool = True
+    ) -> None:
+        self.path, self.check, self.durable, self.mode, self.missing_ok = path, check, durable, mode, missing_ok
+        self._end = self._count = 0  # bytes and lines that were read, or appended after these
+
+    def lines(self) -> Iterator[tuple[str, bytes]]:
+        """Yield place and text of complete lines that were not read yet."""
+        if self.missing_ok and not self.path.exists():
+            return
+        with open_file(self.path, MAX_MODEL) as file:
+            if file.seek(0, os.SEEK_END) < self._end:  # the file was replaced
+                self._end = self._count = 0
+            file.seek(self._end)
+            while (line := file.readline(MAX_BYTES)).endswith(b"\n"):
+                yield f"{self.path}, line {self._count + 1}", line
+                self._end, self._count = self._end + len(line), self._count + 1
+
+    def read(self) -> Iterator[Any]:
+        """Yield the values of ``lines``."""
+        for where, line in self.lines():
+            try:
+                value = parse_json(line[:-1])
+                self.check(value)
+            except SchemaError as error:
+                raise SchemaError(f"{where}: {error}") from None
+            yield value
+
+    def append(self, value: Any) -> None:
+        """Append a value that passes the check."""
+        self.append_line(json_line(value, self.check))
+
+    def append_line(self, line: bytes) -> None:
+        """Append a line that is known to pass the check."""
+        with open(self.path, "ab", opener=lambda path, flags: os.open(path, flags, self.mode)) as file:
+            begin = file.tell()
+            file.write(line)
+            file.flush()
+            if self.durable:
+                os.fsync(file.fileno())
+        if begin == self._end:
+            self._end, self._count = self._end + len(line), self._count + 1
+
+    def drop_torn_line(self, note: Callable[[str], None] = lambda message: None, result: str = "") -> None:
+        """Drop an incomplete last line, left by a process that was stopped while writing; ``note`` gets the result."""
+        if not self.path.exists() or not self.path.stat().st_size:
+            return
+        with open_file(self.path, MAX_MODEL) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            size, end = len(content), content.rfind(b"\n") + 1
+        if end < size:
+            note(f"{self.path}: dropped an unfinished last line; {result}")
+            os.truncate(self.path, end)

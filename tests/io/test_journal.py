@@ -1,0 +1,52 @@
+"""A journal gives complete lines once, drops a torn one, and goes on after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from collab_overcooked.io.journal import JournalFile
+from collab_overcooked.io.schema import SchemaError, integer
+
+
+def test_readers_get_each_complete_line_once(tmp_path: Path) -> None:
+    writer, reader = (JournalFile(tmp_path / "a", integer()) for _ in range(2))
+    assert list(reader.read()) == []
+    writer.append(1)
+    writer.append(2)
+    assert list(reader.read()) == [1, 2] and list(reader.read()) == []
+    with writer.path.open("ab") as file:
+        file.write(b"3")
+    assert list(reader.read()) == []
+    writer.append_line(b"4\n")
+    assert list(reader.read()) == [34]
+    writer.path.write_bytes(b"5\n")
+    assert list(reader.read()) == [5], "the file was replaced"
+
+
+@pytest.mark.parametrize(("content", "kept"), [(b"", b""), (b"1\n", b"1\n"), (b"1\n2", b"1\n"), (b"1", b"")])
+def test_a_torn_line_is_dropped(tmp_path: Path, content: bytes, kept: bytes) -> None:
+    notes: list[str] = []
+    journal = JournalFile(tmp_path / "a")
+    journal.drop_torn_line(notes.append, "it is missing")
+    journal.path.write_bytes(content)
+    journal.drop_torn_line(notes.append, "it is missing")
+    sentence = f"{journal.path}: dropped an unfinished last line; it is missing"
+    assert journal.path.read_bytes() == kept and notes == ([sentence] if kept != content else [])
+
+
+def test_lines_are_checked(tmp_path: Path) -> None:
+    journal = JournalFile(tmp_path / "a", integer(), mode=0o600)
+    with pytest.raises(SchemaError):
+        journal.append(-1)
+    journal.append_line(b"1\n-1\n")
+    assert journal.path.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(SchemaError, match="a, line 2: got -1"):
+        list(JournalFile(journal.path, integer()).read())
+
+
+def test_a_missing_file_is_empty_or_refused(tmp_path: Path) -> None:
+    assert list(JournalFile(tmp_path / "a").read()) == []
+    with pytest.raises(ValueError, match="a: cannot be read: No such file"):
+        list(JournalFile(tmp_path / "a", missing_ok=False).read())

@@ -4,6 +4,8 @@ Heavy modules are imported only by the commands that need them, so that ``--help
 ``--help`` groups the commands.
 """
 
+from cyclopts import Group
+
 from collab_overcooked.cli import (
     compare,
     documents,
@@ -21,7 +23,7 @@ from collab_overcooked.cli import (
     summarize,
     training,
 )
-from collab_overcooked.cli.app import app
+from collab_overcooked.cli.app import app, commands
 
 PANELS = {
     "Play": ("play", "study"),
@@ -30,12 +32,10 @@ PANELS = {
     "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
     "Author": ("check", "generate", "describe", "list"),
 }
-_panels = {name: panel for panel, names in PANELS.items() for name in names}
-for _command in app.registered_commands:
-    _name = _command.name or getattr(_command.callback, "__name__", "").replace("_", "-")
-    _command.rich_help_panel = _panels[_name]
-for _group in app.registered_groups:
-    _group.rich_help_panel = _panels[str(_group.name)]
+for _panel, _names in PANELS.items():
+    _group = Group.create_ordered(_panel)
+    for _name in _names:
+        commands[_name].group = _group
 
 __all__ = [
     "app",

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
+from cli_runner import CliRunner
 from rich.console import Console
-from typer.testing import CliRunner
 
 import collab_overcooked
 from collab_overcooked.cli import app

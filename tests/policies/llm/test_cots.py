@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import serving
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.answers import Unreadable

@@ -283,8 +283,8 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
     from cli_runner import CliRunner
 
     from collab_overcooked.cli import app
-    from collab_overcooked.cli.app import CHOOSERS
     from collab_overcooked.cli.app import commands as root
+    from collab_overcooked.cli.app import prepare
 
     for folder in ("", "levels", "scenarios", "layouts"):
         shutil.copytree(DOCS / "examples" / folder, tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
@@ -296,8 +296,7 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code == int(text.endswith("check level_12")), result.output  # which lacks a fryer
         return
-    name, *rest = arguments
-    root.parse_args([name, *CHOOSERS.get(name, list)(rest)])
+    root.parse_args(prepare(arguments))
 
 
 def test_the_api_page_reads_without_the_site() -> None:

@@ -14,7 +14,7 @@ from cyclopts import App, Argument, Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
-from collab_overcooked.cli.app import CHOOSERS, commands
+from collab_overcooked.cli.app import commands, prepare
 from collab_overcooked.cli.options import return_positionals, several
 from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS
 
@@ -27,7 +27,7 @@ VALUES = {
 
 
 def options(suite: str) -> dict[str, Argument]:
-    CHOOSERS["evaluate"]([suite])
+    prepare(["evaluate", suite])
     return {one.name: one for one in commands["evaluate"][suite].assemble_argument_collection() if not one.children}
 
 

@@ -51,7 +51,7 @@ commands = App(
     help="Benchmarks of cooperation: kitchens, homes, pursuit and escape.",
     version=f"collab-overcooked {__version__}",
     group_parameters=Group.create_ordered("Options"),
-    default_parameter=Parameter(negative_bool=(), negative_iterable=(), allow_repeating=True, show_choices=False),
+    default_parameter=Parameter(negative=(), allow_repeating=True, show_choices=False),
     error_console=ERR,
     error_formatter=usage_error,
     suppress_keyboard_interrupt=False,
@@ -75,7 +75,7 @@ Run collab-overcooked --help for all commands, and collab-overcooked COMMAND --h
 
 @app.default
 def run(
-    *words: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    *arguments: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
     traceback: Annotated[bool, Parameter(help="Show the traceback of errors.", show_default=False)] = False,
     plugins: Annotated[
         list[str] | None,
@@ -93,11 +93,10 @@ def run(
     try:
         for plugin in plugins or ():
             import_plugin(plugin)
-        if not words:
+        if not arguments:
             OUT.print(FIRST_STEPS)
             return None
-        command, *rest = words
-        return commands([command, *CHOOSERS.get(command, list)(rest)], result_action="return_value")
+        return commands(prepare(arguments), result_action="return_value")
     except BrokenPipeError:  # `collab-overcooked list tasks | head`
         sys.stderr.close()
         return 0
@@ -108,6 +107,14 @@ def run(
     except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.records.resumable``
         ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
         return 130
+
+
+def prepare(arguments: Sequence[str]) -> list[str]:
+    """Import the module of a command, and prepare it for its arguments if they determine its options."""
+    name, *rest = arguments
+    if name in commands:
+        commands[name]
+    return [name, *CHOOSERS.get(name, list)(rest)]
 
 
 def choose(
@@ -130,9 +137,9 @@ def choose(
         group[name].help = function.__doc__
 
 
-def is_asking(words: Sequence[str]) -> bool:
+def is_asking(arguments: Sequence[str]) -> bool:
     """Return whether the words after a command ask for its help."""
-    return not words or words[0] in commands.help_flags
+    return not arguments or arguments[0] in commands.help_flags
 
 
 def _replace_what_cannot_be_shown(stream: Any) -> None:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from collab_overcooked.cli.app import OUT, commands, read_settings, say
+from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
 from collab_overcooked.io.options import option
@@ -49,7 +49,6 @@ class CompareLlmOptions(RunLlmOptions):
     )
 
 
-@commands.command
 def compare(
     *,
     comparison: CompareOptions = CompareOptions(),
@@ -81,9 +80,7 @@ def compare(
             )
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
-        beside = CompareOptions(report_only=comparison.report_only, people=comparison.people)
-        for given, without in ((comparison, beside), (limits, LimitOptions()), (llm_options, CompareLlmOptions())):
-            refuse_changes(given, without, "has no effect with --report-only: nothing is played")
+        refuse_playing(comparison, limits, llm_options)
         out = comparison.report_only
         plan = read_plan(out)
     comparison_results = read_comparison(
@@ -104,6 +101,14 @@ def read_game_settings(pairs: list[str] | None) -> dict[str, dict[str, Any]]:
             raise ValueError(f"--set: {name!r} should read SUITE.OPTION=VALUE")
         options.setdefault(suite, {})[key] = value
     return options
+
+
+def refuse_playing(comparison: CompareOptions, limits: LimitOptions, llm_options: CompareLlmOptions) -> None:
+    """Reject options that have no effect with ``--report-only``."""
+    report = CompareOptions(report_only=comparison.report_only, people=comparison.people)
+    reason = "has no effect with --report-only: nothing is played"
+    for options, allowed in ((comparison, report), (limits, LimitOptions()), (llm_options, CompareLlmOptions())):
+        refuse_changes(options, allowed, reason)
 
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, commands, is_asking, say
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, is_asking, say
 from collab_overcooked.cli.options import FLAG, as_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
@@ -32,36 +32,34 @@ check_app = App(
     help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind.",
 )
 generate_app = App(name="generate", help="Generate new layouts or scenarios of a game.")
-commands.command(check_app)
-commands.command(generate_app)
 
 
-def choose_kind(words: list[str]) -> list[str]:
+def choose_kind(arguments: list[str]) -> list[str]:
     """Prepare the check of the kind of file that is named first."""
     summaries = {kind.plural: kind.summary for kind in document_kinds()}
-    if is_asking(words):
+    if is_asking(arguments):
         choose(check_app, summaries)
-        return words
-    if words[0].startswith("-"):
+        return arguments
+    if arguments[0].startswith("-"):
         raise ValueError("Missing file: name it first, then the options of its kind")
-    kind = recognise(words[0])
+    kind = recognise(arguments[0])
     choose(check_app, summaries, kind.plural, partial(check_command, kind))
-    return [kind.plural, *words]
+    return [kind.plural, *arguments]
 
 
-def choose_game(words: list[str]) -> list[str]:
+def choose_game(arguments: list[str]) -> list[str]:
     """Prepare the generator of the game that is named first."""
     summaries = {
         record.id: (generator_of(record.id).__doc__ or "").split("\n")[0]
         for record in registry.games()
         if record.generator
     }
-    if is_asking(words):
+    if is_asking(arguments):
         choose(generate_app, summaries)
-        return words
-    env_id = registry.find(words[0]).id
+        return arguments
+    env_id = registry.find(arguments[0]).id
     choose(generate_app, summaries, env_id, partial(generate_command, env_id))
-    return [env_id, *words[1:]]
+    return [env_id, *arguments[1:]]
 
 
 CHOOSERS |= {"check": choose_kind, "generate": choose_game}

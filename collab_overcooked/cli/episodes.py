@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, commands, say
+from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG
 from collab_overcooked.io.checks import near_matches
 
@@ -17,7 +17,6 @@ RecordArg = Annotated[Path, Parameter(help="Record file (.jsonl) or run folder."
 TaskOpt = Annotated[str | None, Parameter(help="Only episodes of this task.")]
 
 
-@commands.command
 def replay(
     record: RecordArg,
     /,
@@ -102,7 +101,6 @@ def step_lines(step: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-@commands.command
 def render(
     record: RecordArg,
     /,

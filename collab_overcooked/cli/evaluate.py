@@ -54,21 +54,21 @@ class RunOptions:
 FLAGS = {"--report", "--no-report", "--more", "--by-task"}  # options that take no word, which may be a suite's name
 
 
-def choose_suite(group: App, make: Callable[[str], Callable[..., Any]], words: list[str]) -> list[str]:
+def choose_suite(group: App, make: Callable[[str], Callable[..., Any]], arguments: list[str]) -> list[str]:
     """Prepare the subcommand of the suite that is named, before or after options."""
     summaries = {name: record.summary for name, record in registry.suites().items()}
-    for i, word in enumerate(words):
-        if word in summaries and not (i and words[i - 1].startswith("-") and words[i - 1] not in FLAGS):
-            words = [word, *words[:i], *words[i + 1 :]]
+    for i, word in enumerate(arguments):
+        if word in summaries and not (i and arguments[i - 1].startswith("-") and arguments[i - 1] not in FLAGS):
+            arguments = [word, *arguments[:i], *arguments[i + 1 :]]
             break
-    if words[:1] and words[0] in commands.help_flags:
+    if arguments[:1] and arguments[0] in commands.help_flags:
         choose(group, summaries)
-        return words
-    if not words or words[0].startswith("-"):
+        return arguments
+    if not arguments or arguments[0].startswith("-"):
         raise ValueError("Missing suite: one of " + ", ".join(summaries))
-    name = registry.load_suite(words[0]).name  # it may be named by a game
+    name = registry.load_suite(arguments[0]).name  # it may be named by a game
     choose(group, summaries, name, partial(make, name))
-    return [name, *words[1:]]
+    return [name, *arguments[1:]]
 
 
 def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
@@ -120,7 +120,6 @@ def suite_command(name: str) -> Callable[..., None]:
 
 
 evaluate_app = App(name="evaluate", help="Evaluate a team on a suite: play, write records, print the table.")
-commands.command(evaluate_app)
 CHOOSERS["evaluate"] = partial(choose_suite, evaluate_app, suite_command)
 
 

@@ -10,14 +10,13 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import commands, read_settings, say
+from collab_overcooked.cli.app import read_settings, say
 from collab_overcooked.cli.options import FLAG, Settings, several
 from collab_overcooked.io.checks import near_matches
 
 CHAT = "chat"
 
 
-@commands.command
 def export(
     form: Annotated[str, Parameter(name="FORMAT", help="Format: npz, parquet, minari or chat.")],
     /,

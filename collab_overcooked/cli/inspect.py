@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, commands
+from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.options import Gamma, KitchenOpt
 from collab_overcooked.io.checks import near_matches
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collab_overcooked.metrics.registry import Metric
 
 
-@commands.command(name="list")
 def list_names(
     what: Annotated[
         str,
@@ -91,7 +90,6 @@ def list_teachers() -> list[tuple[str, str]]:
     ]
 
 
-@commands.command
 def describe(
     name: Annotated[str, Parameter(help="Environment id, task, kitchen, level, layout or scenario.")],
     /,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field, fields, make_dataclass
+from collections.abc import Callable, Container, Sequence
+from dataclasses import Field, dataclass, field, fields, make_dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
@@ -43,10 +43,12 @@ def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence
 
 def several(help: str, metavar: str = NAMES, name: str | None = None) -> Parameter:
     """Return an option that takes several texts, separated by spaces, or by commas where they cannot hold these."""
-    return Parameter(name=name, help=help, metavar=metavar, consume_multiple=True, converter=partial(_split, metavar))
+    return Parameter(
+        name=name, negative=(), help=help, metavar=metavar, consume_multiple=True, converter=partial(_split, metavar)
+    )
 
 
-FLAG = Parameter(show_default=False)
+FLAG = Parameter(show_default=False, negative=())
 Settings = Annotated[list[str] | None, several("Environment options.", PAIRS, "--set")]
 KitchenOpt = Annotated[str, Parameter(help="Built-in kitchen or path of a YAML file.")]
 Gamma = Annotated[float, Parameter(help="Time limit as a multiple of the reference time.")]
@@ -62,22 +64,20 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
     hints = get_type_hints(kind)
     read: list[Any] = []
     for one in fields(kind):  # type: ignore[arg-type]
-        shown = only is None or one.name in only
-        hint = _annotation(one.name, hints[one.name], one.default, one.metadata) if shown else _unread(hints[one.name])
+        is_read = only is None or one.name in only
+        hint = _annotation(one, hints[one.name]) if is_read else Annotated[hints[one.name], Parameter(parse=False)]
         read.append((one.name, hint, field(default=one.default, metadata=one.metadata)))
     space = {"__module__": __name__}
-    made = make_dataclass(kind.__name__, read, bases=(kind,), namespace=space, frozen=True, kw_only=True)
-    return Parameter(name="*", parse=bool(read))(made)
+    group = make_dataclass(kind.__name__, read, bases=(kind,), namespace=space, frozen=True, kw_only=True)
+    return Parameter(name="*", parse=bool(read))(group)
 
 
-def _unread(hint: Any) -> Any:
-    return Annotated[hint, Parameter(parse=False)]
-
-
-def _annotation(name: str, hint: Any, default: Any, metadata: Mapping[str, Any]) -> Any:
+def _annotation(one: Field[Any], hint: Any) -> Any:
+    name, default, metadata = one.name, one.default, one.metadata
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
-    metavar, reader = metadata["metavar"] or None, None
+    metavar = metadata["metavar"] or None
+    reader: Callable[[Any, Sequence[Token]], Any] | None = None
     if item is not None:
         metavar, reader = metavar or (NAMES if item is str else NUMBERS), partial(_read_tuple, name, item)
     elif any(get_origin(kind) is list for kind in kinds):
@@ -87,11 +87,11 @@ def _annotation(name: str, hint: Any, default: Any, metadata: Mapping[str, Any])
         reader = _join
     elif metadata["allowed"]:
         reader = partial(_read_allowed, name, metadata["allowed"])
-    flag, _, negative = (metadata["flag"] or "--" + name.replace("_", "-")).partition("/")
+    switch, _, negative = (metadata["flag"] or "--" + name.replace("_", "-")).partition("/")
     several_values = metavar is not None and metavar.endswith("...")
     parameter = Parameter(
-        name=flag,
-        negative=negative or f"--no-{flag.removeprefix('--')}" if default is True else (),
+        name=switch,
+        negative=negative or f"--no-{switch.removeprefix('--')}" if default is True else (),
         metavar=metavar,
         consume_multiple=several_values,
         converter=reader,
@@ -102,12 +102,12 @@ def _annotation(name: str, hint: Any, default: Any, metadata: Mapping[str, Any])
     return Annotated[list[str] | None if several_values else hint, parameter]
 
 
-def refuse_changes(given: Any, allowed: Any, reason: str) -> None:
+def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
     """Reject options with other values than allowed, because they would be ignored."""
-    for one in fields(given):
-        if getattr(given, one.name) != getattr(allowed, one.name):
-            flag = one.metadata["flag"] or "--" + one.name.replace("_", "-")
-            raise ValueError(f"option {flag} {reason}")
+    for one in fields(options):
+        if getattr(options, one.name) != getattr(allowed, one.name):
+            switch = one.metadata["flag"] or "--" + one.name.replace("_", "-")
+            raise ValueError(f"option {switch} {reason}")
 
 
 def return_positionals(command: App, chain: Sequence[str], arguments: ArgumentCollection) -> None:

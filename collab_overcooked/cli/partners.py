@@ -11,12 +11,11 @@ from typing import Annotated
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import ERR, OUT, commands, say
+from collab_overcooked.cli.app import ERR, OUT, say
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.play import beside
 
 partners_app = App(name="partners", help="Evaluate agents beside partners that they have never met.")
-commands.command(partners_app)
 
 PoolArg = Annotated[str, Parameter(name="POOL", help="Built-in pool or path of a YAML file.")]
 

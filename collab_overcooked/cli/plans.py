@@ -6,11 +6,10 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, commands
+from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.episodes import RecordArg, TaskOpt, choose
 
 
-@commands.command
 def show_plan(
     record: RecordArg,
     /,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, commands, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, read_settings, say
 from collab_overcooked.cli.evaluate import choose_suite, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -64,7 +64,7 @@ class HowOptions:
 
     clock: str = option("game", "Clock: turns, ticks (real time), or game (the game's default).")
     tick: float = option(0.15, "Seconds per step in real time.")
-    show: str = option("both", "Observation: words (text), picture or both.")
+    show: str = option("both", "Observation: arguments (text), picture or both.")
     menu: str = option("legal", "Actions in the menu: legal, vocabulary or none.")
     names: str = option("shown", "Names of partners: shown or blind.")
     decide_within: float | None = option(None, "Time limit for a decision in turns, in seconds; then the seat idles.")
@@ -82,7 +82,6 @@ class HowOptions:
 play_app = App(
     name="play", help="Play a suite's episodes as a person, in the browser or the terminal, beside people or policies."
 )
-commands.command(play_app)
 
 
 @play_app.command(name=ROOMS)
@@ -137,9 +136,9 @@ def play_command(name: str) -> Callable[..., None]:
     return run
 
 
-def choose_game(words: list[str]) -> list[str]:
+def choose_game(arguments: list[str]) -> list[str]:
     """Prepare the subcommand of a suite, unless the start page is asked for."""
-    return words if words[:1] == [ROOMS] else choose_suite(play_app, play_command, words or ["--help"])
+    return arguments if arguments[:1] == [ROOMS] else choose_suite(play_app, play_command, arguments or ["--help"])
 
 
 CHOOSERS["play"] = choose_game

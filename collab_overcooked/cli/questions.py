@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from collab_overcooked.cli.app import OUT, commands, say
+from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG, several
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
 
 questions_app = App(name="questions", help="Generate, list and show questions with proven answers.")
-commands.command(questions_app)
 
 FileOpt = Annotated[Path | None, Parameter(name="--file", help="Question set. Default: the built-in one.")]
 GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]
@@ -58,9 +57,9 @@ def list_questions(
     from collab_overcooked.questions.scoring import letter_accuracies
     from collab_overcooked.questions.suite import QuestionOptions, choose_items
 
-    wanted = {"games": games, "kinds": kinds, "parts": parts, "skills": skills}
-    chosen = QuestionOptions(**{name: ",".join(names) for name, names in wanted.items() if names is not None})
-    items = choose_items(read_questions(file or SHIPPED), chosen)
+    names = {"games": games, "kinds": kinds, "parts": parts, "skills": skills}
+    texts: dict[str, Any] = {name: ",".join(value) for name, value in names.items() if value is not None}
+    items = choose_items(read_questions(file or SHIPPED), QuestionOptions(**texts))
     width = max(len(item.id) for item in items)
     for item in items:
         margin = "" if item.margin is None else f", margin {item.margin:g} {item.unit}"

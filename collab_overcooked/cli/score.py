@@ -122,19 +122,14 @@ def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict
         card.show(OUT, show.more, show.by_task)
 
 
-def prepare(name: str, make: Callable[[], Callable[..., None]], words: list[str]) -> list[str]:
+def prepare(name: str, make: Callable[[], Callable[..., None]], arguments: list[str]) -> list[str]:
     """Prepare a command whose scoring options are those of all suites."""
     choose(commands, {}, name, make)
-    return words
+    return arguments
 
 
-MAKERS = {
-    "report": (report_command, "Rewrite the tables and the report of a run folder, or of trainings."),
-    "score": (
-        score_command,
-        "Score records, or logs of the original implementation, with optional alternative definitions.",
-    ),
-}
-for _name, (_make, _summary) in MAKERS.items():
-    commands.command(App(name=_name, help=_summary))
-    CHOOSERS[_name] = partial(prepare, _name, _make)
+report_app = App(name="report", help="Rewrite the tables and the report of a run folder, or of trainings.")
+score_app = App(
+    name="score", help="Score records, or logs of the original implementation, with optional alternative definitions."
+)
+CHOOSERS |= {"report": partial(prepare, "report", report_command), "score": partial(prepare, "score", score_command)}

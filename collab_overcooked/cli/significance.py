@@ -10,12 +10,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, commands
+from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.options import FLAG, several
 from collab_overcooked.io.checks import near_matches
 
 
-@commands.command
 def significance(
     *runs: Annotated[
         Path,

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from collab_overcooked.cli.app import OUT, commands, say
+from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
 from collab_overcooked.cli.play import ServerOptions, allowed_names, beside
 from collab_overcooked.io.options import PAIRS, option
@@ -18,7 +18,6 @@ from collab_overcooked.io.options import PAIRS, option
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
 FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
 study_app = App(name="study", help="Run a study with people, rehearse it with bots, export its results.")
-commands.command(study_app)
 
 
 PartnerOpt = Annotated[list[str] | None, several("Override policies of partners: name=policy ...", PAIRS)]

@@ -10,11 +10,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, commands, say
+from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.io.checks import near_matches
 
 
-@commands.command
 def summarize(
     *runs: Annotated[Path, Parameter(required=True, help="Run folders; the others are compared with the first.")],
     form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from cyclopts import Parameter, Token
 
-from collab_overcooked.cli.app import ERR, OUT, commands, read_settings, say
+from collab_overcooked.cli.app import ERR, OUT, read_settings, say
 from collab_overcooked.cli.options import Settings, as_options, several
 from collab_overcooked.io.options import PAIRS, option
 
@@ -37,7 +37,6 @@ def read_count(kind: type[int], tokens: Sequence[Token]) -> int:
     return value
 
 
-@commands.command
 def train(
     algorithm: Annotated[
         str,
@@ -75,7 +74,6 @@ def train(
     run(algorithm, config, overrides, read_settings(settings), out, command, say, *runs)
 
 
-@commands.command
 def plot(
     *runs: Annotated[Path, Parameter(required=True, help="Training folders, or folders of these.")],
     out: Annotated[Path, Parameter(help="Picture or table: .svg, .png or .csv.")] = Path("curves.svg"),
@@ -94,7 +92,6 @@ def plot(
     say(f"written: {out}")
 
 
-@commands.command
 def baselines(
     runs: Annotated[Path, Parameter(help="Folder with training runs named CONFIG-SEED.")] = Path("runs/train"),
     /,
@@ -115,7 +112,6 @@ def baselines(
     OUT.print(results.table(trained))
 
 
-@commands.command
 def crossplay(
     *,
     pool: Annotated[list[str], several("Policies, optionally named: greedy a=ppo:a.npz.")],

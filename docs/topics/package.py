@@ -118,24 +118,25 @@ def commands() -> str:
 
 def walk() -> Iterator[tuple[str, App]]:
     """Yield all commands with their full names."""
-    from collab_overcooked.cli.app import CHOOSERS
     from collab_overcooked.cli.app import commands as root
+    from collab_overcooked.cli.app import prepare
 
     for name in sorted(word for word in root if not word.startswith("-")):
-        prepare = CHOOSERS.get(name, list)
-        prepare(["--help"])
+        prepare([name, "--help"])
         subcommands = sorted(word for word in root[name] if not word.startswith("-"))
         if not subcommands:
             yield f"collab-overcooked {name}", root[name]
         for word in subcommands:
-            prepare([word])
+            prepare([name, word])
             yield f"collab-overcooked {name} {word}", root[name][word]
 
 
 def parameter_rows(command: App) -> list[tuple[str, str, str]]:
     """Return name, default and help of each argument and option of a command."""
+    from collab_overcooked.cli import app
+
     rows = []
-    for one in command.assemble_argument_collection():
+    for one in (*command.assemble_argument_collection(), *app.assemble_argument_collection()):
         if one.show and not one.children:
             shown = ", ".join(map(code, one.names)) if one.index is None else code(one.name)
             rows.append((shown, default_of(one), one.parameter.help or ""))

@@ -68,10 +68,10 @@ def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypat
 
 
 def test_options_of_play_have_different_names() -> None:
-    from collab_overcooked.cli.app import CHOOSERS, commands
+    from collab_overcooked.cli.app import commands, prepare
 
     for name in ("overcooked", "cuisineworld"):
-        CHOOSERS["play"]([name])
+        prepare(["play", name])
         flags = [
             switch
             for one in commands["play"][name].assemble_argument_collection()

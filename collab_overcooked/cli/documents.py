@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli.app import CHOOSERS, OUT, choose, is_asking, say
-from collab_overcooked.cli.options import FLAG, as_options
+from collab_overcooked.cli.options import FLAG, as_options, set_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.documents import LayoutError, load_file
@@ -117,7 +117,7 @@ def check_command(kind: DocumentKind) -> Callable[..., int]:
         return int(not finding.ok and not everything)  # built-in files document what they lack
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
-    check.__annotations__["options"] = as_options(kind.options)
+    set_options(check, {"options": as_options(kind.options)})
     return check
 
 
@@ -151,5 +151,5 @@ def generate_command(env_id: str) -> Callable[..., int]:
         return int(not finding.ok)
 
     generate.__doc__ = f"Write {(generator.__doc__ or '').lower()[:1]}{(generator.__doc__ or '')[1:]}"
-    generate.__annotations__["options"] = as_options(generator)
+    set_options(generate, {"options": as_options(generator)})
     return generate

@@ -22,6 +22,7 @@ from collab_overcooked.cli.options import (
     ShowOptions,
     as_options,
     refuse_changes,
+    set_options,
 )
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -109,12 +110,13 @@ def suite_command(name: str) -> Callable[..., None]:
 
     played = {field.name for field in fields(suite.suite_options)}
     counted = [field.name for field in fields(suite.scoring_options) if field.name not in played]  # others are fixed
-    run.__annotations__ |= {
+    groups = {
         "suite_options": as_options(suite.suite_options),
         "scoring": as_options(suite.scoring_options, counted),
         "record_scoring": as_options(RecordScoring),
         "show": as_options(ShowOptions, suite.show_options),
     }
+    set_options(run, groups)
     run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
     return run
 

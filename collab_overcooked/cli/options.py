@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, make_dataclass
 from functools import partial
 from pathlib import Path
@@ -72,6 +72,12 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
     return Parameter(name="*", parse=bool(read))(group)
 
 
+def set_options(command: Callable[..., Any], groups: Mapping[str, type]) -> None:
+    """Set the types of a command's parameters that hold options, and their defaults."""
+    command.__annotations__.update(groups)
+    command.__kwdefaults__.update({name: kind() for name, kind in groups.items()})
+
+
 def _annotation(one: Field[Any], hint: Any) -> Any:
     name, default, metadata = one.name, one.default, one.metadata
     kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
@@ -94,12 +100,13 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
         negative=negative or f"--no-{switch.removeprefix('--')}" if default is True else (),
         metavar=metavar,
         consume_multiple=several_values,
+        n_tokens=-1 if several_values else None,
         converter=reader,
         show_default=",".join(map(str, default))
         if isinstance(default, tuple)
         else default is not False and default not in (None, ""),
     )
-    return Annotated[list[str] | None if several_values else hint, parameter]
+    return Annotated[hint, parameter]
 
 
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:

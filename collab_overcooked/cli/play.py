@@ -15,7 +15,7 @@ from cyclopts import App, Parameter
 from collab_overcooked import registry
 from collab_overcooked.cli.app import CHOOSERS, read_settings, say
 from collab_overcooked.cli.evaluate import choose_suite, language_models, refuse_llm_options
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options, set_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
@@ -131,7 +131,7 @@ def play_command(name: str) -> Callable[..., None]:
             else:
                 serve_pages(sessions, pages)
 
-    run.__annotations__["suite_options"] = as_options(kind)
+    set_options(run, {"suite_options": as_options(kind)})
     run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes, in the browser or the terminal."
     return run
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, get_type_hints
 from cyclopts import App, Parameter
 
 from collab_overcooked.cli.app import CHOOSERS, OUT, choose, commands, read_settings, say
-from collab_overcooked.cli.options import ShowOptions, as_options, several
+from collab_overcooked.cli.options import ShowOptions, as_options, set_options, several
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import PAIRS, option
@@ -71,7 +71,7 @@ def report_command() -> Callable[..., None]:
             return
         write_results(run, read_records(run), True, given_options(scoring))
 
-    report.__annotations__["scoring"] = as_options(kind)
+    set_options(report, {"scoring": as_options(kind)})
     return report
 
 
@@ -102,7 +102,7 @@ def score_command() -> Callable[..., None]:
         """Score records, or logs of the original implementation, with optional alternative definitions."""
         print_scores(list(paths), form, metrics or [], given_options(scoring), show)
 
-    score.__annotations__["scoring"] = as_options(kind)
+    set_options(score, {"scoring": as_options(kind)})
     return score
 
 

@@ -123,7 +123,8 @@ def return_positionals(command: App, chain: Sequence[str], arguments: ArgumentCo
     A list option leaves its further words to a positional parameter that is missing; ``NAME=VALUE`` options leave all
     words without ``=``.
     """
-    for taker in (one for one in arguments if one.index is None and one.parameter.consume_multiple):
+    takers = [one for one in arguments if one.index is None and one.parameter.consume_multiple]
+    for taker in sorted(takers, key=lambda one: one.parameter.metavar not in (PAIRS, SEATS)):
         pairs = taker.parameter.metavar in (PAIRS, SEATS)
         strays = [token for token in taker.tokens if token.index and not (pairs and "=" in token.value)]
         for position in arguments:

@@ -81,6 +81,7 @@ def run(
         list[str] | None,
         Parameter(
             name="--import",
+            negative=(),
             help="Import a module or .py file that registers games, policies or metrics.",
             metavar="MODULE_OR_FILE",
         ),

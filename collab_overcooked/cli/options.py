@@ -75,7 +75,7 @@ def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
 def set_options(command: Callable[..., Any], groups: Mapping[str, type]) -> None:
     """Set the types of a command's parameters that hold options, and their defaults."""
     command.__annotations__.update(groups)
-    command.__kwdefaults__.update({name: kind() for name, kind in groups.items()})
+    command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), **{name: kind() for name, kind in groups.items()}}
 
 
 def _annotation(one: Field[Any], hint: Any) -> Any:

@@ -2,4 +2,4 @@
 
 from collab_overcooked.cli import app
 
-app(prog_name="collab-overcooked")
+app()

@@ -7,7 +7,7 @@ import json
 import signal
 
 import pytest
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.crossplay import Journal

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import fields
 from typing import Annotated, Any
 
 import pytest
-import typer
-from typer.testing import CliRunner
+from cli_runner import CliRunner
+from cyclopts import App, Argument, Parameter
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app
-from collab_overcooked.cli.evaluate import suite_command
-from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.cli.app import commands, prepare
+from collab_overcooked.cli.options import return_positionals, several
 from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS
 
 VALUES = {
@@ -25,14 +26,21 @@ VALUES = {
 }
 
 
-def list_options(suite: str) -> dict[str, Any]:
-    return {param.opts[0]: param for param in suite_command(suite).params if (param.metavar or "").endswith("...")}
+def options(suite: str) -> dict[str, Argument]:
+    prepare(["evaluate", suite])
+    return {one.name: one for one in commands["evaluate"][suite].assemble_argument_collection() if not one.children}
 
 
-def parse(suite: str, switch: str, *text: str) -> Any:
-    option = list_options(suite)[switch.partition("=")[0]]
-    with suite_command(suite).make_context("x", [switch, *text]) as context:
-        return context.params[option.name]
+def list_options(suite: str) -> dict[str, Argument]:
+    return {name: one for name, one in options(suite).items() if (one.parameter.metavar or "").endswith("...")}
+
+
+def parse(suite: str, *text: str) -> Any:
+    _, bound, _ = commands.parse_args(["evaluate", suite, *text])
+    changed = [group for group in bound.arguments.values() if group != type(group)()]
+    values = [getattr(group, one.name) for group in changed for one in fields(group)]
+    defaults = [one.default for group in changed for one in fields(group)]
+    return next(value for value, default in zip(values, defaults, strict=True) if value != default)
 
 
 @pytest.mark.parametrize("suite", registry.suites())
@@ -40,13 +48,13 @@ def test_spaces_commas_and_repetition_mean_the_same(suite):
     options = list_options(suite)
     assert {"--team", "--set", "--budget"} <= set(options)
     for switch, option in options.items():
-        values = VALUES[option.metavar]
+        values = VALUES[option.parameter.metavar]
         expected = parse(suite, switch, *values)
-        assert parse(suite, switch, *values, "--no-report") == expected
-        if option.multiple:
+        assert parse(suite, switch, *values, "--max-turns", "6") == expected
+        assert parse(suite, switch, values[0], switch, values[1]) == expected
+        if isinstance(expected, list):
             assert expected == values
-            assert parse(suite, switch, values[0], switch, values[1]) == expected
-        if option.metavar != PAIRS:  # whose values may hold commas
+        if option.parameter.metavar != PAIRS:  # whose values may hold commas
             assert parse(suite, switch, ",".join(values)) == expected
             assert parse(suite, f"{switch}={','.join(values)}") == expected
 
@@ -54,9 +62,8 @@ def test_spaces_commas_and_repetition_mean_the_same(suite):
 @pytest.mark.parametrize("suite", registry.suites())
 def test_every_suite_option_with_several_values_is_a_list_option(suite):
     """What is read by splitting at commas must say so by its metavar, or spaces would be refused."""
-    flags = {param.opts[0]: param for param in suite_command(suite).params}
-    for switch, option in flags.items():
-        if isinstance(option.default, str) and "," in option.default:
+    for switch, option in options(suite).items():
+        if isinstance(option.field_info.default, str) and "," in option.field_info.default:
             assert switch in list_options(suite), switch
 
 
@@ -66,24 +73,41 @@ def test_a_second_value_of_another_option_names_the_option():
     assert "--episodes takes one value, got '1 2'" in done.stderr
 
 
-def test_positional_arguments_are_not_taken_by_a_list_option_before_them():
-    seen: list[Any] = []
-    alone = typer.Typer()
+def run(
+    *runs: Annotated[str, Parameter(required=True)],
+    metrics: Annotated[list[str] | None, several("Metrics.")] = None,
+    pool: Annotated[list[str] | None, several("Policies.")] = None,
+    hyper: Annotated[list[str] | None, several("Settings.", PAIRS)] = None,
+) -> Any:
+    return runs, metrics, pool, hyper
 
-    @alone.command(cls=MultiValueCommand)
-    def run(
-        runs: Annotated[list[str], typer.Argument()],
-        metrics: Annotated[str, typer.Option(metavar=NAMES)] = "",
-        pool: Annotated[list[str] | None, typer.Option()] = None,
-    ) -> None:
-        seen.append((runs, metrics, pool))
 
-    for text in (
-        ["a", "--metrics", "x", "y", "--pool", "greedy", "mcts:depth=2,width=3,random"],
-        ["--metrics", "x,y", "a", "--pool", "greedy,mcts:depth=2,width=3,random"],
-    ):
-        assert CliRunner().invoke(alone, text).exit_code == 0
-    assert seen == [(["a"], "x,y", ["greedy", "mcts:depth=2,width=3", "random"])] * 2
+@pytest.mark.parametrize(
+    "text",
+    [
+        ["a", "b", "--metrics", "x", "y", "--pool", "greedy", "mcts:depth=2,width=3,random", "--hyper", "c=1", "d=2"],
+        ["--metrics", "x,y", "a", "b", "--pool", "greedy,mcts:depth=2,width=3,random", "--hyper", "c=1", "d=2"],
+        [
+            "--hyper",
+            "c=1",
+            "d=2",
+            "a",
+            "b",
+            "--metrics",
+            "x",
+            "--metrics",
+            "y",
+            "--pool",
+            "greedy",
+            "mcts:depth=2,width=3",
+            "random",
+        ],
+    ],
+)
+def test_positional_arguments_are_not_taken_by_a_list_option_before_them(text):
+    alone = App(default_command=run, config=return_positionals)
+    expected = ("a", "b"), ["x", "y"], ["greedy", "mcts:depth=2,width=3", "random"], ["c=1", "d=2"]
+    assert alone(text, result_action="return_value") == expected
 
 
 @pytest.mark.parametrize("module", ["collab_overcooked", "collab_overcooked.cli"])

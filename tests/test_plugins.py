@@ -289,7 +289,7 @@ def test_teachers_of_plug_in_games_are_known(monkeypatch):
         (["--import", "relay"], "for a file write relay.py"),
         (["--import", "random.py"], "another module is called 'random'; rename the file"),
         (["--import", "broken.py"], "cannot import 'broken.py': ZeroDivisionError: division by zero"),
-        (["--import"], "--import needs a module or a .py file"),
+        (["--import"], "Parameter --import requires an argument"),
         (["--import", "--team"], "--import needs a module or a .py file, not '--team'"),
     ],
 )

@@ -87,7 +87,7 @@ def test_importing_registers_strings_and_loads_no_kernel():
     code = (
         "import sys, collab_overcooked, gymnasium\n"
         f"assert {GYM_ID!r} in gymnasium.registry\n"
-        "heavy = {'numba', 'torch', 'stable_baselines3', 'yaml', 'PIL', 'matplotlib', 'typer'} & set(sys.modules)\n"
+        "heavy = {'numba', 'torch', 'stable_baselines3', 'yaml', 'PIL', 'matplotlib', 'cyclopts'} & set(sys.modules)\n"
         "ours = {name for name in sys.modules if name.startswith('collab_overcooked.')}\n"
         f"print(*heavy, *(ours - {{'collab_overcooked.' + own for own in {allowed}}}))"
     )

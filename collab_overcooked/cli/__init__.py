@@ -1,57 +1,44 @@
 """The command ``collab-overcooked``.
 
-Heavy modules are imported only by the commands that need them, so that ``--help`` is fast. ``PANELS`` defines how
-``--help`` groups the commands.
+A command's module is imported when it is used, and heavy modules only by its function, so that ``--help`` is fast.
 """
 
-from collab_overcooked.cli import (
-    compare,
-    documents,
-    episodes,
-    evaluate,
-    export,
-    inspect,
-    partners,
-    plans,
-    play,
-    questions,
-    score,
-    significance,
-    study,
-    summarize,
-    training,
-)
-from collab_overcooked.cli.app import app
+from cyclopts import Group
+
+from collab_overcooked.cli.app import app, commands
 
 PANELS = {
-    "Play": ("play", "study"),
-    "Train": ("train", "plot", "baselines", "crossplay"),
-    "Evaluate": ("evaluate", "compare", "partners", "questions"),
-    "Analyse": ("score", "report", "summarize", "significance", "replay", "render", "show-plan", "export"),
-    "Author": ("check", "generate", "describe", "list"),
+    "Play": {"play": "play:play_app", "study": "study:study_app"},
+    "Train": {name: f"training:{name}" for name in ("train", "plot", "baselines", "crossplay")},
+    "Evaluate": {
+        "evaluate": "evaluate:evaluate_app",
+        "compare": "compare:compare",
+        "partners": "partners:partners_app",
+        "questions": "questions:questions_app",
+    },
+    "Analyse": {
+        "score": "score:score_app",
+        "report": "score:report_app",
+        "summarize": "summarize:summarize",
+        "significance": "significance:significance",
+        "replay": "episodes:replay",
+        "render": "episodes:render",
+        "show-plan": "plans:show_plan",
+        "export": "export:export",
+    },
+    "Author": {
+        "check": "documents:check_app",
+        "generate": "documents:generate_app",
+        "describe": "inspect:describe",
+        "list": "inspect:list_names",
+    },
 }
-_panels = {name: panel for panel, names in PANELS.items() for name in names}
-for _command in app.registered_commands:
-    _name = _command.name or getattr(_command.callback, "__name__", "").replace("_", "-")
-    _command.rich_help_panel = _panels[_name]
-for _group in app.registered_groups:
-    _group.rich_help_panel = _panels[str(_group.name)]
+for _panel, _places in PANELS.items():
+    _group = Group.create_ordered(_panel)
+    for _name, _place in _places.items():
+        _flags = (
+            {} if _place.endswith("_app") else {"help_flags": commands.help_flags}
+        )  # a function would get the meta app's
+        commands.command(f"collab_overcooked.cli.{_place}", name=_name, group=_group, **_flags)
 
-__all__ = [
-    "app",
-    "compare",
-    "documents",
-    "episodes",
-    "evaluate",
-    "export",
-    "inspect",
-    "partners",
-    "plans",
-    "play",
-    "questions",
-    "score",
-    "significance",
-    "study",
-    "summarize",
-    "training",
-]
+__all__ = ["app"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any
 
-import typer
+from cyclopts import App, CoercionError, CycloptsError, Group, Parameter, UnusedCliTokensError
 from rich.console import Console
 from rich.text import Text
-from typer.core import TyperGroup
 
 from collab_overcooked import __version__
-from collab_overcooked.io.options import PAIRS
 from collab_overcooked.io.redaction import redact
 from collab_overcooked.io.text import harmless
 
@@ -28,150 +26,43 @@ class TextConsole(Console):
 OUT = TextConsole(soft_wrap=True, highlight=False)
 ERR = TextConsole(stderr=True, soft_wrap=True, highlight=False)
 MAX_LINE = 2_000  # characters of an error message, which may quote user input
-UsageError: Any = typer.BadParameter.__base__  # click's, or the copy that newer releases of typer carry
 
 
-LAZY: dict[str, Callable[[], Any]] = {}
-"""Command name -> factory, for commands whose options come from the suites; built on first use."""
-
-
-class Commands(TyperGroup):
-    """Top-level command group. Turns user errors into one line on stderr and exit code 2."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve the command named first, building it if it is lazy."""
-        if args[0] in LAZY:
-            alone = typer.Typer(add_completion=False)
-            kind, function = LAZY[args[0]]()
-            alone.command(args[0], cls=kind)(function)
-            return args[0], list_import(typer.main.get_command(alone)), args[1:]
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, list_import(command), rest
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Import plug-ins, then parse the options before the command."""
-        _replace_what_cannot_be_shown(sys.stdout)
-        try:
-            args = import_plugins(args)
-        except ValueError as error:
-            if "--traceback" in args:
-                raise
-            fail(str(error))
-        arguments = list(args)  # parsing consumes args
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except UsageError as error:
-            if not arguments:  # shows the help
-                raise
-            fail(error.format_message())
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command and report its errors."""
-        try:
-            return super().invoke(ctx)
-        except UsageError as error:
-            fail(error.format_message())
-        except BrokenPipeError:  # `collab-overcooked list tasks | head`
-            sys.stderr.close()
-            raise typer.Exit(0) from None
-        except (ValueError, OSError) as error:
-            if ctx.params.get("traceback"):
-                raise
-            fail(os_error_text(error) if isinstance(error, OSError) else str(error))
-        except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.records.resumable``
-            ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
-            raise typer.Exit(130) from None
-
-
-IMPORT = "--import"
-IMPORT_HELP = "Import a module or .py file that registers games, policies or metrics; also {} the command."
-
-
-def list_import(command: Any) -> Any:
-    """Add ``--import``, which ``import_plugins`` reads, to the help of a command or of the commands of a group."""
-    for below_it in getattr(command, "commands", {"": command}).values():
-        if all(IMPORT not in parameter.opts for parameter in below_it.params):
-            below_it.params.append(_import_option())
-    return command
-
-
-def _import_option() -> Any:
-    def listed(
-        plugins: Annotated[list[str] | None, typer.Option(IMPORT, help=IMPORT_HELP.format("before"))] = None,
-    ) -> None:
-        """Stand for a command that has the option."""
-
-    alone = typer.Typer(add_completion=False)
-    alone.command()(listed)
-    option = next(one for one in typer.main.get_command(alone).params if IMPORT in one.opts)
-    option.metavar, option.expose_value = "MODULE_OR_FILE", False
-    return option
-
-
-def import_plugins(arguments: Sequence[str]) -> list[str]:
-    """Import the modules and files given with `--import` anywhere on the command line.
-
-    This happens before the command is resolved, because a plug-in may register the suite that the command names.
-
-    Returns:
-        The arguments without `--import` and its values.
-    """
-    from collab_overcooked.plugins import import_plugin
-
-    remaining, unread = [], iter(arguments)
-    for argument in unread:
-        option, equals, value = argument.partition("=")
-        if argument == "--":
-            remaining += [argument, *unread]
-        elif option != IMPORT:
-            remaining.append(argument)
-        else:
-            name = value if equals else next(unread, "")
-            if not name or name.startswith("-"):
-                raise ValueError(f"{IMPORT} needs a module or a .py file, not {name!r}")
-            import_plugin(name)
-    return remaining
-
-
-def _replace_what_cannot_be_shown(stream: Any) -> None:
-    """Replace characters that a stream cannot encode with question marks instead of raising an error."""
-    if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="replace")
-
-
-def fail(message: str) -> None:
-    """Print an error on one line and exit with code 2."""
+def error_line(message: str) -> str:
+    """Return an error message on one line."""
     line = " ".join(message.split())
-    ERR.print("error: " + (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}..."))
-    raise typer.Exit(2)
+    return "error: " + (line if len(line) <= MAX_LINE else f"{line[:MAX_LINE]}...")
 
 
-def os_error_text(error: OSError) -> str:
-    """Return the message of an operating system error with its file name."""
-    reason = error.strerror or str(error)
-    return f"{error.filename}: {reason}" if error.filename else reason
+def usage_error(error: CycloptsError) -> str:
+    """Return the line about a command line that cannot be parsed."""
+    if isinstance(error, CoercionError) and error.msg:  # of our own readers, which name the option
+        return error_line(str(error.msg))
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens and error.root_input_tokens:
+        end = error.root_input_tokens.index(error.unused_tokens[0])
+        *_, name, value, word = ["", "", *error.root_input_tokens[: end + 1]]
+        if name.startswith("--"):
+            return error_line(f"{name} takes one value, got {f'{value} {word}'!r}")
+    return error_line(str(error))
 
 
-app = typer.Typer(
-    cls=Commands,
+commands = App(
     name="collab-overcooked",
     help="Benchmarks of cooperation: kitchens, homes, pursuit and escape.",
-    add_completion=False,
-    pretty_exceptions_enable=False,
+    version=f"collab-overcooked {__version__}",
+    group_parameters=Group.create_ordered("Options"),
+    default_parameter=Parameter(negative=(), allow_repeating=True, show_choices=False),
+    error_console=ERR,
+    error_formatter=usage_error,
+    suppress_keyboard_interrupt=False,
 )
+app = commands.meta
+app.help_flags = ()  # the commands print their help, which may depend on the words after them
+for _option in ("--help", "--version"):
+    commands[_option].group = commands.group_parameters
 
-
-Settings = Annotated[list[str] | None, typer.Option("--set", help="Environment options.", metavar=PAIRS)]
-KitchenOpt = Annotated[str, typer.Option(help="Built-in kitchen or path of a YAML file.")]
-Gamma = Annotated[float, typer.Option(help="Time limit as a multiple of the reference time.")]
-
-
-def version(value: bool) -> None:
-    """Print the version and exit."""
-    if value:
-        OUT.print(f"collab-overcooked {__version__}")
-        raise typer.Exit
-
+CHOOSERS: dict[str, Callable[[list[str]], list[str]]] = {}
+"""Command -> function that prepares it for the words after it, and returns these; see ``choose``."""
 
 FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
 
@@ -182,48 +73,92 @@ FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
 Run collab-overcooked --help for all commands, and collab-overcooked COMMAND --help for the options of a command."""
 
 
-@app.callback(invoke_without_command=True)
-def options(
-    context: typer.Context,
-    show_version: Annotated[
-        bool, typer.Option("--version", callback=version, is_eager=True, help="Print the version.")
-    ] = False,
-    traceback: Annotated[bool, typer.Option("--traceback", help="Show the traceback of errors.")] = False,
+@app.default
+def run(
+    *arguments: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
+    traceback: Annotated[bool, Parameter(help="Show the traceback of errors.", show_default=False)] = False,
     plugins: Annotated[
         list[str] | None,
-        typer.Option(
-            IMPORT,
-            help=IMPORT_HELP.format("after"),
+        Parameter(
+            name="--import",
+            negative=(),
+            help="Import a module or .py file that registers games, policies or metrics.",
             metavar="MODULE_OR_FILE",
         ),
     ] = None,
+) -> Any:
+    """Import plug-ins, run a command, and report its errors on one line."""
+    from collab_overcooked.plugins import import_plugin
+
+    _replace_what_cannot_be_shown(sys.stdout)
+    try:
+        for plugin in plugins or ():
+            import_plugin(plugin)
+        if not arguments:
+            OUT.print(FIRST_STEPS)
+            return None
+        return commands(prepare(arguments), result_action="return_value")
+    except BrokenPipeError:  # `collab-overcooked list tasks | head`
+        sys.stderr.close()
+        return 0
+    except (ValueError, OSError) as error:
+        if traceback:
+            raise
+        fail(os_error_text(error) if isinstance(error, OSError) else str(error))
+    except KeyboardInterrupt as interrupt:  # commands that can resume say so, see ``runner.records.resumable``
+        ERR.print("; ".join(["stopped", *getattr(interrupt, "__notes__", [])]))
+        return 130
+
+
+def prepare(arguments: Sequence[str]) -> list[str]:
+    """Import the module of a command, and prepare it for its arguments if they determine its options."""
+    name, *rest = arguments
+    if name in commands:
+        commands[name]
+    return [name, *CHOOSERS.get(name, list)(rest)]
+
+
+def choose(
+    group: App, summaries: Mapping[str, str], name: str = "", make: Callable[[], Callable[..., Any]] | None = None
 ) -> None:
-    """Handle the options that precede the command."""
-    if context.invoked_subcommand is None:
-        OUT.print(FIRST_STEPS)
+    """List subcommands whose options are known only when they are used, and make the one that is.
 
-
-def lazy_command(name: str, summary: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
-    """Register a command that is built when it is first used.
-
-    Returns:
-        Decorator of a function that returns the command's class and function.
+    Args:
+        group: Command that has them.
+        summaries: Name -> help.
+        name: The one that is used, if any.
+        make: Returns its function.
     """
+    for word, summary in summaries.items():
+        if word not in group:
+            group.command(App(name=word, help=summary))
+    if make is not None and group[name].default_command is None:
+        function = make()
+        group[name].default(function)
+        group[name].help = function.__doc__
 
-    def register(make: Callable[[], Any]) -> Callable[[], Any]:
-        def placeholder() -> None:
-            """Placeholder in the list of commands."""
 
-        def make_documented() -> Any:
-            kind, function = make()
-            function.__doc__ = summary
-            return kind, function
+def is_asking(arguments: Sequence[str]) -> bool:
+    """Return whether the words after a command ask for its help."""
+    return not arguments or arguments[0] in commands.help_flags
 
-        app.command(name, help=summary)(placeholder)
-        LAZY[name] = make_documented
-        return make
 
-    return register
+def _replace_what_cannot_be_shown(stream: Any) -> None:
+    """Replace characters that a stream cannot encode with question marks instead of raising an error."""
+    if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")
+
+
+def fail(message: str) -> None:
+    """Print an error on one line and exit with code 2."""
+    ERR.print(error_line(message))
+    raise SystemExit(2)
+
+
+def os_error_text(error: OSError) -> str:
+    """Return the message of an operating system error with its file name."""
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else reason
 
 
 def say(message: str) -> None:
@@ -247,18 +182,10 @@ def read_settings(pairs: Sequence[str] | None) -> dict[str, Any]:
     return settings
 
 
-def read_count(text: str) -> int:
-    """Parse an integer, which may be written as ``1e6``."""
-    value = read_settings([f"value={text}"])["value"]
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise typer.BadParameter(f"{text!r} is not an integer such as 20000 or 2e4")
-    return value
-
-
-def read_numbers(name: str, text: str | None, kind: type[int] | type[float]) -> list[float] | None:
+def read_numbers(name: str, text: str, kind: type[int] | type[float]) -> list[float]:
     """Parse comma-separated numbers."""
     try:
-        return None if text is None else [kind(part) for part in text.split(",")]
+        return [kind(part) for part in text.split(",")]
     except ValueError:
         example = "2,3,4" if kind is int else "1.0,2.5"
         raise ValueError(f"{name}: cannot read {text!r}; write for example {example}") from None

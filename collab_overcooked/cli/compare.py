@@ -6,17 +6,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from collab_overcooked.cli.app import OUT, app, read_settings, say
+from collab_overcooked.cli.app import OUT, read_settings, say
 from collab_overcooked.cli.evaluate import WORKERS_HELP, ProgressBar, language_models, refuse_llm_options, show_dry_run
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, RunLlmOptions, expand_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, RunLlmOptions, as_options, refuse_changes
 from collab_overcooked.io.options import option
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.compare.plan import ComparisonPlan
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class CompareOptions:
     """Options of a comparison: policies, games and budget."""
@@ -40,6 +39,7 @@ class CompareOptions:
     )
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class CompareLlmOptions(RunLlmOptions):
     """Endpoint options; here ``--budget`` is the size of the comparison, so the episode budget is renamed."""
@@ -50,7 +50,10 @@ class CompareLlmOptions(RunLlmOptions):
 
 
 def compare(
-    context: typer.Context, comparison: CompareOptions, limits: LimitOptions, llm_options: CompareLlmOptions
+    *,
+    comparison: CompareOptions = CompareOptions(),
+    limits: LimitOptions = LimitOptions(),
+    llm_options: CompareLlmOptions = CompareLlmOptions(),
 ) -> None:
     """Compare scripted, search, trained and language-model policies, with one report for all games."""
     from collab_overcooked.evaluation.compare import page
@@ -77,7 +80,7 @@ def compare(
             )
         run_comparison(plan, out, comparison.workers, llm_options)
     else:
-        refuse_others(context, "--report-only", "--people")
+        refuse_playing(comparison, limits, llm_options)
         out = comparison.report_only
         plan = read_plan(out)
     comparison_results = read_comparison(
@@ -87,10 +90,6 @@ def compare(
     page.show(OUT, comparison_results)
     say(f"written: {', '.join(str(out / name) for name in page.FILES)}")
     say(f"Open {report_path} in a browser.")
-
-
-_GROUPS = {"comparison": CompareOptions, "limits": LimitOptions, "llm_options": CompareLlmOptions}
-app.command("compare", cls=MultiValueCommand)(expand_options(compare, _GROUPS))
 
 
 def read_game_settings(pairs: list[str] | None) -> dict[str, dict[str, Any]]:
@@ -104,18 +103,12 @@ def read_game_settings(pairs: list[str] | None) -> dict[str, dict[str, Any]]:
     return options
 
 
-def refuse_others(context: typer.Context, alone: str, *beside: str) -> None:
-    """Reject options that have no effect together with another one.
-
-    Args:
-        context: Context of the command.
-        alone: The exclusive option, such as ``--report-only``.
-        beside: Options that are allowed together with it.
-    """
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if not {alone, *beside} & set(parameter.opts) and source is not None and source.name == "COMMANDLINE":
-            raise ValueError(f"option {parameter.opts[0]} has no effect with {alone}: nothing is played")
+def refuse_playing(comparison: CompareOptions, limits: LimitOptions, llm_options: CompareLlmOptions) -> None:
+    """Reject options that have no effect with ``--report-only``."""
+    report = CompareOptions(report_only=comparison.report_only, people=comparison.people)
+    reason = "has no effect with --report-only: nothing is played"
+    for options, allowed in ((comparison, report), (limits, LimitOptions()), (llm_options, CompareLlmOptions())):
+        refuse_changes(options, allowed, reason)
 
 
 def run_comparison(plan: ComparisonPlan, out: Path, workers: str | None, llm_options: LlmOptions) -> None:

@@ -3,76 +3,66 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+from cyclopts import App, Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, UsageError, app, list_import, say
-from collab_overcooked.cli.options import MultiValueCommand, expand_options
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, is_asking, say
+from collab_overcooked.cli.options import FLAG, as_options, set_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.documents import LayoutError, load_file
 
-Files = Annotated[
-    list[str], typer.Argument(help="Files or built-in names, or a plural such as 'layouts' for all built-in ones.")
+File = Annotated[
+    str,
+    Parameter(
+        name="FILE", required=True, help="Files or built-in names, or a plural such as 'layouts' for all built-in ones."
+    ),
 ]
-Out = Annotated[Path, typer.Option(help="File or folder to write.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")]
+Out = Annotated[Path, Parameter(help="File or folder to write.")]
+Json = Annotated[bool, FLAG, Parameter(name="--json", help="Print the figures as JSON.")]
 
 
-class FileCommands(TyperGroup):
-    """Group of the command ``check``: the kind of the first file determines the options."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the plurals of all kinds."""
-        return [kind.plural for kind in document_kinds()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return the help entry of a kind of file."""
-        return TyperCommand(cmd_name, help=next(k.summary for k in document_kinds() if k.plural == cmd_name))
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve the check by the kind of the first file, which remains an argument."""
-        command = check_command(recognise(args[0]).name)
-        return args[0], list_import(command), args
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Reject options given before FILE: it is unclear which command they belong to."""
-        if args and args[0].startswith("-") and args[0] != "--help":
-            raise UsageError("Missing file: name it first, then the options of its kind", ctx)
-        return super().parse_args(ctx, args)
-
-
-class GameCommands(TyperGroup):
-    """Group of the command ``generate``, with a subcommand for each game that has a generator."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the ids of the games that have a generator."""
-        return [record.id for record in registry.games() if record.generator]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return the help entry of a game."""
-        return TyperCommand(cmd_name, help=(generator_of(cmd_name).__doc__ or "").split("\n")[0])
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve the subcommand from the first game named on the command line."""
-        return args[0], list_import(generate_command(registry.find(args[0]).id)), args[1:]
-
-
-app.add_typer(
-    typer.Typer(cls=FileCommands, no_args_is_help=True),
+check_app = App(
     name="check",
     help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind.",
 )
-app.add_typer(
-    typer.Typer(cls=GameCommands, no_args_is_help=True),
-    name="generate",
-    help="Generate new layouts or scenarios of a game.",
-)
+generate_app = App(name="generate", help="Generate new layouts or scenarios of a game.")
+
+
+def choose_kind(arguments: list[str]) -> list[str]:
+    """Prepare the check of the kind of file that is named first."""
+    summaries = {kind.plural: kind.summary for kind in document_kinds()}
+    if is_asking(arguments):
+        choose(check_app, summaries)
+        return arguments
+    if arguments[0].startswith("-"):
+        raise ValueError("Missing file: name it first, then the options of its kind")
+    kind = recognise(arguments[0])
+    choose(check_app, summaries, kind.plural, partial(check_command, kind))
+    return [kind.plural, *arguments]
+
+
+def choose_game(arguments: list[str]) -> list[str]:
+    """Prepare the generator of the game that is named first."""
+    summaries = {
+        record.id: (generator_of(record.id).__doc__ or "").split("\n")[0]
+        for record in registry.games()
+        if record.generator
+    }
+    if is_asking(arguments):
+        choose(generate_app, summaries)
+        return arguments
+    env_id = registry.find(arguments[0]).id
+    choose(generate_app, summaries, env_id, partial(generate_command, env_id))
+    return [env_id, *arguments[1:]]
+
+
+CHOOSERS |= {"check": choose_kind, "generate": choose_game}
 
 
 # ------------------------------------------------------------------------------------------- kinds of files
@@ -117,26 +107,18 @@ def recognise(source: str) -> DocumentKind:
     return best
 
 
-@cache
-def check_command(kind_name: str) -> Any:
+def check_command(kind: DocumentKind) -> Callable[..., int]:
     """Return the command that checks files of a kind."""
-    kind = next(kind for kind in document_kinds() if kind.name == kind_name)
 
-    def check(files: Files, options: Any, to_dict: Json = False) -> None:
-        everything = files == [kind.plural]
-        finding = kind.check(kind.names() if everything else files, options)
+    def check(*files: File, options: Any = kind.options(), to_dict: Json = False) -> int:
+        everything = files == (kind.plural,)
+        finding = kind.check(kind.names() if everything else list(files), options)
         show(finding, to_dict)
-        raise typer.Exit(int(not finding.ok and not everything))  # built-in files document what they lack
+        return int(not finding.ok and not everything)  # built-in files document what they lack
 
     check.__doc__ = f"{kind.summary} Exit code 1 if a file does not hold what it claims."
-    return make_command(check, kind.options)
-
-
-def make_command(function: Any, options: type) -> Any:
-    """Return a standalone command with the fields of a dataclass as options."""
-    alone = typer.Typer(add_completion=False)
-    alone.command(cls=MultiValueCommand)(expand_options(function, {"options": options}))
-    return typer.main.get_command(alone)
+    set_options(check, {"options": as_options(kind.options)})
+    return check
 
 
 def show(finding: Finding, to_dict: bool) -> None:
@@ -158,16 +140,16 @@ def generator_of(env_id: str) -> Any:
     return registry.load_entry(entry)
 
 
-@cache
-def generate_command(env_id: str) -> Any:
+def generate_command(env_id: str) -> Callable[..., int]:
     """Return the command that generates files of a game."""
     generator = generator_of(env_id)
 
-    def generate(options: Any, out: Out, to_dict: Json = False) -> None:
+    def generate(*, options: Any = generator(), out: Out, to_dict: Json = False) -> int:
         finding = options.write(out, f"collab-overcooked generate {env_id}")
         show(finding, to_dict)
         say(f"written: {out}")
-        raise typer.Exit(int(not finding.ok))
+        return int(not finding.ok)
 
     generate.__doc__ = f"Write {(generator.__doc__ or '').lower()[:1]}{(generator.__doc__ or '')[1:]}"
-    return make_command(generate, generator)
+    set_options(generate, {"options": as_options(generator)})
+    return generate

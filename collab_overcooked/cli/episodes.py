@@ -7,30 +7,35 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.cli.options import FLAG
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import draft
 
-RecordArg = Annotated[Path, typer.Argument(help="Record file (.jsonl) or run folder.")]
-TaskOpt = Annotated[str | None, typer.Option(help="Only episodes of this task.")]
+RecordArg = Annotated[Path, Parameter(help="Record file (.jsonl) or run folder.")]
+TaskOpt = Annotated[str | None, Parameter(help="Only episodes of this task.")]
 
 
-@app.command()
 def replay(
     record: RecordArg,
-    episode: Annotated[int | None, typer.Option(help="Index of the episode, from 0.")] = None,
+    /,
+    *,
+    episode: Annotated[int | None, Parameter(help="Index of the episode, from 0.")] = None,
     task: TaskOpt = None,
-    check: Annotated[bool, typer.Option("--check", help="Only verify that the records replay exactly.")] = False,
-) -> None:
+    check: Annotated[
+        bool, FLAG, Parameter(name="--check", help="Only verify that the records replay exactly.")
+    ] = False,
+) -> int:
     """Step through an episode in the terminal, or check that records replay to the same events and rewards."""
     from collab_overcooked.runner.records import read_records
 
     records = read_records(record)
     if check:
-        raise typer.Exit(check_records(choose(records, episode, task)))
+        return check_records(choose(records, episode, task))
     show_episode(choose(records, episode or 0, task)[0])
+    return 0
 
 
 def choose(records: list[dict[str, Any]], episode: int | None, task: str | None) -> list[dict[str, Any]]:
@@ -97,11 +102,12 @@ def step_lines(step: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-@app.command()
 def render(
     record: RecordArg,
-    out: Annotated[Path, typer.Option(help="Output file: .png, .gif or .mp4.")],
-    episode: Annotated[int, typer.Option(help="Index of the episode, from 0.")] = 0,
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Output file: .png, .gif or .mp4.")],
+    episode: Annotated[int, Parameter(help="Index of the episode, from 0.")] = 0,
     task: TaskOpt = None,
 ) -> None:
     """Render an episode as GIF or MP4, or its final state as PNG."""

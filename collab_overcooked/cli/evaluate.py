@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+from cyclopts import App
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import ERR, OUT, UsageError, app, list_import, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, ERR, OUT, choose, commands, read_settings, say
 from collab_overcooked.cli.options import (
     LimitOptions,
     LlmOptions,
-    MultiValueCommand,
     RunLlmOptions,
     ShowOptions,
-    expand_options,
+    as_options,
+    refuse_changes,
+    set_options,
 )
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -39,6 +39,7 @@ WORKERS_HELP = (
 )
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
     """Options of every suite."""
@@ -51,32 +52,24 @@ class RunOptions:
     report: bool = option(True, "Write report.html.")
 
 
-class SuiteCommands(TyperGroup):
-    """Group with a subcommand for every registered suite, which is imported on first use."""
+FLAGS = {"--report", "--no-report", "--more", "--by-task"}  # options that take no word, which may be a suite's name
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all suites."""
-        return list(registry.suites())
 
-    def get_command(self, ctx: Any, cmd_name: str) -> TyperCommand:
-        """Return the help entry of a suite."""
-        return TyperCommand(cmd_name, help=registry.suites()[cmd_name].summary)
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Resolve the subcommand from the first suite named on the command line."""
-        command = suite_command(args[0])
-        return command.name, list_import(command), args[1:]
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Move the suite to the front if options precede it."""
-        flags = {f"--{name}" for name in ("report", "no-report", "more", "by-task")}
-        for i, word in enumerate(args):
-            if word in registry.suites() and not (i and args[i - 1].startswith("-") and args[i - 1] not in flags):
-                args = [word, *args[:i], *args[i + 1 :]]
-                break
-        if args and args[0].startswith("-") and args[0] != "--help":
-            raise UsageError("Missing suite: one of " + ", ".join(registry.suites()), ctx)
-        return super().parse_args(ctx, args)
+def choose_suite(group: App, make: Callable[[str], Callable[..., Any]], arguments: list[str]) -> list[str]:
+    """Prepare the subcommand of the suite that is named, before or after options."""
+    summaries = {name: record.summary for name, record in registry.suites().items()}
+    for i, word in enumerate(arguments):
+        if word in summaries and not (i and arguments[i - 1].startswith("-") and arguments[i - 1] not in FLAGS):
+            arguments = [word, *arguments[:i], *arguments[i + 1 :]]
+            break
+    if arguments[:1] and arguments[0] in commands.help_flags:
+        choose(group, summaries)
+        return arguments
+    if not arguments or arguments[0].startswith("-"):
+        raise ValueError("Missing suite: one of " + ", ".join(summaries))
+    name = registry.load_suite(arguments[0]).name  # it may be named by a game
+    choose(group, summaries, name, partial(make, name))
+    return [name, *arguments[1:]]
 
 
 def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
@@ -87,25 +80,24 @@ def warn_of(records: Sequence[Mapping[str, Any]]) -> None:
         say(f"warning: {reason}")
     if reason := without_use(records):
         say(f"warning: nothing was measured: {reason}")
-        raise typer.Exit(3)
+        raise SystemExit(3)
 
 
-@cache
-def suite_command(name: str) -> Any:
+def suite_command(name: str) -> Callable[..., None]:
     """Return the command that evaluates a suite."""
     from collab_overcooked.reporting.sample_sizes import RecordScoring
 
     suite = registry.load_suite(name)
-    name = suite.name  # the argument may be a game's name
 
     def run(
-        run: RunOptions,
-        suite_options: Any,
-        scoring: Any,
-        record_scoring: Any,
-        show: ShowOptions,
-        limits: LimitOptions,
-        llm_options: RunLlmOptions,
+        *,
+        suite_options: Any = suite.suite_options(),
+        run: RunOptions = RunOptions(),
+        scoring: Any = suite.scoring_options(),
+        record_scoring: Any = RecordScoring(),
+        show: Any = ShowOptions(),
+        limits: LimitOptions = LimitOptions(),
+        llm_options: RunLlmOptions = RunLlmOptions(),
     ) -> None:
         presets = presets_of(name, run.team or [])
         plan, out = plan_suite(name, run, suite_options, limits, presets), run.out or Path("runs") / name
@@ -116,30 +108,21 @@ def suite_command(name: str) -> Any:
         write_results(out, records, run.report, scoring_values, show)
         warn_of(records)
 
-    run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
-    groups = {
-        "suite_options": suite.suite_options,
-        "run": RunOptions,
-        "scoring": suite.scoring_options,
-        "record_scoring": RecordScoring,
-        "show": ShowOptions,
-        "limits": LimitOptions,
-        "llm_options": RunLlmOptions,
-    }
-    alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups, shown_options(suite)))
-    return typer.main.get_command(alone)
-
-
-def shown_options(suite: Any) -> dict[str, Sequence[str]]:
-    """Return the display and scoring options of a suite's command, without scoring options that the suite fixes."""
     played = {field.name for field in fields(suite.suite_options)}
-    counted = [field.name for field in fields(suite.scoring_options) if field.name not in played]
-    return {"show": suite.show_options, "scoring": counted}
+    counted = [field.name for field in fields(suite.scoring_options) if field.name not in played]  # others are fixed
+    groups = {
+        "suite_options": as_options(suite.suite_options),
+        "scoring": as_options(suite.scoring_options, counted),
+        "record_scoring": as_options(RecordScoring),
+        "show": as_options(ShowOptions, suite.show_options),
+    }
+    set_options(run, groups)
+    run.__doc__ = f"{registry.suites()[name].summary}\n\nPlays the team, writes records and prints the suite's table."
+    return run
 
 
-evaluate_app = typer.Typer(cls=SuiteCommands, help="Evaluate a team on a suite: play, write records, print the table.")
-app.add_typer(evaluate_app, name="evaluate")
+evaluate_app = App(name="evaluate", help="Evaluate a team on a suite: play, write records, print the table.")
+CHOOSERS["evaluate"] = partial(choose_suite, evaluate_app, suite_command)
 
 
 def presets_of(suite: str, team: Iterable[str]) -> list[registry.PresetRecord]:
@@ -269,10 +252,7 @@ def show_dry_run(plans: Iterable[tuple[Evaluation, Path]], llm_options: LlmOptio
 
 def refuse_llm_options(llm_options: LlmOptions) -> None:
     """Reject endpoint options if no language model plays."""
-    for field in fields(llm_options):
-        if getattr(llm_options, field.name) not in (None, "", False):
-            name = field.metadata["flag"] or "--" + field.name.replace("_", "-")
-            raise ValueError(f"option {name} is for teams with llm policies")
+    refuse_changes(llm_options, type(llm_options)(), "is for teams with llm policies")
 
 
 class ProgressBar:

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import Settings, app, read_settings, say
-from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.cli.app import read_settings, say
+from collab_overcooked.cli.options import FLAG, Settings, several
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import draft_folder, write_atomic
-from collab_overcooked.io.options import NAMES, read_names
 
 CHAT = "chat"
 
 
-@app.command(cls=MultiValueCommand)
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="Format: npz, parquet, minari or chat.")],
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders or record files (.jsonl).")],
-    out: Annotated[Path, typer.Option(help="Folder of the dataset; it must be new or empty.")] = Path("runs/dataset"),
+    form: Annotated[str, Parameter(name="FORMAT", help="Format: npz, parquet, minari or chat.")],
+    /,
+    *runs: Annotated[Path, Parameter(name="RUN", required=True, help="Run folders or record files (.jsonl).")],
+    out: Annotated[Path, Parameter(help="Folder of the dataset; it must be new or empty.")] = Path("runs/dataset"),
     settings: Settings = None,
-    seat: Annotated[int | None, typer.Option(min=0, help="View of one seat. Default: all agents.")] = None,
-    tasks: Annotated[str, typer.Option(metavar=NAMES, help="Tasks of the records. Default: all.")] = "",
+    seat: Annotated[
+        int | None, Parameter(validator=Number(gte=0), help="View of one seat. Default: all agents.")
+    ] = None,
+    tasks: Annotated[list[str] | None, several("Tasks of the records. Default: all.")] = None,
     people: Annotated[
-        bool, typer.Option("--people", help="Include games of people who consented to it; ids are left out.")
+        bool, FLAG, Parameter(name="--people", help="Include games of people who consented to it; ids are left out.")
     ] = False,
 ) -> None:
     """Export records as a dataset: NumPy arrays, Parquet, Minari, or chats for fine-tuning.
@@ -53,19 +56,19 @@ def export(
     say(f"written: {out}, {len(episodes)} episodes, {sum(map(len, episodes))} steps")
 
 
-def _read(runs: list[Path], tasks: str) -> list[Any]:
+def _read(runs: Sequence[Path], tasks: Sequence[str] | None) -> list[Any]:
     from collab_overcooked.runner.records import read_records
 
     records = [record for run in runs for record in read_records(run)]
     known = list(dict.fromkeys(record["task"] for record in records))
-    chosen = read_names("tasks", tasks) if tasks else known
+    chosen = tasks or known
     for name in chosen:
         if name not in known:
             raise ValueError(near_matches("task", name, known))
     return [record for record in records if record["task"] in chosen]
 
 
-def _export_chats(runs: list[Path], tasks: str, people: bool, out: Path) -> None:
+def _export_chats(runs: Sequence[Path], tasks: Sequence[str] | None, people: bool, out: Path) -> None:
     from collab_overcooked.export.chats import exchange_chats, record_chats
     from collab_overcooked.export.trajectories import check_people
     from collab_overcooked.reporting.exchanges import EXCHANGES

@@ -6,26 +6,26 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, Gamma, KitchenOpt, app
+from collab_overcooked.cli.app import OUT
+from collab_overcooked.cli.options import Gamma, KitchenOpt
 from collab_overcooked.io.checks import near_matches
 
 if TYPE_CHECKING:
     from collab_overcooked.metrics.registry import Metric
 
 
-@app.command("list")
 def list_names(
     what: Annotated[
         str,
-        typer.Argument(
-            help="envs, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios."
-        ),
+        Parameter(help="envs, policies, teachers, lexicons, metrics; tasks, kitchens, levels, layouts or scenarios."),
     ],
+    /,
+    *,
     suite: Annotated[
-        str | None, typer.Option(help="Suite of the tasks, levels, ... Default: the first suite that has them.")
+        str | None, Parameter(help="Suite of the tasks, levels, ... Default: the first suite that has them.")
     ] = None,
     kitchen: KitchenOpt = "paper",
 ) -> None:
@@ -90,9 +90,10 @@ def list_teachers() -> list[tuple[str, str]]:
     ]
 
 
-@app.command()
 def describe(
-    name: Annotated[str, typer.Argument(help="Environment id, task, kitchen, level, layout or scenario.")],
+    name: Annotated[str, Parameter(help="Environment id, task, kitchen, level, layout or scenario.")],
+    /,
+    *,
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:

@@ -1,24 +1,145 @@
-"""Option groups shared by several commands, and commands built from the fields of their dataclasses."""
+"""Options of commands as fields of frozen dataclasses: those that several commands share, and how all are read."""
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, make_dataclass
+from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
-import typer
-from typer.core import TyperCommand
+from cyclopts import App, ArgumentCollection, Parameter, Token
 
-from collab_overcooked.cli.app import UsageError, read_numbers
-from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, make_options, option, read_names
+from collab_overcooked.cli.app import commands, read_numbers
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.options import NAMES, NUMBERS, PAIRS, SEATS, option, read_names
+
+T = TypeVar("T")
+
+
+def _split(metavar: str, kind: Any, tokens: Sequence[Token]) -> list[str]:
+    # Values of NAME=VALUE and settings of a policy may contain commas themselves: `mcts:depth=4,width=2`.
+    splits = {NAMES: r",(?![\w.-]+=)", SEATS: r",(?=\s*(?:agent_\d+|all)=)"}.get(metavar, r"(?!)")
+    parts = [part.strip() for token in tokens for part in re.split(splits, token.value)]
+    return [part for part in parts if part] or parts
+
+
+def _join(kind: Any, tokens: Sequence[Token]) -> str:
+    return ",".join(token.value.strip(",") for token in tokens) if len(tokens) > 1 else tokens[0].value
+
+
+def _read_tuple(name: str, item: Any, kind: Any, tokens: Sequence[Token]) -> tuple[Any, ...]:
+    text = _join(kind, tokens)
+    return tuple(read_names(name, text) if item is str else read_numbers(name, text, item))
+
+
+def _read_allowed(name: str, allowed: Sequence[str], kind: Any, tokens: Sequence[Token]) -> str:
+    if tokens[0].value not in allowed:
+        raise ValueError(near_matches(name, tokens[0].value, allowed))
+    return tokens[0].value
+
+
+def several(help: str, metavar: str = NAMES, name: str | None = None) -> Parameter:
+    """Return an option that takes several texts, separated by spaces, or by commas where they cannot hold these."""
+    return Parameter(
+        name=name, negative=(), help=help, metavar=metavar, consume_multiple=True, converter=partial(_split, metavar)
+    )
+
+
+FLAG = Parameter(show_default=False, negative=())
+Settings = Annotated[list[str] | None, several("Environment options.", PAIRS, "--set")]
+KitchenOpt = Annotated[str, Parameter(help="Built-in kitchen or path of a YAML file.")]
+Gamma = Annotated[float, Parameter(help="Time limit as a multiple of the reference time.")]
+
+
+def as_options(kind: type[T], only: Container[str] | None = None) -> type[T]:
+    """Return a dataclass whose fields are options of a command.
+
+    Args:
+        kind: Frozen dataclass with fields created by ``io.options.option``.
+        only: Names of the fields that become options. Default: all.
+    """
+    hints = get_type_hints(kind)
+    read: list[Any] = []
+    for one in fields(kind):  # type: ignore[arg-type]
+        is_read = only is None or one.name in only
+        hint = _annotation(one, hints[one.name]) if is_read else Annotated[hints[one.name], Parameter(parse=False)]
+        read.append((one.name, hint, field(default=one.default, metadata=one.metadata)))
+    space = {"__module__": __name__}
+    group = make_dataclass(kind.__name__, read, bases=(kind,), namespace=space, frozen=True, kw_only=True)
+    return Parameter(name="*", parse=bool(read))(group)
+
+
+def set_options(command: Callable[..., Any], groups: Mapping[str, type]) -> None:
+    """Set the types of a command's parameters that hold options, and their defaults."""
+    command.__annotations__.update(groups)
+    command.__kwdefaults__ = {**(command.__kwdefaults__ or {}), **{name: kind() for name, kind in groups.items()}}
+
+
+def _annotation(one: Field[Any], hint: Any) -> Any:
+    name, default, metadata = one.name, one.default, one.metadata
+    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    item = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
+    metavar = metadata["metavar"] or None
+    reader: Callable[[Any, Sequence[Token]], Any] | None = None
+    if item is not None:
+        metavar, reader = metavar or (NAMES if item is str else NUMBERS), partial(_read_tuple, name, item)
+    elif any(get_origin(kind) is list for kind in kinds):
+        metavar = metavar or NAMES
+        reader = partial(_split, metavar)
+    elif metavar is not None and metavar.endswith("..."):
+        reader = _join
+    elif metadata["allowed"]:
+        reader = partial(_read_allowed, name, metadata["allowed"])
+    switch, _, negative = (metadata["flag"] or "--" + name.replace("_", "-")).partition("/")
+    several_values = metavar is not None and metavar.endswith("...")
+    parameter = Parameter(
+        name=switch,
+        negative=negative or f"--no-{switch.removeprefix('--')}" if default is True else (),
+        metavar=metavar,
+        consume_multiple=several_values,
+        n_tokens=-1 if several_values else None,
+        converter=reader,
+        show_default=",".join(map(str, default))
+        if isinstance(default, tuple)
+        else default is not False and default not in (None, ""),
+    )
+    return Annotated[hint, parameter]
+
+
+def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
+    """Reject options with other values than allowed, because they would be ignored."""
+    for one in fields(options):
+        if getattr(options, one.name) != getattr(allowed, one.name):
+            switch = one.metadata["flag"] or "--" + one.name.replace("_", "-")
+            raise ValueError(f"option {switch} {reason}")
+
+
+def return_positionals(command: App, chain: Sequence[str], arguments: ArgumentCollection) -> None:
+    """Give positional parameters the words that list options before them took.
+
+    A list option leaves its further words to a positional parameter that is missing; ``NAME=VALUE`` options leave all
+    words without ``=``.
+    """
+    takers = [one for one in arguments if one.index is None and one.parameter.consume_multiple]
+    for taker in sorted(takers, key=lambda one: one.parameter.metavar not in (PAIRS, SEATS)):
+        pairs = taker.parameter.metavar in (PAIRS, SEATS)
+        strays = [token for token in taker.tokens if token.index and not (pairs and "=" in token.value)]
+        for position in arguments:
+            if position.index is not None and not position.tokens and (pairs or position.required):
+                taken, strays = (strays, []) if position.token_count()[1] else (strays[:1], strays[1:])
+                taker.tokens = [token for token in taker.tokens if token not in taken]
+                position.tokens = [token.evolve(keyword=None) for token in taken]
+
+
+commands.config = (return_positionals,)
 
 BUDGET_HELP = "Budget per episode: calls=200,tokens=100000,seconds=600,dollars=0.5."
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
     """Limits of conversations and corrections."""
@@ -27,6 +148,7 @@ class LimitOptions:
     max_corrections: int = option(1, "Maximum number of corrections of an invalid action.")
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class LlmOptions:
     """Options of language models: endpoint, store, budget and prices."""
@@ -49,6 +171,7 @@ class LlmOptions:
     key_variable: str | None = option(None, "Environment variable with the API key. Default: OPENAI_API_KEY.")
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class RunLlmOptions(LlmOptions):
     """Options of language models in commands with a dry run."""
@@ -56,134 +179,10 @@ class RunLlmOptions(LlmOptions):
     dry_run: bool = option(False, "Print the number of episodes and upper bounds of a run, and send no request.")
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class ShowOptions:
     """Options of printed tables."""
 
     more: bool = option(False, "Also show efficiency, redundancy and ROUGE-L.")
     by_task: bool = option(False, "Show one row per task instead of one per level.")
-
-
-class MultiValueCommand(TyperCommand):
-    """Command whose list options take several values, separated by spaces or commas: ``--team a=x b=y``.
-
-    List options are options that may be repeated, and options whose metavar ends in ``...``. The arguments after a
-    list option belong to it, unless they are options or a required positional argument is still missing.
-    """
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Rewrite the values of list options to the form that click reads, then parse."""
-        options = {
-            name: parameter
-            for parameter in self.params
-            if parameter.param_type_name == "option"
-            for name in parameter.opts
-        }
-        required = sum(parameter.param_type_name == "argument" and parameter.required for parameter in self.params)
-        is_free = any(parameter.param_type_name == "argument" for parameter in self.params)
-        rest, positionals = list(args), 0  # arguments not parsed yet; number of positional arguments
-        expanded: list[str] = []
-        while rest:
-            word = rest.pop(0)
-            expanded.append(word)
-            option = options.get(word.partition("=")[0])
-            if option is None or getattr(option, "is_flag", False):
-                positionals += not word.startswith("-")
-                continue
-            values = [expanded.pop().partition("=")[2]] if "=" in word else rest[:1]
-            rest = rest if "=" in word else rest[1:]
-            name = word.partition("=")[0]
-            form = _list_form(option)
-            while form and rest and positionals >= required and _belongs(rest[0], form):
-                values.append(rest.pop(0))
-            if not form and not is_free and rest and not rest[0].startswith("-"):
-                raise UsageError(f"{name} takes one value, got {' '.join([*values, rest[0]])!r}", ctx)
-            expanded = expanded if "=" in word else expanded[:-1]
-            expanded += _spell(name, values, form, getattr(option, "multiple", False))
-        return super().parse_args(ctx, expanded)
-
-
-def _list_form(option: Any) -> str:
-    if option.metavar and option.metavar.endswith("..."):
-        return str(option.metavar)
-    return NAMES if getattr(option, "multiple", False) else ""
-
-
-def _belongs(word: str, form: str) -> bool:
-    return not word.startswith("-") and (form in (NAMES, NUMBERS) or "=" in word)
-
-
-def _spell(name: str, values: list[str], form: str, repeats: bool) -> list[str]:
-    if not repeats:
-        return [name, ",".join(value.strip(",") for value in values)] if form and len(values) > 1 else [name, *values]
-    # Values of NAME=VALUE and settings of a policy may contain commas themselves: `mcts:depth=4,width=2`.
-    splits = {NAMES: r",(?![\w.-]+=)", SEATS: r",(?=\s*(?:agent_\d+|all)=)"}.get(form, r"(?!)")
-    parts = [part.strip() for value in values for part in re.split(splits, value)]
-    return [word for part in parts if part or len(parts) == 1 for word in (name, part)]
-
-
-def expand_options(
-    function: Callable[..., None], groups: Mapping[str, type], only: Mapping[str, Sequence[str]] | None = None
-) -> Callable[..., None]:
-    """Return a command function whose options are the fields of dataclasses.
-
-    Args:
-        function: Takes an instance of each dataclass, and further parameters that typer parses itself.
-        groups: Parameter name -> frozen dataclass with fields created by ``io.options.option``.
-        only: Group -> names of the fields that become options; groups that are missing here have all fields.
-    """
-    direct = [
-        field for field in inspect.signature(function, eval_str=True).parameters.values() if field.name not in groups
-    ]
-    chosen = {
-        group: [field for field in fields(kind) if only is None or group not in only or field.name in only[group]]
-        for group, kind in groups.items()
-    }
-    hints = {group: get_type_hints(kind) for group, kind in groups.items()}
-
-    def command(**parsed: Any) -> None:
-        arguments: dict[str, Any] = {field.name: parsed[field.name] for field in direct}
-        for group, kind in groups.items():
-            values = {field.name: parsed[f"{group}__{field.name}"] for field in chosen[group]}
-            read = {name: _read_value(name, value, hints[group][name]) for name, value in values.items()}
-            arguments[group] = make_options(kind, read)
-        function(**arguments)
-
-    parameters = [field.replace(kind=inspect.Parameter.KEYWORD_ONLY) for field in direct]
-    for group, group_fields in chosen.items():
-        parameters += [_parameter(group, field, hints[group][field.name]) for field in group_fields]
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    command.__annotations__ = {field.name: field.annotation for field in parameters}
-    command.__doc__ = function.__doc__
-    return command
-
-
-def _parameter(group: str, field: Field[Any], hint: Any) -> inspect.Parameter:
-    default, item = field.default, _item_type(hint)
-    metavar = field.metadata["metavar"] or {None: None, str: NAMES}.get(item, NUMBERS)
-    if item is not None:
-        hint = str | None
-        default = None if default is None else ",".join(map(str, default))  # type: ignore[arg-type]
-    flags = field.metadata["flag"] or "--" + field.name.replace("_", "-")
-    if get_origin(hint) is Literal:
-        hint = str
-    if hint is bool and default is True and "/" not in flags:
-        flags = f"{flags}/--no-{flags.removeprefix('--')}"
-    annotation = Annotated[hint, typer.Option(*flags.split(), help=field.metadata["help"], metavar=metavar)]
-    return inspect.Parameter(
-        f"{group}__{field.name}", inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
-    )
-
-
-def _item_type(hint: Any) -> Any:
-    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-    return next((get_args(kind)[0] for kind in kinds if get_origin(kind) is tuple), None)
-
-
-def _read_value(name: str, value: Any, hint: Any) -> Any:
-    item = _item_type(hint)
-    if item is None or value is None:
-        return value
-    if item is not str:
-        return tuple(read_numbers(name, value, item) or ())
-    return tuple(read_names(name, value))

@@ -8,20 +8,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import ERR, OUT, app, say
-from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.cli.app import ERR, OUT, say
+from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.play import beside
-from collab_overcooked.io.options import NAMES, read_names
 
-partners_app = typer.Typer(no_args_is_help=True)
-app.add_typer(partners_app, name="partners", help="Evaluate agents beside partners that they have never met.")
+partners_app = App(name="partners", help="Evaluate agents beside partners that they have never met.")
 
-PoolArg = Annotated[str, typer.Argument(metavar="POOL", help="Built-in pool or path of a YAML file.")]
+PoolArg = Annotated[str, Parameter(name="POOL", help="Built-in pool or path of a YAML file.")]
 
 
-@partners_app.command("list")
+@partners_app.command(name="list")
 def list_pools() -> None:
     """List the built-in pools with their environments, families and numbers of partners."""
     from collab_overcooked.evaluation.partner_pool import pool_names, pool_table, read_partner_pool
@@ -29,8 +28,8 @@ def list_pools() -> None:
     OUT.print(pool_table([read_partner_pool(name) for name in pool_names()]).markdown())
 
 
-@partners_app.command("show")
-def show_pool(pool: PoolArg) -> None:
+@partners_app.command(name="show")
+def show_pool(pool: PoolArg, /) -> None:
     """Show the partners of a pool: policy, family, split, seat, best response and lower bound."""
     from collab_overcooked.evaluation.partner_pool import partner_table, read_partner_pool
 
@@ -39,9 +38,9 @@ def show_pool(pool: PoolArg) -> None:
     OUT.print(partner_table(read).markdown())
 
 
-@partners_app.command("check")
+@partners_app.command(name="check")
 def check_pools(
-    pools: Annotated[list[str], typer.Argument(metavar="POOL...", help="Built-in pools or paths of YAML files.")],
+    *pools: Annotated[str, Parameter(name="POOL", required=True, help="Built-in pools or paths of YAML files.")],
 ) -> None:
     """Check pools: fields, environment, unique names, policy files, their digests, and that every partner can play."""
     from collab_overcooked.evaluation.partner_pool import check_players, read_partner_pool
@@ -53,13 +52,13 @@ def check_pools(
         OUT.print(f"{pool.name}: {len(pool.partners)} partners of {families}; SHA-256 {pool.digest[:16]}")
 
 
-PoolOpt = Annotated[str, typer.Option(help="Built-in pool or path of a YAML file.")]
-EgoOpt = Annotated[
-    list[str], typer.Option(help="Policies or METHOD=FILE with wildcards, one file per training seed.", metavar=NAMES)
+PoolOpt = Annotated[str, Parameter(help="Built-in pool or path of a YAML file.")]
+EgoOpt = Annotated[list[str], several("Policies or METHOD=FILE with wildcards, one file per training seed.")]
+GamesOpt = Annotated[
+    int | None, Parameter(help="Games per partner and seat. Default: the pool's.", validator=Number(gte=1))
 ]
-GamesOpt = Annotated[int | None, typer.Option(help="Games per partner and seat. Default: the pool's.", min=1)]
-FamiliesOpt = Annotated[str | None, typer.Option(help="Families of partners, comma-separated. Default: all.")]
-WorkersOpt = Annotated[str | None, typer.Option(help="Number of worker processes, or ray[:ADDRESS]. Default: 1.")]
+FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default: all.")]
+WorkersOpt = Annotated[str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS]. Default: 1.")]
 
 
 @contextmanager
@@ -73,12 +72,14 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-@partners_app.command("play", cls=MultiValueCommand)
+@partners_app.command(name="play")
 def play_partner(
     pool: PoolArg,
-    partner: Annotated[str, typer.Argument(help="Name of the partner, as printed by 'partners show'.")],
-    ego: Annotated[str, typer.Option(help="Policy in the seat beside it.")] = "greedy",
-    games: Annotated[int, typer.Option(help="Games per seat.", min=1)] = 1,
+    partner: Annotated[str, Parameter(help="Name of the partner, as printed by 'partners show'.")],
+    /,
+    *,
+    ego: Annotated[str, Parameter(help="Policy in the seat beside it.")] = "greedy",
+    games: Annotated[int, Parameter(help="Games per seat.", validator=Number(gte=1))] = 1,
 ) -> None:
     """Play games beside one partner and print their returns; 'play' seats people at the same table."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
@@ -92,16 +93,17 @@ def play_partner(
         OUT.print(f"{ego} as agent_{cell.line['seat']} with {partner}: {', '.join(f'{r:g}' for r in returns)}{best}")
 
 
+@partners_app.command(name="score")
 def score_egos(
+    *,
     pool: PoolOpt,
     ego: EgoOpt,
-    out: Annotated[Path, typer.Option(help="Results folder; the same command resumes it, other egos are added.")],
+    out: Annotated[Path, Parameter(help="Results folder; the same command resumes it, other egos are added.")],
     games: GamesOpt = None,
-    split: Annotated[str, typer.Option(help="Partners of this split: test or train.")] = "test",
+    split: Annotated[str, Parameter(help="Partners of this split: test or train.")] = "test",
     families: FamiliesOpt = None,
     workers: WorkersOpt = "1",
-    *,
-    llm_options: LlmOptions,
+    llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Score egos beside partners that they have not met, in every seat; egos that have met one are refused.
 
@@ -111,16 +113,15 @@ def score_egos(
     from collab_overcooked.evaluation.partner_pool import read_partner_pool
     from collab_overcooked.evaluation.partner_scores import FILE, read_egos, score
 
-    chosen = None if families is None else read_names("families", families)
     read, egos = read_partner_pool(pool), read_egos(ego)
-    specs = [*map(read.spec, read.select(split, chosen)), *(one.spec for one in egos)]
+    specs = [*map(read.spec, read.select(split, families)), *(one.spec for one in egos)]
     with beside(specs, llm_options, out) as make, progress_bar() as progress:
         lines = score(
             read,
             egos,
             out,
             split=split,
-            families=chosen,
+            families=families,
             episodes=games,
             workers=workers,
             make=make,
@@ -130,17 +131,15 @@ def score_egos(
     say(f"written: {out / FILE}, {len(lines)} lines of these egos; read them with 'partners table {out}'")
 
 
-partners_app.command("score", cls=MultiValueCommand)(expand_options(score_egos, {"llm_options": LlmOptions}))
-
-
+@partners_app.command(name="best")
 def find_best(
+    *,
     pool: PoolOpt,
     ego: EgoOpt,
-    out: Annotated[Path, typer.Option(help="Results folder; receives the pool with its best responses, too.")],
+    out: Annotated[Path, Parameter(help="Results folder; receives the pool with its best responses, too.")],
     games: GamesOpt = None,
     workers: WorkersOpt = "1",
-    *,
-    llm_options: LlmOptions,
+    llm_options: LlmOptions = LlmOptions(),
 ) -> None:
     """Find the best response to every partner among egos, and the return of a random ego, and write the pool anew."""
     from collab_overcooked.evaluation.partner_pool import read_partner_pool, write_partner_pool
@@ -169,14 +168,11 @@ def find_best(
     say(f"written: {path}")
 
 
-partners_app.command("best", cls=MultiValueCommand)(expand_options(find_best, {"llm_options": LlmOptions}))
-
-
-@partners_app.command("table", cls=MultiValueCommand)
+@partners_app.command(name="table")
 def show_table(
-    results: Annotated[list[Path], typer.Argument(help="Folders of 'partners score', or files of their lines.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for table, performance profile and heat map.")] = None,
-    resamples: Annotated[int, typer.Option(help="Resamples of the intervals.", min=10)] = 1000,
+    *results: Annotated[Path, Parameter(required=True, help="Folders of 'partners score', or files of their lines.")],
+    out: Annotated[Path | None, Parameter(help="Folder for table, performance profile and heat map.")] = None,
+    resamples: Annotated[int, Parameter(help="Resamples of the intervals.", validator=Number(gte=10))] = 1000,
 ) -> None:
     """Compare methods by their scores beside partners that they have not met, with intervals over training seeds."""
     from collab_overcooked.evaluation.partner_table import Scores, read_scores

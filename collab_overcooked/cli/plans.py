@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, app
+from collab_overcooked.cli.app import OUT
 from collab_overcooked.cli.episodes import RecordArg, TaskOpt, choose
 
 
-@app.command("show-plan")
 def show_plan(
     record: RecordArg,
-    episode: Annotated[int, typer.Option(help="Index of the episode, from 0.")] = 0,
-    step: Annotated[int, typer.Option(help="Timestep; shows the last search at or before it.")] = 0,
+    /,
+    *,
+    episode: Annotated[int, Parameter(help="Index of the episode, from 0.")] = 0,
+    step: Annotated[int, Parameter(help="Timestep; shows the last search at or before it.")] = 0,
     task: TaskOpt = None,
 ) -> None:
     """Print the search tree of a joint plan, for policies such as cots."""

@@ -3,25 +3,45 @@
 from __future__ import annotations
 
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import typer
+from cyclopts import App, Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import app, read_settings, say
-from collab_overcooked.cli.evaluate import SuiteCommands, language_models, refuse_llm_options
-from collab_overcooked.cli.options import LimitOptions, LlmOptions, MultiValueCommand, expand_options
+from collab_overcooked.cli.app import CHOOSERS, read_settings, say
+from collab_overcooked.cli.evaluate import choose_suite, language_models, refuse_llm_options
+from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options, set_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
 
 ADDRESS = "127.0.0.1"
 ROOMS = "rooms"
 
 
+@as_options
+@dataclass(frozen=True, kw_only=True)
+class ServerOptions:
+    """Options of a server of pages."""
+
+    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
+    port: int = option(0, "Port; 0 selects a free one.")
+    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
+    yes: bool = option(False, "Confirm that other machines may reach the pages.")
+
+
+@as_options
+@dataclass(frozen=True, kw_only=True)
+class PageOptions(ServerOptions):
+    """Options of a server of games, which opens a page itself."""
+
+    open_page: bool = option(True, "Open the page in a browser.", flag="--open")
+
+
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class PlayOptions:
     """Options of a game with people: team, run folder and server."""
@@ -35,20 +55,16 @@ class PlayOptions:
     practice: bool = option(False, "Start with three short practice episodes, recorded in a separate file.")
     voice: bool = option(False, "Add a link for a voice: a person without a seat who can message everyone.")
     terminal: bool = option(False, "Play in this terminal line by line, in turns; suits screen readers and pipes.")
-    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
-    port: int = option(0, "Port; 0 selects a free one.")
-    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
-    yes: bool = option(False, "Confirm that other machines may reach the pages.")
-    open_page: bool = option(True, "Open the page in a browser.", flag="--open")
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class HowOptions:
     """Options of the interface; see ``play.settings.PlaySettings``."""
 
     clock: str = option("game", "Clock: turns, ticks (real time), or game (the game's default).")
     tick: float = option(0.15, "Seconds per step in real time.")
-    show: str = option("both", "Observation: words (text), picture or both.")
+    show: str = option("both", "Observation: arguments (text), picture or both.")
     menu: str = option("legal", "Actions in the menu: legal, vocabulary or none.")
     names: str = option("shown", "Names of partners: shown or blind.")
     decide_within: float | None = option(None, "Time limit for a decision in turns, in seconds; then the seat idles.")
@@ -63,68 +79,49 @@ class HowOptions:
     )
 
 
-class PlayCommands(SuiteCommands):
-    """Group with a subcommand for every suite that people can play, and one for the start page."""
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        command = rooms_command() if args[0] == ROOMS else play_command(args[0])
-        return command.name, command, args[1:]
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [ROOMS, *super().list_commands(ctx)]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        return rooms_command() if cmd_name == ROOMS else super().get_command(ctx, cmd_name)
+play_app = App(
+    name="play", help="Play a suite's episodes as a person, in the browser or the terminal, beside people or policies."
+)
 
 
-@dataclass(frozen=True, kw_only=True)
-class PageOptions:
-    """Options of the start page: output folder and server."""
+@play_app.command(name=ROOMS)
+def open_rooms(
+    *,
+    out: Annotated[Path, Parameter(help="Folder with one run folder per suite.")] = Path("runs/play"),
+    pages: PageOptions = PageOptions(),
+    how: HowOptions = HowOptions(),
+) -> None:
+    """Serve a start page for all games, to open rooms and share their links and QR codes."""
+    from collab_overcooked.play.recording import PlayFolder
+    from collab_overcooked.play.rooms import Rooms
+    from collab_overcooked.play.settings import PlaySettings
 
-    out: Path | None = option(None, "Folder with one run folder per suite. Default: runs/play.")
-    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
-    port: int = option(0, "Port; 0 selects a free one.")
-    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
-    yes: bool = option(False, "Confirm that other machines may reach the pages.")
-    open_page: bool = option(True, "Open the page in a browser.", flag="--open")
+    folders: dict[str, PlayFolder] = {}
 
+    def folder(suite: str) -> PlayFolder:
+        if suite not in folders:
+            folders[suite] = PlayFolder(out / suite, suite, note=say)
+        return folders[suite]
 
-@cache
-def rooms_command() -> Any:
-    """Return the command that serves the start page, where rooms for every game can be opened."""
-
-    def run(pages: PageOptions, how: HowOptions) -> None:
-        from collab_overcooked.play.recording import PlayFolder
-        from collab_overcooked.play.rooms import Rooms
-        from collab_overcooked.play.settings import PlaySettings
-
-        out, folders = pages.out or Path("runs") / "play", dict[str, PlayFolder]()
-
-        def folder(suite: str) -> PlayFolder:
-            if suite not in folders:
-                folders[suite] = PlayFolder(out / suite, suite, note=say)
-            return folders[suite]
-
-        try:
-            serve_pages(None, pages, Rooms(folder, PlaySettings(**asdict(how))))
-        finally:
-            for play_folder in folders.values():
-                play_folder.close()
-
-    run.__doc__ = "Serve a start page for all games, to open rooms and share their links and QR codes."
-    alone = typer.Typer(add_completion=False)
-    alone.command(ROOMS, cls=MultiValueCommand)(expand_options(run, {"pages": PageOptions, "how": HowOptions}))
-    return typer.main.get_command(alone)
+    try:
+        serve_pages(None, pages, Rooms(folder, PlaySettings(**asdict(how))))
+    finally:
+        for play_folder in folders.values():
+            play_folder.close()
 
 
-@cache
-def play_command(name: str) -> Any:
+def play_command(name: str) -> Callable[..., None]:
     """Return the command that lets people play a suite."""
-    suite = registry.load_suite(name)
-    name = suite.name  # it may have been named by a game
+    kind = registry.load_suite(name).suite_options
 
     def run(
-        play: PlayOptions, suite_options: Any, how: HowOptions, limits: LimitOptions, llm_options: LlmOptions
+        *,
+        suite_options: Any = kind(),
+        play: PlayOptions = PlayOptions(),
+        pages: PageOptions = PageOptions(),
+        how: HowOptions = HowOptions(),
+        limits: LimitOptions = LimitOptions(),
+        llm_options: LlmOptions = LlmOptions(),
     ) -> None:
         with session_of(name, play, suite_options, how, limits, llm_options) as sessions:
             if play.terminal:
@@ -132,26 +129,19 @@ def play_command(name: str) -> Any:
 
                 play_here(sessions())
             else:
-                serve_pages(sessions, play)
+                serve_pages(sessions, pages)
 
+    set_options(run, {"suite_options": as_options(kind)})
     run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes, in the browser or the terminal."
-    groups = {
-        "suite_options": suite.suite_options,
-        "play": PlayOptions,
-        "how": HowOptions,
-        "limits": LimitOptions,
-        "llm_options": LlmOptions,
-    }
-    alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=MultiValueCommand)(expand_options(run, groups))
-    return typer.main.get_command(alone)
+    return run
 
 
-app.add_typer(
-    typer.Typer(cls=PlayCommands, no_args_is_help=True),
-    name="play",
-    help="Play a suite's episodes as a person, in the browser or the terminal, beside people or policies.",
-)
+def choose_game(arguments: list[str]) -> list[str]:
+    """Prepare the subcommand of a suite, unless the start page is asked for."""
+    return arguments if arguments[:1] == [ROOMS] else choose_suite(play_app, play_command, arguments or ["--help"])
+
+
+CHOOSERS["play"] = choose_game
 
 
 @contextmanager
@@ -250,31 +240,31 @@ def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) ->
     return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
 
 
-def serve_pages(sessions: Any, play: PlayOptions | PageOptions, rooms: Any = None) -> None:
+def serve_pages(sessions: Any, pages: PageOptions, rooms: Any = None) -> None:
     """Serve pages until the command is interrupted.
 
     Args:
         sessions: Creates the session to play; None if rooms are opened on the host page only.
-        play: Server options.
+        pages: Server options.
         rooms: Opens rooms on the host page.
     """
     from collab_overcooked.play.host import Host
     from collab_overcooked.play.rooms import with_rematch
     from collab_overcooked.play.server import is_loopback, make_app, serve
 
-    names = allowed_names(play.address, play.public_name, play.yes)
+    names = allowed_names(pages.address, pages.public_name, pages.yes)
     host = Host(say, rooms=rooms)
     session = None if sessions is None else with_rematch(sessions())
 
     def ready(port: int) -> None:
-        host_name = play.address if is_loopback(play.address) or not play.public_name else play.public_name[0]
+        host_name = pages.address if is_loopback(pages.address) or not pages.public_name else pages.public_name[0]
         base = f"http://{host_name}:{port}"
         people = [] if session is None else session.people
         for person in people:
             say(f"{person.agent}: {base}/s/{person.token}")
         say(f"host: {base}/h/{host.token}\nPress Ctrl+C to stop.")
-        if play.open_page:
+        if pages.open_page:
             webbrowser.open(f"{base}/s/{people[0].token}" if len(people) == 1 else f"{base}/h/{host.token}")
 
     started = None if session is None else partial(host.add, session)
-    serve(make_app(host, names=names, started=started), play.address, play.port, ready)
+    serve(make_app(host, names=names, started=started), pages.address, pages.port, ready)

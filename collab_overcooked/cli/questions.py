@@ -6,36 +6,34 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from cyclopts import App, Parameter
 
-from collab_overcooked.cli.app import OUT, app, say
-from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.cli.options import FLAG, several
 from collab_overcooked.io.files import draft
-from collab_overcooked.io.options import NAMES
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
 
-questions_app = typer.Typer(help="Generate, list and show questions with proven answers.", no_args_is_help=True)
-app.add_typer(questions_app, name="questions")
+questions_app = App(name="questions", help="Generate, list and show questions with proven answers.")
 
-FileOpt = Annotated[Path | None, typer.Option("--file", help="Question set. Default: the built-in one.")]
-GamesOpt = Annotated[str | None, typer.Option(help="Environment ids, comma-separated. Default: all.", metavar=NAMES)]
+FileOpt = Annotated[Path | None, Parameter(name="--file", help="Question set. Default: the built-in one.")]
+GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]
 
 
-@questions_app.command("generate", cls=MultiValueCommand)
+@questions_app.command(name="generate")
 def generate_questions(
-    out: Annotated[Path, typer.Option(help="Output file.")] = Path("questions.jsonl"),
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    *,
+    out: Annotated[Path, Parameter(help="Output file.")] = Path("questions.jsonl"),
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
     games: GamesOpt = None,
 ) -> None:
     """Generate a question set from random scenes, with answers proven by search; deterministic for a seed."""
     from collab_overcooked.io.checks import parse_integer
-    from collab_overcooked.io.options import read_names
     from collab_overcooked.questions.items import PARTS
     from collab_overcooked.questions.source import generate
 
-    questions = generate(parse_integer("seed", seed, 0), None if games is None else read_names("games", games))
+    questions = generate(parse_integer("seed", seed, 0), games)
     questions.write(out)
     counts = Counter((item.scene.env_id, item.part) for item in questions.items)
     for (env_id, part), count in counts.items():
@@ -43,29 +41,26 @@ def generate_questions(
     say(f"written: {out}, {len(questions.items)} items" + (f" in {len(PARTS)} parts" if counts else ""))
 
 
-@questions_app.command("list", cls=MultiValueCommand)
+@questions_app.command(name="list")
 def list_questions(
+    *,
     file: FileOpt = None,
     games: GamesOpt = None,
-    kinds: Annotated[
-        str | None,
-        typer.Option(help="Question kinds, comma-separated: fact, partner, own. Default: all.", metavar=NAMES),
-    ] = None,
-    parts: Annotated[
-        str | None, typer.Option(help="Parts, comma-separated: paper, generated. Default: both.", metavar=NAMES)
-    ] = None,
-    skills: Annotated[
-        str | None, typer.Option(help="Skills, comma-separated: items that need any of them.", metavar=NAMES)
-    ] = None,
-    keys: Annotated[bool, typer.Option("--keys", help="Also show the correct letters and the margins.")] = False,
+    kinds: Annotated[list[str] | None, several("Question kinds: fact, partner, own. Default: all.")] = None,
+    parts: Annotated[list[str] | None, several("Parts: paper, generated. Default: both.")] = None,
+    skills: Annotated[list[str] | None, several("Skills: items that need any of them.")] = None,
+    keys: Annotated[
+        bool, FLAG, Parameter(name="--keys", help="Also show the correct letters and the margins.")
+    ] = False,
 ) -> None:
     """List items with id, seat, number of choices and skills, and the accuracy of random and constant answers."""
     from collab_overcooked.questions.items import SHIPPED, read_questions
     from collab_overcooked.questions.scoring import letter_accuracies
     from collab_overcooked.questions.suite import QuestionOptions, choose_items
 
-    chosen = QuestionOptions(games=games, kinds=kinds, parts=parts, skills=skills)
-    items = choose_items(read_questions(file or SHIPPED), chosen)
+    names = {"games": games, "kinds": kinds, "parts": parts, "skills": skills}
+    texts: dict[str, Any] = {name: ",".join(value) for name, value in names.items() if value is not None}
+    items = choose_items(read_questions(file or SHIPPED), QuestionOptions(**texts))
     width = max(len(item.id) for item in items)
     for item in items:
         margin = "" if item.margin is None else f", margin {item.margin:g} {item.unit}"
@@ -79,11 +74,13 @@ def list_questions(
     say(f"{len(items)} items, {pairs} matched pairs, chance accuracy {expected:.1%}; always the same letter: {always}")
 
 
-@questions_app.command("show")
+@questions_app.command(name="show")
 def show_question(
-    name: Annotated[str, typer.Argument(metavar="ID", help="Item id, as printed by 'questions list'.")],
+    name: Annotated[str, Parameter(name="ID", help="Item id, as printed by 'questions list'.")],
+    /,
+    *,
     file: FileOpt = None,
-    picture: Annotated[Path | None, typer.Option(help="Also write a PNG of the scene.")] = None,
+    picture: Annotated[Path | None, Parameter(help="Also write a PNG of the scene.")] = None,
 ) -> None:
     """Show an item: the scene as text and picture, the question, its choices and the evidence."""
     from collab_overcooked.questions.answering import checked_env

@@ -6,18 +6,20 @@ Their scoring options are those of all suites, so the commands are built lazily.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, fields, make_dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-import typer
+from cyclopts import App, Parameter
 
-from collab_overcooked.cli.app import OUT, lazy_command, read_settings, say
-from collab_overcooked.cli.options import MultiValueCommand, ShowOptions, expand_options
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, commands, read_settings, say
+from collab_overcooked.cli.options import ShowOptions, as_options, set_options, several
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import read_text
-from collab_overcooked.io.options import NAMES, PAIRS, option, read_names
+from collab_overcooked.io.options import PAIRS, option
 
 
 def scoring_options(logs: bool) -> type:
@@ -53,11 +55,14 @@ def given_options(scoring: Any) -> dict[str, Any]:
     )
 
 
-@lazy_command("report", "Rewrite the tables and the report of a run folder, or of trainings.")
-def report_command() -> Any:
+def report_command() -> Callable[..., None]:
     """Return the command ``report``."""
+    kind = scoring_options(logs=False)
 
-    def report(run: Annotated[Path, typer.Argument(help="Run folder, or folder of trainings.")], scoring: Any) -> None:
+    def report(
+        run: Annotated[Path, Parameter(help="Run folder, or folder of trainings.")], /, *, scoring: Any = kind()
+    ) -> None:
+        """Rewrite the tables and the report of a run folder, or of trainings."""
         from collab_overcooked.runner.records import RECORDS, read_records
 
         if not run.is_dir():
@@ -67,7 +72,8 @@ def report_command() -> Any:
             return
         write_results(run, read_records(run), True, given_options(scoring))
 
-    return MultiValueCommand, expand_options(report, {"scoring": scoring_options(logs=False)})
+    set_options(report, {"scoring": as_options(kind)})
+    return report
 
 
 def _holds_training(run: Path) -> bool:
@@ -83,23 +89,22 @@ def report_training(run: Path) -> None:
     say(f"written: {run}/{', '.join(files)}")
 
 
-@lazy_command("score", "Score records, or logs of the original implementation, with optional alternative definitions.")
-def score_command() -> Any:
+def score_command() -> Callable[..., None]:
     """Return the command ``score``."""
+    kind = scoring_options(logs=True)
 
     def score(
-        paths: Annotated[list[Path], typer.Argument(help="Run folders, record files, or logs of the original.")],
-        form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
-        metrics: Annotated[
-            str, typer.Option(help="Metrics to add, comma-separated, as printed by 'list metrics'.", metavar=NAMES)
-        ] = "",
-        *,
-        scoring: Any,
-        show: ShowOptions,
+        *paths: Annotated[Path, Parameter(required=True, help="Run folders, record files, or logs of the original.")],
+        form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+        metrics: Annotated[list[str] | None, several("Metrics to add, as printed by 'list metrics'.")] = None,
+        scoring: Any = kind(),
+        show: ShowOptions = ShowOptions(),
     ) -> None:
-        print_scores(paths, form, read_names("metrics", metrics) if metrics else [], given_options(scoring), show)
+        """Score records, or logs of the original implementation, with optional alternative definitions."""
+        print_scores(list(paths), form, metrics or [], given_options(scoring), show)
 
-    return MultiValueCommand, expand_options(score, {"scoring": scoring_options(logs=True), "show": ShowOptions})
+    set_options(score, {"scoring": as_options(kind)})
+    return score
 
 
 def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict[str, Any], show: ShowOptions) -> None:
@@ -116,3 +121,16 @@ def print_scores(paths: list[Path], form: str, metrics: list[str], scoring: dict
         return
     for card in cards:
         card.show(OUT, show.more, show.by_task)
+
+
+def prepare(name: str, make: Callable[[], Callable[..., None]], arguments: list[str]) -> list[str]:
+    """Prepare a command whose scoring options are those of all suites."""
+    choose(commands, {}, name, make)
+    return arguments
+
+
+report_app = App(name="report", help="Rewrite the tables and the report of a run folder, or of trainings.")
+score_app = App(
+    name="score", help="Score records, or logs of the original implementation, with optional alternative definitions."
+)
+CHOOSERS |= {"report": partial(prepare, "report", report_command), "score": partial(prepare, "score", score_command)}

@@ -8,25 +8,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, app
-from collab_overcooked.cli.options import MultiValueCommand
+from collab_overcooked.cli.app import OUT
+from collab_overcooked.cli.options import FLAG, several
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.options import NAMES, read_names
 
 
-@app.command("significance", cls=MultiValueCommand)
 def significance(
-    runs: Annotated[
-        list[Path],
-        typer.Argument(help="Two or more run folders or record files, or the folder of a study or of a comparison."),
+    *runs: Annotated[
+        Path,
+        Parameter(
+            required=True, help="Two or more run folders or record files, or the folder of a study or of a comparison."
+        ),
     ],
-    metrics: Annotated[
-        str, typer.Option(help="Metrics to test, comma-separated. Default: that of the leaderboard.", metavar=NAMES)
-    ] = "",
-    unpaired: Annotated[bool, typer.Option("--unpaired", help="Treat episodes as independent, not as pairs.")] = False,
-    form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
+    metrics: Annotated[list[str] | None, several("Metrics to test. Default: that of the leaderboard.")] = None,
+    unpaired: Annotated[
+        bool, FLAG, Parameter(name="--unpaired", help="Treat episodes as independent, not as pairs.")
+    ] = False,
+    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
 ) -> None:
     """Test whether runs, compared policies or conditions of a study differ: pairs, analysis of variance, Tukey."""
     from collab_overcooked.reporting import scorecard
@@ -36,7 +36,7 @@ def significance(
         raise ValueError(near_matches("format", form, ("table", *writers)))
     cards = [
         card
-        for title, measured in measured_in(runs, read_names("metrics", metrics) if metrics else [])
+        for title, measured in measured_in(runs, metrics or [])
         for card in significance_cards(title, measured, not unpaired)
     ]
     if form != "table":

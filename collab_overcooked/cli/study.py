@@ -8,29 +8,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import App, Parameter
 
-from collab_overcooked.cli.app import OUT, app, say
-from collab_overcooked.cli.options import LlmOptions, MultiValueCommand, expand_options
-from collab_overcooked.cli.play import ADDRESS, allowed_names, beside
+from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
+from collab_overcooked.cli.play import ServerOptions, allowed_names, beside
 from collab_overcooked.io.options import PAIRS, option
 
-FileArg = Annotated[str, typer.Argument(help="Study file, or name of a built-in study.")]
-FolderArg = Annotated[Path, typer.Argument(help="Results folder of a study.")]
-study_app = typer.Typer(no_args_is_help=True)
-app.add_typer(study_app, name="study", help="Run a study with people, rehearse it with bots, export its results.")
+FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
+FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
+study_app = App(name="study", help="Run a study with people, rehearse it with bots, export its results.")
 
 
+PartnerOpt = Annotated[list[str] | None, several("Override policies of partners: name=policy ...", PAIRS)]
+
+
+@as_options
 @dataclass(frozen=True, kw_only=True)
-class ServerOptions:
-    """Options of a study's server: results folder, partners and network."""
+class StudyServerOptions(ServerOptions):
+    """Options of a study's server."""
 
-    out: Path | None = option(None, "Results folder; an interrupted study is resumed. Default: runs/study/NAME.")
-    partner: list[str] | None = option(None, "Override policies of partners: name=policy ...", metavar=PAIRS)
-    address: str = option(ADDRESS, "Network address to listen on; any other than loopback requires --yes.")
     port: int = option(8000, "Port; 0 selects a free one.")
-    public_name: list[str] | None = option(None, "Host name of this machine, or of a proxy in front of it.")
-    yes: bool = option(False, "Confirm that other machines may reach the pages.")
 
 
 def read_partners(pairs: Sequence[str] | None) -> dict[str, str]:
@@ -44,7 +42,19 @@ def read_partners(pairs: Sequence[str] | None) -> dict[str, str]:
     return partners
 
 
-def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> None:
+@study_app.command(name="run")
+def run_study(
+    file: FileArg,
+    /,
+    *,
+    out: Annotated[
+        Path | None,
+        Parameter(help="Results folder; an interrupted study is resumed. Default: runs/study/NAME."),
+    ] = None,
+    partner: PartnerOpt = None,
+    server: StudyServerOptions = StudyServerOptions(),
+    llm_options: LlmOptions = LlmOptions(),
+) -> None:
     """Serve a study until Ctrl+C; run the same command again to resume it."""
     from collab_overcooked.play.server import serve
     from collab_overcooked.study.design import read_study
@@ -53,9 +63,9 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
     from collab_overcooked.study.rehearsal import study_app as make_study_app
 
     names = allowed_names(server.address, server.public_name, server.yes)
-    study = read_study(file, read_partners(server.partner))
+    study = read_study(file, read_partners(partner))
     check_filled_in(study)
-    out = server.out or Path("runs") / "study" / study.name
+    out = out or Path("runs") / "study" / study.name
     with beside(list(study.partners.values()), llm_options, out) as make, Journal.open(out, study, say) as journal:
         web, games, host = make_study_app(journal, make, names, say)
 
@@ -71,17 +81,15 @@ def run_study(file: FileArg, server: ServerOptions, llm_options: LlmOptions) -> 
             host.close()
 
 
-_GROUPS = {"server": ServerOptions, "llm_options": LlmOptions}
-study_app.command("run", cls=MultiValueCommand)(expand_options(run_study, _GROUPS))
-
-
-@study_app.command("rehearse", cls=MultiValueCommand)
+@study_app.command(name="rehearse")
 def rehearse_study(
     file: FileArg,
-    bots: Annotated[int, typer.Argument(help="Number of bots.")],
-    out: Annotated[Path | None, typer.Option(help="Folder for the results; must not exist.")] = None,
-    partner: Annotated[list[str] | None, typer.Option(help="Override policies of partners.", metavar=PAIRS)] = None,
-) -> None:
+    bots: Annotated[int, Parameter(help="Number of bots.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="Folder for the results; must not exist.")] = None,
+    partner: PartnerOpt = None,
+) -> int:
     """Run a study with bots through its pages and sockets; greedy policies replace language models."""
     from collab_overcooked.io.checks import parse_integer
     from collab_overcooked.study.design import read_study
@@ -100,7 +108,7 @@ def rehearse_study(
     OUT.print(f"memory: {report.memory} MiB at most")
     for error in report.errors:
         say(f"error: {error}")
-    raise typer.Exit(int(bool(report.errors) or set(report.ends) - {"done", "screened", "unmatched"} != set()))
+    return int(bool(report.errors) or set(report.ends) - {"done", "screened", "unmatched"} != set())
 
 
 @contextmanager
@@ -116,17 +124,21 @@ def _folder(out: Path | None) -> Any:
         yield Path(folder) / "study"
 
 
-@study_app.command("export")
+@study_app.command(name="export")
 def export_study(
     folder: FolderArg,
-    out: Annotated[Path, typer.Option(help="Output folder.")],
-    form: Annotated[str, typer.Option("--format", help="Format of the tables: csv or jsonl.")] = "csv",
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Replace ids and omit times of day.")] = False,
-    cut_text: Annotated[bool, typer.Option("--cut-text", help="Omit free-text answers and messages.")] = False,
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Output folder.")],
+    form: Annotated[str, Parameter(name="--format", help="Format of the tables: csv or jsonl.")] = "csv",
+    anonymous: Annotated[bool, FLAG, Parameter(name="--anonymous", help="Replace ids and omit times of day.")] = False,
+    cut_text: Annotated[bool, FLAG, Parameter(name="--cut-text", help="Omit free-text answers and messages.")] = False,
     panel_ids: Annotated[
-        bool, typer.Option("--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
+        bool, FLAG, Parameter(name="--with-panel-ids", help="Include panel ids (for example Prolific) in the export.")
     ] = False,
-    aborted: Annotated[bool, typer.Option("--with-aborted", help="Include records of aborted episodes.")] = False,
+    aborted: Annotated[
+        bool, FLAG, Parameter(name="--with-aborted", help="Include records of aborted episodes.")
+    ] = False,
 ) -> None:
     """Export tables, codebook and records of a study, which may still be running."""
     from collab_overcooked.study.results import ExportOptions, export
@@ -135,9 +147,9 @@ def export_study(
     say(f"written: {', '.join(str(out / name) for name in export(folder, out, options))}")
 
 
-@study_app.command("forget")
+@study_app.command(name="forget")
 def forget_participant(
-    folder: FolderArg, name: Annotated[str, typer.Argument(help="Participant id or panel id.")]
+    folder: FolderArg, name: Annotated[str, Parameter(help="Participant id or panel id.")], /
 ) -> None:
     """Delete the identity and the answers of a participant; stop the study first."""
     from collab_overcooked.study.journal import Journal, study_of

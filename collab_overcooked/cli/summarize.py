@@ -7,18 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import OUT, app, say
+from collab_overcooked.cli.app import OUT, say
 from collab_overcooked.io.checks import near_matches
 
 
-@app.command("summarize")
 def summarize(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; the others are compared with the first.")],
-    form: Annotated[str, typer.Option("--format", help="Output format: table, markdown, csv or json.")] = "table",
-    page: Annotated[Path | None, typer.Option(help="Also write an HTML page with charts.")] = None,
+    *runs: Annotated[Path, Parameter(required=True, help="Run folders; the others are compared with the first.")],
+    form: Annotated[str, Parameter(name="--format", help="Output format: table, markdown, csv or json.")] = "table",
+    page: Annotated[Path | None, Parameter(help="Also write an HTML page with charts.")] = None,
 ) -> None:
     """Summarize several runs: metrics, curves as tables, and paired differences of shared episodes."""
     from collab_overcooked.reporting import scorecard

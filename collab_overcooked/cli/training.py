@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from cyclopts import Parameter, Token
 
-from collab_overcooked.cli.app import ERR, OUT, Settings, app, read_count, read_settings, say
-from collab_overcooked.cli.options import MultiValueCommand, expand_options
+from collab_overcooked.cli.app import ERR, OUT, read_settings, say
+from collab_overcooked.cli.options import Settings, as_options, several
 from collab_overcooked.io.options import PAIRS, option
 
 
+@as_options
 @dataclass(frozen=True, kw_only=True)
 class FurtherOptions:
     """Options of populations, of several trainings, and of logs."""
@@ -27,28 +29,33 @@ class FurtherOptions:
     )
 
 
+def read_count(kind: type[int], tokens: Sequence[Token]) -> int:
+    """Parse an integer, which may be written as ``1e6``."""
+    value = read_settings([f"value={tokens[0].value}"])["value"]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"{tokens[0].keyword}: {tokens[0].value!r} is not an integer such as 20000 or 2e4")
+    return value
+
+
 def train(
     algorithm: Annotated[
         str,
-        typer.Argument(help="Algorithm: ppo, maskable-ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
+        Parameter(help="Algorithm: ppo, maskable-ppo, pbt, bc, ppo-bc, population, ego, e3t, sa or response."),
     ],
-    env: Annotated[str | None, typer.Argument(help="Environment id. Default: the one in --config.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Run folder. Default: runs/ALGORITHM-ENV.")] = None,
-    config: Annotated[str | None, typer.Option(help="Built-in configuration or YAML file.")] = None,
-    settings: Settings = None,
-    hyper: Annotated[
-        list[str] | None, typer.Option(help="Hyperparameters, for example learning_rate=1e-3.", metavar=PAIRS)
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(help="Number of environment steps, for example 1e6.", parser=read_count)
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.")] = None,
-    data: Annotated[list[str] | None, typer.Option(help="Records or human games for bc and ppo-bc.")] = None,
-    pool: Annotated[
-        list[str] | None, typer.Option(help="Partner pools for ego (partners of split train) or response.")
-    ] = None,
+    env: Annotated[str | None, Parameter(help="Environment id. Default: the one in --config.")] = None,
+    /,
     *,
-    further: FurtherOptions,
+    out: Annotated[Path | None, Parameter(help="Run folder. Default: runs/ALGORITHM-ENV.")] = None,
+    config: Annotated[str | None, Parameter(help="Built-in configuration or YAML file.")] = None,
+    settings: Settings = None,
+    hyper: Annotated[list[str] | None, several("Hyperparameters, for example learning_rate=1e-3.", PAIRS)] = None,
+    steps: Annotated[
+        int | None, Parameter(help="Number of environment steps, for example 1e6.", converter=read_count)
+    ] = None,
+    seed: Annotated[int | None, Parameter(help="Random seed. Default: 0.")] = None,
+    data: Annotated[list[str] | None, several("Records or human games for bc and ppo-bc.")] = None,
+    pool: Annotated[list[str] | None, several("Partner pools for ego (partners of split train) or response.")] = None,
+    further: FurtherOptions = FurtherOptions(),
 ) -> None:
     """Train a policy (needs the extra 'rl'); --set configures the environment, --hyper the training.
 
@@ -67,17 +74,11 @@ def train(
     run(algorithm, config, overrides, read_settings(settings), out, command, say, *runs)
 
 
-app.command("train", cls=MultiValueCommand)(expand_options(train, {"further": FurtherOptions}))
-
-
-@app.command(cls=MultiValueCommand)
 def plot(
-    runs: Annotated[list[Path], typer.Argument(help="Training folders, or folders of these.")],
-    out: Annotated[Path, typer.Option(help="Picture or table: .svg, .png or .csv.")] = Path("curves.svg"),
-    column: Annotated[
-        str, typer.Option(help="Column of the logs, for example eval_return or entropy_loss.")
-    ] = "return",
-    title: Annotated[str, typer.Option(help="Title of the picture.")] = "",
+    *runs: Annotated[Path, Parameter(required=True, help="Training folders, or folders of these.")],
+    out: Annotated[Path, Parameter(help="Picture or table: .svg, .png or .csv.")] = Path("curves.svg"),
+    column: Annotated[str, Parameter(help="Column of the logs, for example eval_return or entropy_loss.")] = "return",
+    title: Annotated[str, Parameter(help="Title of the picture.", show_default=False)] = "",
 ) -> None:
     """Draw learning curves: one for each method, the mean over its seeds with a bootstrap interval.
 
@@ -91,12 +92,13 @@ def plot(
     say(f"written: {out}")
 
 
-@app.command()
 def baselines(
-    runs: Annotated[Path, typer.Argument(help="Folder with training runs named CONFIG-SEED.")] = Path("runs/train"),
-    out: Annotated[Path | None, typer.Option(help="JSON output file.")] = None,
-    games: Annotated[int, typer.Option(help="Self-play episodes per policy.")] = 100,
-    ship: Annotated[Path | None, typer.Option(help="Folder for the best policy of each configuration.")] = None,
+    runs: Annotated[Path, Parameter(help="Folder with training runs named CONFIG-SEED.")] = Path("runs/train"),
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="JSON output file.")] = None,
+    games: Annotated[int, Parameter(help="Self-play episodes per policy.")] = 100,
+    ship: Annotated[Path | None, Parameter(help="Folder for the best policy of each configuration.")] = None,
 ) -> None:
     """Evaluate trained policies and print their scores next to published ones."""
     from collab_overcooked.baselines import results
@@ -110,16 +112,16 @@ def baselines(
     OUT.print(results.table(trained))
 
 
-@app.command(cls=MultiValueCommand)
 def crossplay(
-    pool: Annotated[list[str], typer.Option(help="Policies, optionally named: greedy a=ppo:a.npz.")],
-    env: Annotated[str, typer.Option(help="Environment id.")],
+    *,
+    pool: Annotated[list[str], several("Policies, optionally named: greedy a=ppo:a.npz.")],
+    env: Annotated[str, Parameter(help="Environment id.")],
     settings: Settings = None,
-    episodes: Annotated[int, typer.Option(help="Episodes per ordered pair.")] = 20,
-    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
-    out: Annotated[Path, typer.Option(help="Run folder; the same command resumes it.")] = Path("runs/crossplay"),
+    episodes: Annotated[int, Parameter(help="Episodes per ordered pair.")] = 20,
+    seed: Annotated[int, Parameter(help="Random seed.")] = 0,
+    out: Annotated[Path, Parameter(help="Run folder; the same command resumes it.")] = Path("runs/crossplay"),
     workers: Annotated[
-        str | None, typer.Option(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core.")
+        str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS]. Default: one per core.")
     ] = None,
 ) -> None:
     """Pair every policy of a pool with every other in both seats: score matrix, intervals and heat map."""

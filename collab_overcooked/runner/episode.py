@@ -122,7 +122,7 @@ watching: ContextVar[Callable[[Event], None] | None] = ContextVar("watching", de
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeFacts:
-    """What an episode is told beside its environment, team and seed."""
+    """Options of an episode beside its environment, team and seed."""
 
     episode: int = 0  # Number of the episode, for the record
     task: str = ""  # Name of the task, for the record and the policies

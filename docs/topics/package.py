@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import tomllib
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterator
+
+from cyclopts import App, Argument
 
 from collab_overcooked import registry, testing
 from collab_overcooked.envs import api, parallel
@@ -97,12 +98,8 @@ SHARED = 3  # commands that print an option in the same words, for it to be prin
 
 def commands() -> str:
     """List the commands with their options; those that several commands share stand at the beginning."""
-    from typer.main import get_command
-
-    from collab_overcooked.cli import app
-
-    rows = {name: parameter_rows(command) for name, command in walk(get_command(app), "collab-overcooked")}
-    helps = {name: command.help for name, command in walk(get_command(app), "collab-overcooked")}
+    commands = dict(walk())
+    rows = {name: parameter_rows(command) for name, command in commands.items()}
     uses = Counter(row for own in rows.values() for row in own)
     shared: dict[str, tuple[str, str, str]] = {}
     for row, count in uses.most_common():
@@ -112,44 +109,50 @@ def commands() -> str:
     for name, own in rows.items():
         named = [row[0].split(", ")[0] for row in own if row == shared.get(row[0])]
         rest = [row for row in own if row != shared.get(row[0])]
-        parts.append(f"### {name}\n\n{helps[name]}" + ("\n\n" + table(("", "default", ""), rest) if rest else ""))
+        listed = "\n\n" + table(("", "default", ""), rest) if rest else ""
+        parts.append(f"### {name}\n\n{inspect.cleandoc(commands[name].help)}{listed}")
         if named:
             parts.append(f"[Shared](#shared-options): {', '.join(named)}.")
     return "\n\n".join(parts)
 
 
-def parameter_rows(command: Any) -> list[tuple[str, str, str]]:
+def walk() -> Iterator[tuple[str, App]]:
+    """Yield all commands with their full names."""
+    from collab_overcooked.cli.app import commands as root
+    from collab_overcooked.cli.app import prepare
+
+    for name in sorted(word for word in root if not word.startswith("-")):
+        prepare([name, "--help"])
+        subcommands = sorted(word for word in root[name] if not word.startswith("-"))
+        if not subcommands:
+            yield f"collab-overcooked {name}", root[name]
+        for word in subcommands:
+            prepare([name, word])
+            yield f"collab-overcooked {name} {word}", root[name][word]
+
+
+def parameter_rows(command: App) -> list[tuple[str, str, str]]:
     """Return name, default and help of each argument and option of a command."""
+    from collab_overcooked.cli import app
+
     rows = []
-    for parameter in command.params:
-        if parameter.name != "help":
-            names = [*parameter.opts, *parameter.secondary_opts]
-            option = parameter.param_type_name == "option"
-            shown = ", ".join(map(code, names)) if option else code(parameter.name.upper())
-            rows.append((shown, default_of(parameter), getattr(parameter, "help", "") or ""))
+    for one in (*command.assemble_argument_collection(), *app.assemble_argument_collection()):
+        if one.show and not one.children:
+            shown = ", ".join(map(code, one.names)) if one.index is None else code(one.name)
+            rows.append((shown, default_of(one), one.parameter.help or ""))
     return rows
 
 
-def walk(command: Any, name: str) -> Iterable[tuple[str, Any]]:
-    """Yield all commands below a group with their full names."""
-    for word in sorted(command.list_commands(None)):
-        _, below_it, _ = command.resolve_command(None, [word])
-        if below_it.hidden:
-            continue
-        if hasattr(below_it, "commands"):
-            yield from walk(below_it, f"{name} {word}")
-        else:
-            yield f"{name} {word}", below_it
-
-
-def default_of(parameter: Any) -> str:
+def default_of(one: Argument) -> str:
     """Return a parameter's default as it is typed."""
-    if parameter.required:
+    if one.required:
         return "required"
-    value = parameter.default
-    if isinstance(value, bool) and parameter.secondary_opts:
-        return code((parameter.opts if value else parameter.secondary_opts)[0])
-    return "" if value is None or value is False or value in ((), [], "") else code(value)
+    value = one.field_info.default
+    if value is True:
+        return code(one.name)
+    if isinstance(value, tuple):
+        return code(",".join(map(str, value)))
+    return "" if value is None or value is False or value == "" else code(value)
 
 
 def result_identity() -> str:

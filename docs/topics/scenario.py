@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
-
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.rush.engine.solvability import prove_solvability
@@ -41,8 +41,9 @@ def run(*words: str) -> str:
     """Return what a command prints, as a block of text."""
     with tempfile.TemporaryDirectory() as folder:
         shown = [str(Path(folder) / word) if word in ("dinner.yaml", "bistros.yaml") else word for word in words]
-        printed = CliRunner().invoke(app, list(shown)).output.replace(f"{folder}/", "").rstrip()
-    return f"```text\n{printed}\n```"
+        with redirect_stdout(io.StringIO()) as printed, redirect_stderr(printed), suppress(SystemExit):
+            app(shown)
+    return f"```text\n{printed.getvalue().replace(f'{folder}/', '').rstrip()}\n```"
 
 
 def scenario_verified() -> str:

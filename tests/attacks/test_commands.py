@@ -8,7 +8,7 @@ import random
 import pytest
 from attacks.mutations import VALUES
 from attacks.records import write_records
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 

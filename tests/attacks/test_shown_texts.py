@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from attacks.records import PLANS, SHORT, write_records
 from rich.console import Console
 
@@ -182,7 +181,7 @@ def test_terminals_get_text_alone(records, monkeypatch):
         check_records([record])
         console.print(tree_text(update_at(record, 0)))
         is_markup_free(report_section([record]))
-        with pytest.raises(typer.Exit):
+        with pytest.raises(SystemExit):
             fail(f"{record['task']}: {record['team']['agent_0']}")
         say(record["version"])
     assert not hidden(out.getvalue())

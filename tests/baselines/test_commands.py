@@ -6,7 +6,7 @@ import json
 import shutil
 
 import pytest
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 from collab_overcooked.baselines.results import _variant, curve, published, table
 from collab_overcooked.baselines.settings import shipped_configs

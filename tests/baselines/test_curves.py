@@ -9,7 +9,7 @@ import types
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 from collab_overcooked.baselines import curves
 from collab_overcooked.baselines.settings import TrainingSettings

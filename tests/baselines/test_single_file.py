@@ -76,7 +76,7 @@ def test_it_trains_and_its_policy_plays(name, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_a_clone_learns_the_actions_of_its_data(tmp_path, monkeypatch):
     pytest.importorskip("torch", reason="needs the extra rl")
-    from typer.testing import CliRunner
+    from cli_runner import CliRunner
 
     from collab_overcooked.cli import app
 

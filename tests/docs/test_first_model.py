@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import Says, serving
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from covers import first
-from typer.testing import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

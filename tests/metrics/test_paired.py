@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.metrics.paired import paired_difference, sign_test

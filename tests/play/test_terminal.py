@@ -68,11 +68,16 @@ def test_a_game_for_keys_is_played_line_by_line_in_turns(make_session, monkeypat
 
 
 def test_options_of_play_have_different_names() -> None:
-    from collab_overcooked.cli.play import play_command
+    from collab_overcooked.cli.app import commands, prepare
 
     for name in ("overcooked", "cuisineworld"):
-        options = [param for param in play_command(name).params if param.param_type_name == "option"]
-        flags = [switch for option in options for switch in (*option.opts, *option.secondary_opts)]
+        prepare(["play", name])
+        flags = [
+            switch
+            for one in commands["play"][name].assemble_argument_collection()
+            for switch in one.names
+            if switch != "*"
+        ]
         assert len(flags) == len(set(flags)) and {"--show-replay", "--no-replay", "--replay"} <= set(flags)
 
 

@@ -6,8 +6,8 @@ import json
 import re
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import Says, serving
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.games.overcooked.questions.kitchen import load_kitchen

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from study.world import QUICK
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.io.documents import LayoutError, builtin_names

@@ -9,8 +9,8 @@ from itertools import cycle
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from rich.console import Console
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.evaluation.run import evaluate

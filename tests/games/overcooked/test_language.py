@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import serving
-from typer.testing import CliRunner
 
 from collab_overcooked import registry
 from collab_overcooked.cli import app

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
+from cli_runner import CliRunner
 
 import collab_overcooked
 from collab_overcooked.cli import app

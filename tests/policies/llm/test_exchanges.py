@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import Says, serving
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.policies.llm.store import read_exchanges

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runner import CliRunner
 from endpoints import Says, serving
-from typer.testing import CliRunner
 
 from collab_overcooked.cli import app
 from collab_overcooked.cli.evaluate import language_models

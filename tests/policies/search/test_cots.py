@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_runner import CliRunner
 from games.overcooked.world import open_world
 from hidden import hide, reach
-from typer.testing import CliRunner
 
 import collab_overcooked
 from collab_overcooked import registry

@@ -50,7 +50,7 @@ def test_spaces_commas_and_repetition_mean_the_same(suite):
     for switch, option in options.items():
         values = VALUES[option.parameter.metavar]
         expected = parse(suite, switch, *values)
-        assert parse(suite, switch, *values, "--max-turns", "6") == expected
+        assert parse(suite, switch, *values, "--max-messages", "6") == expected
         assert parse(suite, switch, values[0], switch, values[1]) == expected
         if isinstance(expected, list):
             assert expected == values

@@ -290,7 +290,7 @@ def test_teachers_of_plug_in_games_are_known(monkeypatch):
         (["--import", "random.py"], "another module is called 'random'; rename the file"),
         (["--import", "broken.py"], "cannot import 'broken.py': ZeroDivisionError: division by zero"),
         (["--import"], "Parameter --import requires an argument"),
-        (["--import", "--team"], "--import needs a module or a .py file, not '--team'"),
+        (["--import", "--team"], "--import requires an argument"),
     ],
 )
 def test_what_cannot_be_imported_ends_in_one_line(desk, text, message):

@@ -97,7 +97,11 @@ def run(
         if not arguments:
             OUT.print(FIRST_STEPS)
             return None
-        return commands(prepare(arguments), result_action="return_value")
+        words = prepare(arguments)
+        if len(words) == 1 and words[0] in commands and commands[words[0]].default_command is None:
+            commands([*words, "--help"], result_action="return_value")
+            return 2  # a subcommand is missing
+        return commands(words, result_action="return_value")
     except BrokenPipeError:  # `collab-overcooked list tasks | head`
         sys.stderr.close()
         return 0
@@ -132,8 +136,8 @@ def choose(
     for word, summary in summaries.items():
         if word not in group:
             group.command(App(name=word, help=summary))
-    if make is not None and group[name].default_command is None:
-        function = make()
+    if make is not None and (name not in group or group[name].default_command is None):
+        function = make()  # which refuses an unknown name
         group[name].default(function)
         group[name].help = function.__doc__
 

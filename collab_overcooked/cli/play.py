@@ -138,7 +138,10 @@ def play_command(name: str) -> Callable[..., None]:
 
 def choose_game(arguments: list[str]) -> list[str]:
     """Prepare the subcommand of a suite, unless the start page is asked for."""
-    return arguments if arguments[:1] == [ROOMS] else choose_suite(play_app, play_command, arguments or ["--help"])
+    if arguments[:1] == [ROOMS]:
+        return arguments
+    prepared = choose_suite(play_app, play_command, arguments or ["--help"])
+    return prepared if arguments else []
 
 
 CHOOSERS["play"] = choose_game

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from collab_overcooked.envs.shells import split_options
-from collab_overcooked.evaluation.pairs import batch_pairs, plan_pairs
+from collab_overcooked.evaluation.matrix import Cell
 from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -23,6 +23,7 @@ from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.runner.env_variants import Variant, changed_options, variant_of
+from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import cached_env, plugins_of
 from collab_overcooked.runner.records import CONFIG, LineJournal, resumable
 from collab_overcooked.runner.teams import MakePolicy, make_team
@@ -309,28 +310,53 @@ def cross_play(
     make_team(specs, make)  # refuses unknown policies
     game = cached_env(env_id, options or {}).game
     returns = np.zeros((len(names), len(names), episodes))
-    stages = plan_pairs(env_id, specs, game.n_agents, options or {}, episodes, seed)
     named, plugins = dict(zip(names, specs, strict=True)), plugins_of([game.id], specs)
     config = {"env_id": game.id, "env_kwargs": dict(options or {}), "pool": named, "seed": seed, "plugins": plugins}
     with ExitStack() as opened:
         if out is not None:
             opened.enter_context(resumable(out, JOURNAL))
         journal = None if out is None else opened.enter_context(Journal(out, config, note))
-        done: dict[Cell, float] = {} if journal is None else journal.returns
-        pending = [
-            batch_pairs([job for job in stage if (*job.pair, job.episode) not in done], batch_size) for stage in stages
-        ]
-        for lines in run_jobs([pending], chosen, make):
-            done[tuple(lines["cell"])] = lines["return"]
-            if journal is not None:
-                journal.append({"cell": list(lines["cell"]), "return": lines["return"]})
-            if progress is not None:
-                progress(len(done), returns.size)
+        done: dict[Game, float] = {} if journal is None else journal.returns
+        pairs = np.ndindex(len(specs), len(specs))
+        missing = {pair: [k for k in range(episodes) if (*pair, k) not in done] for pair in pairs}
+        cells = plan_pairs(game.id, options or {}, specs, missing, seed, batch_size)
+        for line in run_jobs([cells], chosen, make):
+            for k, value in zip(line["episodes"], line["returns"], strict=True):
+                done[*line["pair"], k] = value
+                if journal is not None:
+                    journal.append({"cell": [*line["pair"], k], "return": value})
+                if progress is not None:
+                    progress(len(done), returns.size)
     returns[:] = np.reshape([done[cell] for cell in np.ndindex(returns.shape)], returns.shape)
     return CrossPlay(game.id, game.kwargs | _step_limit(options or {}), names, specs, returns, seed, plugins)
 
 
-Cell = tuple[int, ...]
+def plan_pairs(
+    env_id: str,
+    options: Mapping[str, Any],
+    specs: Sequence[str],
+    missing: Mapping[Any, Sequence[int]],
+    seed: int,
+    batch_size: int,
+) -> list[list[Cell]]:
+    """Return the missing games by the policy in seat 0, up to ``batch_size`` of a pair at once."""
+    others = cached_env(env_id, options).game.n_agents - 1
+    stages: list[list[Cell]] = [[] for _ in specs]
+    for (one, other), episodes in missing.items():
+        for first in range(0, len(episodes), batch_size):
+            numbers = episodes[first : first + batch_size]
+            cell = Cell(
+                env_id=env_id,
+                env_kwargs=dict(options),
+                team=(specs[one], *[specs[other]] * others),
+                seeds=tuple(derive_seed(seed, "crossplay", k) for k in numbers),
+                line={"pair": (one, other), "episodes": numbers},
+            )
+            stages[one].append(cell)
+    return stages
+
+
+Game = tuple[int, ...]
 """Numbers of the policy in seat 0, of that in the other seats, and of the episode."""
 JOURNAL = "returns.jsonl"
 _LINE = schema.object_of({"cell": schema.tuple_of([schema.integer()] * 3), "return": schema.number()})
@@ -343,7 +369,7 @@ class Journal(LineJournal):
         if (folder / "crossplay.json").exists() and not (folder / CONFIG).exists():
             raise ValueError(f"{folder}: holds crossplay.json but no {CONFIG}; choose another folder")
         super().__init__(folder / JOURNAL, "cross-play", config, _LINE, note)
-        self.returns: dict[Cell, float] = {tuple(line["cell"]): line["return"] for line in self.results}
+        self.returns: dict[Game, float] = {tuple(line["cell"]): line["return"] for line in self.results}
         if self.returns:
             note(f"{folder}: continuing, {len(self.returns)} episodes are there")
 

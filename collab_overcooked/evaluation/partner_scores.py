@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked import __version__
+from collab_overcooked.evaluation.matrix import Cell
 from collab_overcooked.evaluation.partner_pool import SPLITS, Best, Partner, PartnerPool
 from collab_overcooked.evaluation.plans import check_episodes
 from collab_overcooked.io import schema
@@ -16,7 +17,6 @@ from collab_overcooked.io.files import file_digest
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.policies.policy_file import FAMILIES, PolicyFile, read_policy
 from collab_overcooked.policies.registry import find_policy, policy_paths, weight_files
-from collab_overcooked.runner.batched import play_returns
 from collab_overcooked.runner.episode import derive_seed
 from collab_overcooked.runner.jobs import plugins_of
 from collab_overcooked.runner.records import LineJournal, resumable
@@ -133,26 +133,9 @@ def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partne
 # ------------------------------------------------------------------------------------------- playing
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellJob:
-    """All games of an ego in one seat with one partner in all others."""
-
-    env_id: str  # Registered id
-    env_kwargs: Mapping[str, Any]  # Options of the environment
-    team: tuple[str, ...]  # Policy specs in seat order
-    seed: int  # Seed of the pool
-    episodes: int  # Number of games
-    line: Mapping[str, Any]  # What the line of the results says besides the returns
-
-    def run(self, make: MakePolicy | None = None) -> list[dict[str, Any]]:
-        """Play the games, at once where the policies allow it."""
-        seeds = [derive_seed(self.seed, "partners", k) for k in range(self.episodes)]
-        return [{**self.line, "returns": play_returns(self.env_id, self.env_kwargs, self.team, seeds, make)}]
-
-
 def plan_cells(
     pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
-) -> Iterator[CellJob]:
+) -> Iterator[Cell]:
     """Yield the cells of an evaluation.
 
     Args:
@@ -163,8 +146,9 @@ def plan_cells(
         among: Whether egos also play with themselves and with the other seeds of their method.
     """
     seats = range(pool.env.game.n_agents)
+    seeds = tuple(derive_seed(pool.seed, "partners", k) for k in range(episodes))
 
-    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> CellJob:
+    def cell(ego: Ego, seat: int, team: Sequence[str], **line: Any) -> Cell:
         facts: dict[str, Any] = {
             "pool": pool.name,
             "pool_sha256": pool.digest,
@@ -173,12 +157,11 @@ def plan_cells(
         }
         facts |= {"ego": ego.spec, "sha256": ego.sha256, "mode": ego.mode, "seat": seat}
         facts |= {"steps": ego.file.meta.get("steps") if ego.file else None, "best": None, "lower": None}
-        return CellJob(
+        return Cell(
             env_id=pool.env_id,
             env_kwargs=dict(pool.env_kwargs),
             team=tuple(team),
-            seed=pool.seed,
-            episodes=episodes,
+            seeds=seeds,
             line=facts | line,
         )
 
@@ -258,7 +241,7 @@ def score(
     return [done[key_of(cell.line)] for cell in cells]
 
 
-def _config(pool: PartnerPool, cells: Sequence[CellJob], episodes: int) -> dict[str, Any]:
+def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str, Any]:
     specs = [spec for cell in cells for spec in cell.team]
     files = {path for spec in specs for path in weight_files(spec)}
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}

@@ -84,7 +84,7 @@ def test_returns_are_those_of_episodes(pool, files, tmp_path):
     assert line["returns"] == [measure(record, ["return"])["return"] for record in played]
     networks = next(plan_cells(pool, read_egos(["ppo:cramped_room"]), pool.partners, 64, among=False))
     networks = replace(networks, env_kwargs=OPTIONS | {"max_cycles": 150})
-    alone = replace(networks, episodes=64).run()[0]["returns"]
+    alone = networks.run()[0]["returns"]
     env = make("Overcooked-v0", **networks.env_kwargs)
     team = make_team(networks.team)
     one_by_one = [

@@ -20,7 +20,7 @@ import anyio.to_thread
 from mcp.server import MCPServer
 
 from collab_overcooked.adapters.sitting import Sitting, Turn
-from collab_overcooked.adapters.table import NotAsked, Table, only_seat
+from collab_overcooked.adapters.table import NotAsked, Table, check_seconds, only_seat
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.llm.images import Picture
 
@@ -93,7 +93,7 @@ class SeatTools:
     def _wait(self, seconds: float) -> str:
         if self._left:
             return LEFT
-        turn = self._table.wait(self._seat, min(max(seconds, 0.0), MAX_WAIT))
+        turn = self._table.wait(self._seat, min(max(check_seconds(seconds), 0.0), MAX_WAIT))
         return WAITING if turn is None else self._text(turn)
 
     def _answer(self, text: str) -> str:

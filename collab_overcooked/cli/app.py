@@ -97,11 +97,11 @@ def run(
         if not arguments:
             OUT.print(FIRST_STEPS)
             return None
-        words = prepare(arguments)
-        if len(words) == 1 and words[0] in commands and commands[words[0]].default_command is None:
-            commands([*words, "--help"], result_action="return_value")
+        text = prepare(arguments)
+        if len(text) == 1 and text[0] in commands and commands[text[0]].default_command is None:
+            commands([*text, "--help"], result_action="return_value")
             return 2  # a subcommand is missing
-        return commands(words, result_action="return_value")
+        return commands(text, result_action="return_value")
     except BrokenPipeError:  # `collab-overcooked list tasks | head`
         sys.stderr.close()
         return 0

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from collab_overcooked.adapters.sitting import Sitting
+from collab_overcooked.adapters.sitting import Sitting, Turn
 from collab_overcooked.adapters.table import Lobby, NotAsked, Table
 from collab_overcooked.runner.records import read_records
 
@@ -132,3 +132,113 @@ def test_seats_of_a_lobby_are_checked():
         lobby.sit("a", 5, {"job": 0}, make_sitting)
     assert table.seats == (0, 1)
     lobby.leave("a", 0)
+
+
+class Thinking:
+    """A sitting of two seats whose steps take until they are let go, and may fail."""
+
+    seats = (0, 1)
+
+    def __init__(self) -> None:
+        self.begun, self.free = threading.Event(), threading.Event()
+        self.ended: list[str] = []
+        self.error: Exception | None = None
+
+    def start(self, seed=None) -> Turn:
+        return Turn("", (), {}, 0, False, 0.0, {})
+
+    def step(self, text: str) -> Turn:
+        self.begun.set()
+        self.free.wait()
+        if self.error is not None:
+            raise self.error
+        return Turn("", (), {}, 1, False, 0.0, {})
+
+    def abandon(self) -> None:
+        self.ended.append("abandoned")
+
+    def close(self) -> None:
+        self.ended.append("closed")
+
+
+@pytest.fixture
+def thinking():
+    """A table at which seat 0 has answered, and its answer is still being played."""
+    sitting = Thinking()
+    table = Table(sitting)
+    table.start()
+    errors = []
+
+    def answer() -> None:
+        try:
+            table.answer(0, FIRST)
+        except RuntimeError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    sitting.begun.wait()
+    yield sitting, table, thread, errors
+    sitting.free.set()
+    thread.join()
+
+
+def test_limits_of_time_hold_while_an_answer_is_played(thinking):
+    sitting, table, _thread, _ = thinking
+    assert table.wait(1, timeout=0) is None and table.wait(0, timeout=0) is None
+    with pytest.raises(NotAsked, match="an answer is being played"):
+        table.answer(1, FIRST)
+    sitting.free.set()
+    assert table.wait(1).seat == 1
+
+
+def test_an_error_of_the_job_is_raised_in_every_wait(thinking):
+    sitting, table, thread, errors = thinking
+    sitting.error = RuntimeError("the partner is ill")
+    sitting.free.set()
+    thread.join()
+    for seat in (0, 1):
+        with pytest.raises(RuntimeError, match="the partner is ill"):
+            table.wait(seat)
+    assert errors == [sitting.error]
+
+
+def test_a_table_that_all_leave_while_an_answer_is_played_is_closed_after_it(thinking):
+    sitting, table, thread, _ = thinking
+    table.close()
+    assert not sitting.ended
+    sitting.free.set()
+    thread.join()
+    assert sitting.ended == ["closed"]
+
+
+def test_a_further_wait_of_a_seat_ends_the_one_before(thinking):
+    sitting, table, _thread, _ = thinking
+    turns = []
+    waiters = [threading.Thread(target=lambda: turns.append(table.wait(1))) for _ in range(30)]
+    for waiter in waiters:
+        waiter.start()
+    for waiter in waiters[:-1]:
+        while waiter.is_alive() and len(turns) < len(waiters) - 1:
+            waiter.join(0.01)
+    assert turns == [None] * 29
+    sitting.free.set()
+    for waiter in waiters:
+        waiter.join()
+    assert turns[-1].seat == 1
+
+
+def test_seconds_are_numbers():
+    table = Table(Thinking())
+    table.start()
+    with pytest.raises(ValueError, match="timeout must be a number of seconds, not nan"):
+        table.wait(1, timeout=float("nan"))
+
+
+def test_the_thread_of_a_table_ends_with_it():
+    before = set(threading.enumerate())
+    table = make_sitting()
+    lobby = Lobby()
+    assert lobby.sit("a", 0, {}, lambda: table).sitting is table
+    lobby.leave("a", 0)
+    assert set(threading.enumerate()) == before

@@ -104,7 +104,7 @@ def open_rooms(
         return folders[suite]
 
     try:
-        serve_pages(None, pages, Rooms(folder, PlaySettings(**asdict(how))))
+        serve_pages(None, pages, out, Rooms(folder, PlaySettings(**asdict(how))))
     finally:
         for play_folder in folders.values():
             play_folder.close()
@@ -129,7 +129,7 @@ def play_command(name: str) -> Callable[..., None]:
 
                 play_here(sessions())
             else:
-                serve_pages(sessions, pages)
+                serve_pages(sessions, pages, play.out or Path("runs") / "play" / name)
 
     set_options(run, {"suite_options": as_options(kind)})
     run.__doc__ = f"{registry.suites()[name].summary}\n\nLets people play its episodes, in the browser or the terminal."
@@ -243,21 +243,23 @@ def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) ->
     return [*LOOPBACK, *(public_name or ()), *([] if is_loopback(address) else [address])]
 
 
-def serve_pages(sessions: Any, pages: PageOptions, rooms: Any = None) -> None:
+def serve_pages(sessions: Any, pages: PageOptions, out: Path, rooms: Any = None) -> None:
     """Serve pages until the command is interrupted.
 
     Args:
         sessions: Creates the session to play; None if rooms are opened on the host page only.
         pages: Server options.
+        out: Folder of the records, which keeps the links for a restart.
         rooms: Opens rooms on the host page.
     """
-    from collab_overcooked.play.host import Host
+    from collab_overcooked.play.host import Host, keep_links
     from collab_overcooked.play.rooms import with_rematch
     from collab_overcooked.play.server import is_loopback, make_app, serve
 
     names = allowed_names(pages.address, pages.public_name, pages.yes)
     host = Host(say, rooms=rooms)
     session = None if sessions is None else with_rematch(sessions())
+    keep_links(out, host, session.people if session is not None else ())
 
     def ready(port: int) -> None:
         host_name = pages.address if is_loopback(pages.address) or not pages.public_name else pages.public_name[0]

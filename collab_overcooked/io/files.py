@@ -93,11 +93,11 @@ def read_shipped_yaml(path: str) -> dict[str, Any]:
 
 
 @contextmanager
-def draft(path: Path) -> Iterator[Path]:
+def draft(path: Path, mode: int = 0o666) -> Iterator[Path]:
     """Yield the path of a new file beside another; it takes the place of the other, unless the body raises."""
     beside = _name_draft(path.parent, path.suffix)
     try:
-        beside.touch()
+        beside.touch(mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None  # the draft's name says nothing to users
     try:
@@ -108,9 +108,9 @@ def draft(path: Path) -> Iterator[Path]:
         _remove(beside)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
-    """Write a file atomically and durably."""
-    with draft(path) as beside:
+def write_atomic(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Write a file atomically and durably; ``mode`` says who may read it, less what the process masks."""
+    with draft(path, mode) as beside:
         beside.write_bytes(data)
 
 

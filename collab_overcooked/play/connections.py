@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 MAX_CONNECTIONS = 2_000
+MAX_UNREAD = 1 << 18  # bytes sent to an end that does not read them
 BACKLOG = 128  # connections that are accepted at once, before the limit on them can act
 
 
@@ -120,6 +121,12 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
     """WebSocket that ends when it is over, also if the other end neither reads nor answers."""
 
     limits: ConnectionLimits
+
+    def handle_ping(self) -> None:
+        """Drop an end that sends pings and does not read the answers."""
+        super().handle_ping()
+        if self.transport.get_write_buffer_size() > MAX_UNREAD:
+            self.transport.abort()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
         """Give the other end a limited time to close."""

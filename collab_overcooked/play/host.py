@@ -7,8 +7,11 @@ import contextlib
 import hmac
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
+from collab_overcooked.io import schema
+from collab_overcooked.io.files import write_atomic
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.rooms import Rooms
 from collab_overcooked.play.session import Session
@@ -17,6 +20,19 @@ MAX_SESSIONS = 50  # that are played at the same time
 MAX_CLOSED = 200  # whose links still say how they ended
 IDLE = 2 * 3600.0  # seconds without a message after which a session ends
 SWEEP = 60.0
+
+
+LINKS = "links.json"
+
+
+def keep_links(folder: Path, host: Host, people: Sequence[Person]) -> None:
+    """Give host and people the links that they had in this folder before a restart, for a same number of people."""
+    holders: list[Host | Person] = [host, *people]
+    file = folder / LINKS
+    kept = schema.read_json(file, schema.list_of(schema.name)) if file.exists() else []
+    for holder, token in zip(holders, kept if len(kept) == len(holders) else (), strict=False):
+        holder.token = token
+    write_atomic(file, schema.json_line([holder.token for holder in holders], schema.unchecked), mode=0o600)
 
 
 class Host:

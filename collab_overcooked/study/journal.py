@@ -247,9 +247,9 @@ class Journal(Locked):
             event | ({"answers": {}} if event.get("id") in names and "answers" in event else {})
             for event in self.events
         ]
-        for file, lines, check in ((JOURNAL, events, check_event), (PEOPLE, people, check_secret)):
-            write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines))
-        (self.path / PEOPLE).chmod(0o600)
+        files = ((JOURNAL, events, check_event, 0o666), (PEOPLE, people, check_secret, 0o600))
+        for file, lines, check, mode in files:
+            write_atomic(self.path / file, b"".join(schema.json_line(line, check) for line in lines), mode)
         for participant in names:
             self._by_token.pop(_digest(self.people.pop(participant).token))
         self.events = events

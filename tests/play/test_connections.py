@@ -14,7 +14,7 @@ import pytest
 from play.world import ESCAPE
 
 from collab_overcooked.play import server
-from collab_overcooked.play.host import Host
+from collab_overcooked.play.host import Host, keep_links
 
 pytest.importorskip("uvicorn", reason="needs the extra play")
 connections = pytest.importorskip("collab_overcooked.play.connections", reason="needs the extra play")
@@ -46,6 +46,12 @@ def half_open(port: int, data: bytes) -> socket.socket:
     created = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     created.sendall(data)
     return created
+
+
+def upgrade(port: int, token: str) -> bytes:
+    """Return the request for a person's WebSocket."""
+    key = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + "A" * 22
+    return f"GET /s/{token}/socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{key}==\r\n\r\n".encode()
 
 
 def is_closed(created: socket.socket) -> bool:
@@ -131,11 +137,9 @@ def test_one_link_holds_a_few_sockets(make_session) -> None:
     (person,) = session.people
     with serving(session, close_within=0.1) as port:
         link = f"ws://127.0.0.1:{port}/s/{person.token}/socket"
-        key = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: " + "A" * 22
-        ask = f"GET /s/{person.token}/socket HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{key}==\r\n\r\n".encode()
         items = []
         for _ in range(60):
-            items.append(half_open(port, ask))
+            items.append(half_open(port, upgrade(port, person.token)))
             assert items[-1].recv(12) in (b"HTTP/1.1 101", b"HTTP/1.1 403", b"")
             assert person.sockets <= server.MAX_SOCKETS
         assert all(map(is_closed, items[:-10]))
@@ -173,3 +177,21 @@ def test_a_taken_over_connection_that_nobody_reads_is_given_up(make_session, mon
         assert person.here
 
     asyncio.run(story())
+
+
+def test_an_end_that_sends_pings_and_never_reads_is_dropped(make_session) -> None:
+    session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
+    (person,) = session.people
+    with serving(session) as port, half_open(port, upgrade(port, person.token)) as created:
+        assert created.recv(12) == b"HTTP/1.1 101"
+        pings = (b"\x89\xfd" + bytes(4 + 125)) * 1_000
+        with pytest.raises(OSError, match=r"reset|[Bb]roken|abort"):
+            while True:
+                created.sendall(pings)
+
+
+def test_links_are_kept_for_a_restart(make_session, tmp_path) -> None:
+    hosts = [(Host(), make_session(["all=person"], **ESCAPE).people) for _ in range(2)]
+    links = [keep_links(tmp_path, *entry) or [holder.token for holder in (entry[0], *entry[1])] for entry in hosts]
+    assert links[0] == links[1] and len(set(links[0])) == 3
+    assert (tmp_path / "links.json").stat().st_mode & 0o077 == 0

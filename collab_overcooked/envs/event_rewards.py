@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame
-from collab_overcooked.io.checks import OptionError, near_matches, quote_value
+from collab_overcooked.io.checks import OptionError, near_matches
+from collab_overcooked.io.schema import SchemaError, number
 
 Array = np.ndarray
 REWARD = "reward"  # weight of the game's own reward
@@ -58,9 +59,10 @@ class EventReward:
 
 
 def _check_weight(name: Any, weight: Any) -> float:
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
-        raise OptionError("events", f"events: the weight of {name} must be a finite number, not {quote_value(weight)}")
-    return float(weight)
+    try:
+        return float(number()(weight))
+    except SchemaError as error:
+        raise OptionError("events", f"events: the weight of {name} {error}") from None
 
 
 def _sums(values: Array) -> Array:

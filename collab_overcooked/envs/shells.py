@@ -11,6 +11,7 @@ import numpy as np
 from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.io.schema import number, read
 from collab_overcooked.io.text import harmless
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
@@ -57,8 +58,7 @@ def check_max_cycles(max_cycles: Any) -> int | None:
 
 def check_shaping(game: Game, out: Any, weight: Any) -> float:
     """Validate the weight of shaped rewards and return it."""
-    if isinstance(weight, bool) or not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):
-        raise ValueError(f"weight must be a finite number, not {quote_value(weight)}")
+    read(number(), weight, "weight")
     if not hasattr(out, "shaped"):
         raise ValueError(f"weight: {game.id} has no shaped rewards in its infos")
     if game.kwargs.get("reward") == "shaped":

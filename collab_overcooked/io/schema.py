@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -199,7 +199,7 @@ def number(
     )
 
     def form(value: Any) -> float:
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
         if not is_number or not low <= value <= high:
             is_large = is_number and high < value < math.inf
             allowed = _within("a number", None if low == -MAX_NUMBER else low, high, is_large)

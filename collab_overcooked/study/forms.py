@@ -49,12 +49,14 @@ class Item:
         if self.kind == "rank":
             return self._ranking(entries, texts) if values else None
         if self.kind in ("choice", "many"):
-            if any(value not in self.options for value in values) or len(set(values)) < len(values):
+            most = len(set(values)) if self.kind == "many" else 1
+            if any(value not in self.options for value in values) or len(values) > most:
                 raise ValueError(texts["choose"])
             return values if self.kind == "many" else values[0] if values else None
         if not values:
             return None
-        return harmless(self._text(values[0], texts)) if self.kind == "text" else self._number(values[0], texts)
+        value = " ".join(values)
+        return harmless(self._text(value, texts)) if self.kind == "text" else self._number(value, texts)
 
     def _ranking(self, values: Sequence[str], texts: Mapping[str, str]) -> list[str]:
         places = [str(place) for place in range(1, len(self.options) + 1)]

@@ -190,6 +190,8 @@ def test_files_and_shipped_names_are_checked(tmp_path: Path) -> None:
         (Item("a", "number", "?", span=(0, 9)), ["1e1"], "from 0 to 9"),
         (Item("a", "choice", "?", options=("x", "y")), ["y"], "y"),
         (Item("a", "choice", "?", options=("x", "y")), ["z"], "choose one of"),
+        (Item("a", "choice", "?", options=("x", "y")), ["x", "y"], "choose"),
+        (Item("a", "likert", "?", points=5), ["1", "2"], "from 1 to 5"),
         (Item("a", "many", "?", options=("x", "y")), ["y", "x"], ["y", "x"]),
         (Item("a", "many", "?", options=("x", "y")), ["y", "y"], "choose one of"),
         (Item("a", "many", "?", options=("x", "y"), optional=True), [], []),

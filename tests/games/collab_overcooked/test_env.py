@@ -27,7 +27,7 @@ NAME = "CollabOvercooked-v0"
         ({"time_limit": "loose"}, "inclusive"),
         ({"action_level": "high"}, "medium"),
         ({"stuck_limit": -1}, "stuck_limit must be"),
-        ({"shaping": ["PUT"]}, "shaping must map"),
+        ({"shaping": ["PUT"]}, "shaping must be a mapping"),
         ({"shaping": {"PUTT": 1.0}}, "PUT"),
         ({"kitchen": "papr"}, "paper"),
         ({"max_cycles": 0}, "max_cycles must be"),

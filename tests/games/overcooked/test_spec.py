@@ -100,7 +100,7 @@ def test_a_mapping_may_extend_a_shipped_layout():
         ({"value": {"onion": 3}}, "maps both onion and tomato"),
         ({"gate_limit": 0}, "gate_limit must be an integer of at least 1"),
         ({"shaping": {"plating": 3}}, "unknown shaped reward 'plating'"),
-        ({"shaping": {"dish": "much"}}, "shaping of dish must be a number"),
+        ({"shaping": {"dish": "much"}}, "shaping.dish must be a number"),
         ({"shared_counters": [[1, 1]]}, r"\[1, 1\] is no counter; name cells"),
         ({"shared_counters": 3}, "shared_counters must be a list of cells"),
         ({"name": 3}, "name must be a text"),

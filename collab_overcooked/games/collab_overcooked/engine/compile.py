@@ -39,9 +39,9 @@ from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Tables
 from collab_overcooked.io.action_levels import parse_action_levels
-from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError
+from collab_overcooked.io.schema import mapping_of, number, read
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Level
 from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
@@ -418,16 +418,8 @@ def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:
 def _rewards(kitchen: Kitchen, shaping: Mapping[str, float] | None) -> np.ndarray:
     table = np.zeros((2, len(Event)), np.float32)
     table[TEAM, Event.DELIVER] = kitchen.delivery_reward
-    if not isinstance(shaping, (Mapping, type(None))):
-        raise ValueError(f"shaping must map event names to numbers, not {quote_value(shaping)}")
-    events = [event.name for event in Event]
-    for name, weight in (shaping or {}).items():
-        if name not in events:
-            raise ValueError(near_matches("shaping event", name, events))
-        if isinstance(weight, bool) or not isinstance(weight, (int, float)) or not abs(weight) <= MAX_OPTION:
-            raise ValueError(
-                f"shaping of {name} must be a number from -{MAX_OPTION} to {MAX_OPTION}, not {quote_value(weight)}"
-            )
+    weights = mapping_of(number(-MAX_OPTION, MAX_OPTION), [event.name for event in Event], "shaping event")
+    for name, weight in read(weights, {} if shaping is None else shaping, "shaping").items():
         table[OWN, Event[name]] = weight
     return table
 

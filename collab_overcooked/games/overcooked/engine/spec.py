@@ -11,6 +11,7 @@ from typing import Any
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document
+from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
 FOLDER = "overcooked"
@@ -146,13 +147,10 @@ def check_shaping(shaping: Any, default: Mapping[str, float], error: Any = Value
     """
     if shaping is None:
         return dict(default)
-    if not isinstance(shaping, Mapping):
-        raise error(f"shaping must map {', '.join(default)} to numbers, not {quote_value(shaping)}")
-    for name, value in shaping.items():
-        if name not in default:
-            raise error(near_matches("shaped reward", name, default))
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_PAY:
-            raise error(f"shaping of {name} must be a number from -{MAX_PAY} to {MAX_PAY}, not {quote_value(value)}")
+    try:
+        read(mapping_of(number(-MAX_PAY, MAX_PAY), default, "shaped reward"), shaping, "shaping")
+    except SchemaError as problem:
+        raise error(str(problem)) from None
     return {name: float(shaping.get(name, value)) for name, value in default.items()}
 
 

@@ -279,7 +279,11 @@ def make_gymnasium_vec(num_envs: int = 1, env_id: str = "CollabOvercooked-v0", *
 def register_everywhere() -> None:
     """Register all ids with Gymnasium and, if it has a registry, with PettingZoo."""
     import gymnasium
-    import pettingzoo
+
+    try:
+        import pettingzoo
+    except FileNotFoundError:  # it asks for the working folder
+        raise FileNotFoundError("the working folder was deleted; change to one that exists") from None
 
     for record in GAMES:
         gym_id = f"{NAMESPACE}/{record.id}"

@@ -202,3 +202,9 @@ def test_raw_env_is_the_unwrapped_aec_form():
     wrapped = collab_overcooked_v0.env()
     assert type(wrapped) is OrderEnforcingWrapper
     assert type(wrapped.env) is parallel_to_aec_wrapper
+
+
+def test_a_deleted_working_folder_is_named(tmp_path):
+    code = f"import os, sys; os.chdir({str(tmp_path)!r}); os.rmdir({str(tmp_path)!r}); import collab_overcooked"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "the working folder was deleted; change to one that exists" in done.stderr

@@ -216,7 +216,7 @@ def builtin_names(folder: str) -> list[str]:
     root = resources.files("collab_overcooked.layouts") / folder
     names = [entry.name.removesuffix(".yaml") for entry in root.iterdir() if entry.name.endswith(".yaml")]
     return sorted(
-        names, key=lambda name: [part.zfill(9) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+        names, key=lambda name: [part.zfill(9) if part.isdecimal() else part for part in re.split(r"(\d+)", name)]
     )
 
 

@@ -65,7 +65,7 @@ def refuse_text(name: str, text: str) -> None:
 
 def read_number(name: str, parameter: str, text: str, low: int) -> int:
     """Parse an integer of at least ``low`` in a spec."""
-    if not (text.isascii() and text.isdigit()) or int(text) < low:
+    if not (text.isascii() and text.isdecimal()) or int(text) < low:
         raise ValueError(f"policy {name!r}: {parameter} must be an integer of at least {low}, not {text!r}")
     return int(text)
 

@@ -291,7 +291,7 @@ class AvoidPolicy(RestrictedPolicy):
         if not place:
             raise ValueError("policy 'convention': avoid needs a place, as in convention:avoid=pot0 or avoid=3.2")
         x, dot, y = place.partition(".")
-        self._cell = [int(x), int(y)] if dot and x.isdigit() and y.isdigit() else None
+        self._cell = [int(x), int(y)] if dot and x.isdecimal() and y.isdecimal() else None
         self._place = place
 
     def allows(self, seen: Seen, actions: Array) -> Array:

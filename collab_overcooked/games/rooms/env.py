@@ -153,7 +153,7 @@ class RoomGame(CompiledGame):
         return f"{before}\n{text.menu_text(self.compiled, listed)}"
 
     def names(self) -> list[str]:
-        return [*self.things, *(name for name in self.level.rooms if not name.isdigit())]
+        return [*self.things, *(name for name in self.level.rooms if not name.isdecimal())]
 
     def manual(self, state: State | None = None, i: int = 0, seat: int = 0) -> str:
         return text.manual(self.compiled, self.max_cycles if state is None else int(state.clock[i, Clock.LIMIT]))

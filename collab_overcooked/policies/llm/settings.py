@@ -39,7 +39,7 @@ class Switch:
 
     def read(self, name: str, value: Any) -> Value:
         """Parse a value of a spec or YAML file."""
-        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10:
+        if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
             value = int(value)
         if isinstance(value, str):
             value = {"on": True, "off": False, "yes": True, "no": False, "true": True, "false": False}.get(value, value)

@@ -189,7 +189,7 @@ def _format_fault(compiled: Compiled, name: str, args: list[str]) -> tuple[str, 
 
 
 def _wait_fault(compiled: Compiled, args: list[str]) -> str:
-    if len(args) != 1 or not (args[0].isascii() and args[0].isdigit()) or not args[0].strip("0"):
+    if len(args) != 1 or not (args[0].isascii() and args[0].isdecimal()) or not args[0].strip("0"):
         return "F_WAIT_NUMBER"
     too_long = len(args[0]) > 9  # Python refuses to read numbers of thousands of digits
     return "F_WAIT_TOO_LONG" if too_long or int(args[0]) > compiled.kitchen.max_wait else ""

@@ -245,7 +245,7 @@ def _tools(doc: Document) -> dict[str, Tool]:
     for kind in doc.mapping("tools"):
         path = ("tools", kind)
         _check_name(doc, kind, *path)
-        if kind[-1].isdigit():
+        if kind[-1].isdecimal():
             raise doc.error(f"tool kind {kind!r} ends in a digit, which numbers the tools of a kind", *path)
         doc.mapping(*path, only=allowed)
         role = doc.choice(ROLES, *path, "role", default="cook")

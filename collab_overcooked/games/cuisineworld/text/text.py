@@ -175,7 +175,7 @@ def parse_action(names: Names, text: str) -> int:
 
 
 def _is_agent(word: str) -> bool:
-    return word.startswith("agent") and word.removeprefix("agent").isdigit()
+    return word.startswith("agent") and word.removeprefix("agent").isdecimal()
 
 
 def command_text(names: Names, agent: int, row: int) -> str:

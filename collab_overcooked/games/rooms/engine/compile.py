@@ -177,7 +177,7 @@ def _ways(level: RoomLayout) -> np.ndarray:
 
 def _rooms(level: RoomLayout) -> np.ndarray:
     rooms = np.zeros((len(level.rooms), len(RoomColumn)), np.int32)
-    numbered = all(name.isdigit() for name in level.rooms)
+    numbered = all(name.isdecimal() for name in level.rooms)
     rooms[:, RoomColumn.BUTTON] = NOTHING
     for d, door in enumerate(level.doors):
         rooms[door.button, RoomColumn.BUTTON] = d

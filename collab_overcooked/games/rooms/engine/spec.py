@@ -62,7 +62,7 @@ class RoomLayout:
     def title(self, room: int) -> str:
         """Return the name of a room in texts: ``"room 3"``, or its name."""
         name = self.rooms[room]
-        return f"room {name}" if name.isdigit() else name
+        return f"room {name}" if name.isdecimal() else name
 
 
 def maps(game: str = "") -> list[str]:

@@ -61,6 +61,12 @@ app.help_flags = ()  # the commands print their help, which may depend on the wo
 for _option in ("--help", "--version"):
     commands[_option].group = commands.group_parameters
 
+
+def command_group(name: str, help: str) -> App:
+    """Return a command that has subcommands."""
+    return App(name=name, help=help, group_parameters=commands.group_parameters)
+
+
 CHOOSERS: dict[str, Callable[[list[str]], list[str]]] = {}
 """Command -> function that prepares it for the words after it, and returns these; see ``choose``."""
 
@@ -117,8 +123,8 @@ def run(
 def prepare(arguments: Sequence[str]) -> list[str]:
     """Import the module of a command, and prepare it for its arguments if they determine its options."""
     name, *rest = arguments
-    if name in commands:
-        commands[name]
+    for command in commands if name in commands.help_flags else (name,) if name in commands else ():
+        commands[command]
     return [name, *CHOOSERS.get(name, list)(rest)]
 
 

@@ -8,10 +8,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, is_asking, say
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, is_asking, say
 from collab_overcooked.cli.options import FLAG, as_options, set_options
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
@@ -27,11 +27,10 @@ Out = Annotated[Path, Parameter(help="File or folder to write.")]
 Json = Annotated[bool, FLAG, Parameter(name="--json", help="Print the figures as JSON.")]
 
 
-check_app = App(
-    name="check",
-    help="Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind.",
+check_app = command_group(
+    "check", "Check a kitchen, level, layout, map, scenario, lexicon or study: FILE, a built-in name, or all of a kind."
 )
-generate_app = App(name="generate", help="Generate new layouts or scenarios of a game.")
+generate_app = command_group("generate", "Generate new layouts or scenarios of a game.")
 
 
 def choose_kind(arguments: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, ERR, OUT, choose, commands, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, ERR, OUT, choose, command_group, commands, read_settings, say
 from collab_overcooked.cli.options import (
     LimitOptions,
     LlmOptions,
@@ -121,7 +121,7 @@ def suite_command(name: str) -> Callable[..., None]:
     return run
 
 
-evaluate_app = App(name="evaluate", help="Evaluate a team on a suite: play, write records, print the table.")
+evaluate_app = command_group("evaluate", "Evaluate a team on a suite: play, write records, print the table.")
 CHOOSERS["evaluate"] = partial(choose_suite, evaluate_app, suite_command)
 
 

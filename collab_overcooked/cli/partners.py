@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from collab_overcooked.cli.app import ERR, OUT, say
+from collab_overcooked.cli.app import ERR, OUT, command_group, say
 from collab_overcooked.cli.options import LlmOptions, several
 from collab_overcooked.cli.play import beside
 
-partners_app = App(name="partners", help="Evaluate agents beside partners that they have never met.")
+partners_app = command_group("partners", "Evaluate agents beside partners that they have never met.")
 
 PoolArg = Annotated[str, Parameter(name="POOL", help="Built-in pool or path of a YAML file.")]
 
@@ -58,7 +58,7 @@ GamesOpt = Annotated[
     int | None, Parameter(help="Games per partner and seat. Default: the pool's.", validator=Number(gte=1))
 ]
 FamiliesOpt = Annotated[list[str] | None, several("Families of partners. Default: all.")]
-WorkersOpt = Annotated[str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS]. Default: 1.")]
+WorkersOpt = Annotated[str | None, Parameter(help="Number of worker processes, or ray[:ADDRESS].")]
 
 
 @contextmanager

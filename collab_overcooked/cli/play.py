@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from collab_overcooked import registry
-from collab_overcooked.cli.app import CHOOSERS, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, command_group, read_settings, say
 from collab_overcooked.cli.evaluate import choose_suite, language_models, refuse_llm_options
 from collab_overcooked.cli.options import LimitOptions, LlmOptions, as_options, set_options
 from collab_overcooked.io.options import PAIRS, SEATS, option
@@ -79,8 +79,8 @@ class HowOptions:
     )
 
 
-play_app = App(
-    name="play", help="Play a suite's episodes as a person, in the browser or the terminal, beside people or policies."
+play_app = command_group(
+    "play", "Play a suite's episodes as a person, in the browser or the terminal, beside people or policies."
 )
 
 

@@ -6,16 +6,16 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.options import FLAG, several
 from collab_overcooked.io.files import draft
 
 if TYPE_CHECKING:
     from collab_overcooked.questions.items import Item
 
-questions_app = App(name="questions", help="Generate, list and show questions with proven answers.")
+questions_app = command_group("questions", "Generate, list and show questions with proven answers.")
 
 FileOpt = Annotated[Path | None, Parameter(name="--file", help="Question set. Default: the built-in one.")]
 GamesOpt = Annotated[list[str] | None, several("Environment ids. Default: all.")]

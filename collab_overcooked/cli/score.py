@@ -12,9 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import CHOOSERS, OUT, choose, commands, read_settings, say
+from collab_overcooked.cli.app import CHOOSERS, OUT, choose, command_group, commands, read_settings, say
 from collab_overcooked.cli.options import ShowOptions, as_options, set_options, several
 from collab_overcooked.cli.results import write_results
 from collab_overcooked.io.checks import near_matches
@@ -129,8 +129,8 @@ def prepare(name: str, make: Callable[[], Callable[..., None]], arguments: list[
     return arguments
 
 
-report_app = App(name="report", help="Rewrite the tables and the report of a run folder, or of trainings.")
-score_app = App(
-    name="score", help="Score records, or logs of the original implementation, with optional alternative definitions."
+report_app = command_group("report", "Rewrite the tables and the report of a run folder, or of trainings.")
+score_app = command_group(
+    "score", "Score records, or logs of the original implementation, with optional alternative definitions."
 )
 CHOOSERS |= {"report": partial(prepare, "report", report_command), "score": partial(prepare, "score", score_command)}

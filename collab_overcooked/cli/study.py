@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
-from collab_overcooked.cli.app import OUT, say
+from collab_overcooked.cli.app import OUT, command_group, say
 from collab_overcooked.cli.options import FLAG, LlmOptions, as_options, several
 from collab_overcooked.cli.play import ServerOptions, allowed_names, beside
 from collab_overcooked.io.options import PAIRS, option
 
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
 FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
-study_app = App(name="study", help="Run a study with people, rehearse it with bots, export its results.")
+study_app = command_group("study", "Run a study with people, rehearse it with bots, export its results.")
 
 
 PartnerOpt = Annotated[list[str] | None, several("Override policies of partners: name=policy ...", PAIRS)]

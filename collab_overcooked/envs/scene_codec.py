@@ -155,7 +155,7 @@ def integers(least: int, most: int) -> Codec:
 
 
 def _one_of(values: Sequence[Any]) -> Draw:
-    return lambda rng: values[rng.integers(len(values))]
+    return lambda rng: values[int(rng.integers(len(values)))]
 
 
 def _each(draws: Sequence[Draw | None]) -> Draw | None:
@@ -374,8 +374,8 @@ def forced_orders(orders: Codec, used: int) -> Part:
     """Declare the orders that come before any are drawn, of which no seat knows; ``used`` is the column that counts."""
     listed = row("forced", sequence(orders, FORCED_SLOTS, "orders"))
     parts = {"orders": listed, "used": span("clock", used, 0, FORCED_SLOTS)}
-    believe_none = {"known_to": (), "belief": lambda part, value, rng: {"orders": [], "used": 0}}
-    return group(parts, ("orders", "used"))._replace(**believe_none)
+    none = {"orders": [], "used": 0}
+    return group(parts, tuple(parts))._replace(known_to=(), belief=lambda part, value, rng: none)
 
 
 def check_forced(scene: Mapping[str, Any]) -> None:

@@ -153,7 +153,7 @@ def _alternatives(
     yield guessed
 
 
-def _given(game: CompiledGame, state: Any, seat: int) -> dict[str, Any]:
+def _given(game: Any, state: Any, seat: int) -> dict[str, Any]:
     """Return all that a seat gets of a state, by what it is, and what its searches start from."""
     _, out = game.alloc(1)
     game.observe(state, out)

@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.kernels.rng import Rng, seed_states
+
+
+def hides(game: Any) -> bool:
+    """Return whether a game has beliefs of its own of what its state hides."""
+    return plain(game).sample_belief.__func__ is not CompiledGame.sample_belief
 
 
 def reach(game: Any, seed: int, steps: int, options: dict[str, Any] | None = None) -> tuple[Any, Any]:
@@ -36,7 +43,7 @@ def hide(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
     scene = game.scene(other, 0)
     if "counters" in scene:
         hide_counters(game, other, scene, seat, rng)
-    if hasattr(game, "sample_belief"):  # all that the seat does not know becomes something else
+    if hides(game):  # all that the seat does not know becomes something else
         game.sample_belief(other, seat, rng)
     return other
 

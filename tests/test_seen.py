@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hidden import hide, reach, scramble, with_other_recipes
+from hidden import hide, hides, reach, scramble, with_other_recipes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import collab_overcooked
 from collab_overcooked.policies.api import EnvInfo, Message, Seen
 from collab_overcooked.policies.search.mcts import MctsSettings, TreeSearch
-from collab_overcooked.policies.search.simulator import PartiallyObserved, Simulator
+from collab_overcooked.policies.search.simulator import Simulator
 from collab_overcooked.registry import load_game, registered
 from collab_overcooked.runner.episode import Ask, episode
 
@@ -90,7 +90,7 @@ BELIEVING = {
 def test_beliefs_cover_every_game_that_hides_something_of_its_state():
     hiding = {spec[0] for spec in BELIEVING.values()}
     for env_id in registered():
-        assert isinstance(load_game(env_id), PartiallyObserved) == (env_id in hiding), env_id
+        assert hides(load_game(env_id)) == (env_id in hiding), env_id
 
 
 @pytest.mark.parametrize("name", BELIEVING)

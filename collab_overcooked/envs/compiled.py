@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import ActionError, BoundBatch, FullGame, rows
-from collab_overcooked.envs.scene_codec import Part, group, read_scene, write_scene
+from collab_overcooked.envs.scene_codec import Part, believed, group, limited, read_scene, write_scene
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
@@ -48,7 +48,7 @@ class CompiledGame(FullGame):
         sizes: Lengths of their axes by letter. N, A, the ``numbers`` of an observation, the ``columns`` of an event
             and ``scratch`` (0) have defaults.
         seat_view: Class of a seat's knowledge.
-        hidden_keys: Keys of a scene that no seat may know: random state, and memory of other seats.
+        unsaved: Arrays of the state that nothing reads by these options, so that scenes need not restore them.
         step_key: Key of a scene that counts the steps up to its ``limit``.
         hint_keys: Keys of a scene that are ignored if they contradict the others, so that these can be edited alone.
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
@@ -72,7 +72,7 @@ class CompiledGame(FullGame):
     compiled: Any = SimpleNamespace(tables=NoTables(np.zeros(1, np.int32)))
     observed_numbers: int
     global_state: tuple[str, ...]
-    hidden_keys: tuple[str, ...] = ("chance",)
+    unsaved: tuple[str, ...] = ()
     step_key: str = "timestep"
     hint_keys: tuple[str, ...] = ()
     array_classes: tuple[type[Any], type[Any]]
@@ -206,7 +206,22 @@ class CompiledGame(FullGame):
 
     def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
         """Return a scene without what a seat may not know."""
-        return {key: value for key, value in scene.items() if key not in self.hidden_keys}
+        visible: dict[str, Any] = limited(self._scene, scene, seat)
+        return visible
+
+    def hidden_keys(self, seat: int) -> tuple[str, ...]:
+        """Return the keys of a scene that a seat may not know, or not in full, and may believe something of."""
+        return tuple(key for key, part in self._scene.secrets.items() if part.secrets or part.is_secret(seat))
+
+    def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
+        """Replace what a seat may not know by what it believes, in every environment of a batch.
+
+        It follows from what scene parts declare; games in which other parts follow from it override this.
+        """
+        for key in self.hidden_keys(seat):
+            part = self._scene.secrets[key]
+            for i in range(len(state.rng)):
+                write_scene(part, state, i, believed(part, read_scene(part, state, i, False), seat, rng, key))
 
     def sheet(self, scene: dict[str, Any], seat: int | None = None) -> Sheet:
         """Return the picture of a scene, words without a board unless a game has more to show.

@@ -6,13 +6,17 @@
     }
 
 Nothing here runs a kernel, so scenes can be written and read before anybody has checked that they are consistent.
+Who may know a part stands with it, as ``known_to``; what seats are shown and what they believe follows from that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import IntEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.config import MAX_OPTION
@@ -23,6 +27,9 @@ from collab_overcooked.kernels.rng import rng_from_dict, rng_to_dict
 
 ALL = slice(None)
 
+Draw = Callable[[np.random.Generator], Any]
+Belief = Callable[["Part", Any, np.random.Generator], Any]  # of a part and its true value, which beliefs do not read
+
 
 class Codec(NamedTuple):
     """A value as scenes write it, and the number or the list of numbers that arrays hold for it."""
@@ -30,6 +37,7 @@ class Codec(NamedTuple):
     form: Form
     decode: Callable[[Any], Any]
     encode: Callable[[Any], Any]
+    draw: Draw | None = None  # Returns any value of the form
 
 
 class Rows(dict[str, Any]):
@@ -66,6 +74,19 @@ class Part(NamedTuple):
     # Writes it into rows of arrays; does nothing for what follows from the other parts
     write: Callable[[Rows, Any], None] = _leave
     derived: bool = False  # Whether it is left out, and not written by groups, as long as no kernel may run
+    draw: Draw | None = None  # Returns any value of the form
+    known_to: Collection[int] | Callable[[int], bool] | None = None  # Seats, or a rule of them; None for all
+    belief: Belief | None = None  # Returns what a seat that may not know it takes for possible
+    secrets: Mapping[Any, Part] = MappingProxyType({})  # Parts of it by key that not all seats know in full
+
+    def is_known_to(self, seat: int) -> bool:
+        """Return whether a seat may know it, but for its ``secrets``."""
+        seats = self.known_to
+        return seats is None or (seats(seat) if callable(seats) else seat in seats)
+
+    def is_secret(self, seat: int) -> bool:
+        """Return whether a seat has to believe something in its place."""
+        return not self.is_known_to(seat) and self.belief is not kept
 
 
 def read_scene(scene: Part, state: Any, i: int, derived: bool) -> dict[str, Any]:
@@ -79,6 +100,48 @@ def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 
 
+# ------------------------------------------------------------------------------------------- knowledge
+
+
+def uniform(part: Part, value: Any, rng: np.random.Generator) -> Any:
+    """Believe that a part is anything that its form allows, with equal chances."""
+    if part.draw is None:
+        raise TypeError("a part whose form does not say how it is drawn needs a belief of its own")
+    return part.draw(rng)
+
+
+def kept(part: Part, value: Any, rng: np.random.Generator) -> Any:
+    """Leave a part as it is: scenes of seats only leave it out, or the game's own ``sample_belief`` replaces it."""
+    return value
+
+
+def limited(part: Part, value: Any, seat: int) -> Any:
+    """Return a value of a part without what a seat may not know; in lists, None stands for it."""
+    visible = value.copy() if part.secrets else value
+    for key, inner in part.secrets.items():
+        if isinstance(visible, dict) and (key not in visible or not inner.is_known_to(seat)):
+            visible.pop(key, None)
+        else:
+            visible[key] = limited(inner, visible[key], seat) if inner.is_known_to(seat) else None
+    return visible
+
+
+def believed(part: Part, value: Any, seat: int, rng: np.random.Generator, name: str, redraws: bool = False) -> Any:
+    """Return a value of a part with beliefs of all that a seat may not know.
+
+    With ``redraws``, what can be drawn by its form is, whatever is believed, unless it is ``kept``.
+    """
+    if not part.is_known_to(seat):
+        if part.belief is None and not redraws:
+            raise ValueError(f"the scene part {name} is hidden from seat {seat}, but declares no belief")
+        return (uniform if redraws and part.draw and part.belief is not kept else part.belief or kept)(part, value, rng)
+    changed = value.copy() if part.secrets else value
+    for key in part.secrets:
+        if not isinstance(changed, dict) or key in changed:
+            changed[key] = believed(part.secrets[key], changed[key], seat, rng, f"{name}.{key}", redraws)
+    return changed
+
+
 # ------------------------------------------------------------------------------------------- values
 
 
@@ -88,18 +151,27 @@ def _same(value: Any) -> Any:
 
 def integers(least: int, most: int) -> Codec:
     """Code integers of a range by themselves."""
-    return Codec(schema.integer(least, most), _same, _same)
+    return Codec(schema.integer(least, most), _same, _same, lambda rng: int(rng.integers(least, most, endpoint=True)))
+
+
+def _one_of(values: Sequence[Any]) -> Draw:
+    return lambda rng: values[int(rng.integers(len(values)))]
+
+
+def _each(draws: Sequence[Draw | None]) -> Draw | None:
+    return None if None in draws else lambda rng: [draw(rng) for draw in draws]  # type: ignore[misc]
 
 
 COUNT = integers(0, MAX_OPTION)
-BOOLEAN = Codec(schema.boolean_or_bit, bool, int)
+BOOLEAN = Codec(schema.boolean_or_bit, bool, int, _one_of((False, True)))
 
 
 def vector(entries: Sequence[Codec], what: str) -> Codec:
     """Code lists with one value for each codec."""
     form = schema.tuple_of([entry.form for entry in entries], what)
+    draw = _each([entry.draw for entry in entries])
     if all(entry.decode is _same for entry in entries):
-        return Codec(form, _same, _same)
+        return Codec(form, _same, _same, draw)
 
     def decode(row: Sequence[int]) -> list[Any]:
         return [entry.decode(code) for entry, code in zip(entries, row, strict=True)]
@@ -107,19 +179,20 @@ def vector(entries: Sequence[Codec], what: str) -> Codec:
     def encode(values: Sequence[Any]) -> list[int]:
         return [entry.encode(value) for entry, value in zip(entries, values, strict=True)]
 
-    return Codec(form, decode, encode)
+    return Codec(form, decode, encode, draw)
 
 
 def names_of(names: Sequence[Any], what: str, allowed: Sequence[Any] | None = None) -> Codec:
     """Code names by their index; only those ``allowed`` may be written, all if None."""
-    return Codec(schema.one_of(names if allowed is None else allowed, what), names.__getitem__, names.index)
+    choice = names if allowed is None else allowed
+    return Codec(schema.one_of(choice, what), names.__getitem__, names.index, _one_of(choice))
 
 
 def members_of(kind: type[IntEnum], what: str, lower: bool = True) -> Codec:
     """Code the members of an enum, by default in lower case, by their values."""
     names = {member.value: member.name.lower() if lower else member.name for member in kind}
     values = {name: value for value, name in names.items()}
-    return Codec(schema.one_of(list(values), what), names.__getitem__, values.__getitem__)
+    return Codec(schema.one_of(list(values), what), names.__getitem__, values.__getitem__, _one_of(list(values)))
 
 
 def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
@@ -128,15 +201,18 @@ def optional(codec: Codec, nothing: Any = NOTHING) -> Codec:
         schema.optional(codec.form),
         lambda code: None if code == nothing else codec.decode(code),
         lambda value: nothing if value is None else codec.encode(value),
+        codec.draw and (lambda rng: codec.draw(rng) if rng.integers(2) else None),  # type: ignore[misc]
     )
 
 
 def counts(names: Sequence[str], most: int, what: str, allowed: Sequence[str] | None = None) -> Codec:
     """Code how many there are of each name, where there are any, as one number for each name."""
+    keys = names if allowed is None else allowed
     return Codec(
-        schema.mapping_of(schema.integer(1, most), names if allowed is None else allowed, what),
+        schema.mapping_of(schema.integer(1, most), keys, what),
         lambda row: {name: count for name, count in zip(names, row, strict=True) if count},
         lambda value: [value.get(name, 0) for name in names],
+        lambda rng: {name: int(rng.integers(1, most, endpoint=True)) for name in keys if rng.integers(2)},
     )
 
 
@@ -146,29 +222,34 @@ def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
         schema.list_of(item.form, least, slots, what),
         lambda row: [item.decode(code) for code in row if code != NOTHING],
         lambda values: [*map(item.encode, values), *[NOTHING] * (slots - len(values))],
+        item.draw and (lambda rng: [item.draw(rng) for _ in range(rng.integers(least, slots, endpoint=True))]),  # type: ignore[misc]
     )
 
 
 # ------------------------------------------------------------------------------------------- parts
 
 
-def column(array: str, index: int | slice, codec: Codec) -> Part:
-    """Declare a value that an entry, or a slice, of a row of ``array`` holds."""
+def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Part:
+    """Declare a value that an entry, or a slice, of a row of ``array`` holds, and who knows it; see ``Part``."""
 
     def write(rows: Rows, value: Any) -> None:
         rows[array][index] = codec.encode(value)
 
-    return Part(codec.form, lambda rows: codec.decode(rows[array][index]), write)
+    return Part(codec.form, lambda rows: codec.decode(rows[array][index]), write, draw=codec.draw, **knowledge)
 
 
-def span(array: str, index: int, least: int, most: int) -> Part:
+def span(array: str, index: int, least: int, most: int, **knowledge: Any) -> Part:
     """Declare an integer of a range."""
-    return column(array, index, integers(least, most))
+    return column(array, index, integers(least, most), **knowledge)
 
 
-def row(array: str, codec: Codec) -> Part:
+def row(array: str, codec: Codec, **knowledge: Any) -> Part:
     """Declare a value that a whole row of ``array`` holds."""
-    return column(array, ALL, codec)
+    return column(array, ALL, codec, **knowledge)
+
+
+def _secrets(parts: Mapping[Any, Part]) -> dict[Any, Part]:
+    return {key: part for key, part in parts.items() if part.known_to is not None or part.secrets}
 
 
 def columns(array: str, codec: Codec, **indices: int) -> dict[str, Part]:
@@ -187,7 +268,14 @@ def group(parts: Mapping[str, Part], required: Sequence[str] = ()) -> Part:
             if key in value and not part.derived:
                 part.write(rows, value[key])
 
-    return Part(schema.record({key: part.form for key, part in parts.items()}, required), read, write)
+    draws = _each([part.draw for part in parts.values()])
+    return Part(
+        schema.record({key: part.form for key, part in parts.items()}, required),
+        read,
+        write,
+        draw=draws and (lambda rng: dict(zip(parts, draws(rng), strict=True))),
+        secrets=_secrets(parts),
+    )
 
 
 def by_entry(parts: Sequence[Part], what: str) -> Part:
@@ -209,8 +297,9 @@ def listing(parts: Sequence[Part], what: str) -> Part:
         for part, entry in zip(parts, value, strict=True):
             part.write(rows, entry)
 
-    form = schema.tuple_of([part.form for part in parts], what)
-    return Part(form, lambda rows: [part.read(rows) for part in parts], write)
+    form, draw = schema.tuple_of([part.form for part in parts], what), _each([part.draw for part in parts])
+    secrets = _secrets(dict(enumerate(parts)))
+    return Part(form, lambda rows: [part.read(rows) for part in parts], write, draw=draw, secrets=secrets)
 
 
 def entries(parts: Mapping[str, Part]) -> Part:
@@ -239,7 +328,7 @@ def bits(array: str, index: int, names: Sequence[str], what: str) -> Part:
 
 def read_only(part: Part, derived: bool = False) -> Part:
     """Declare a part that is read as declared, and not written."""
-    return Part(part.form, part.read, derived=derived)
+    return part._replace(write=_leave, derived=derived)
 
 
 def constant(form: Form, value: Any) -> Part:
@@ -248,9 +337,9 @@ def constant(form: Form, value: Any) -> Part:
 
 
 def rng_state(max_draws: int = 2**31 - 1) -> Part:
-    """Declare the state of the random generator."""
+    """Declare the state of the random generator, which no seat knows; searches seed their copies anew."""
     form = {"seed": schema.integer(0, 2**64 - 1), "draws": schema.integer(0, max_draws)}
-    return row("rng", Codec(schema.record(form, tuple(form)), rng_to_dict, rng_from_dict))
+    return row("rng", Codec(schema.record(form, tuple(form)), rng_to_dict, rng_from_dict), known_to=(), belief=kept)
 
 
 def clock(array: str, **indices: int) -> dict[str, Part]:
@@ -282,9 +371,11 @@ def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, requir
 
 
 def forced_orders(orders: Codec, used: int) -> Part:
-    """Declare the orders that come before any are drawn; column ``used`` of the clock counts those that came."""
+    """Declare the orders that come before any are drawn, of which no seat knows; ``used`` is the column that counts."""
     listed = row("forced", sequence(orders, FORCED_SLOTS, "orders"))
-    return group({"orders": listed, "used": span("clock", used, 0, FORCED_SLOTS)}, ("orders", "used"))
+    parts = {"orders": listed, "used": span("clock", used, 0, FORCED_SLOTS)}
+    none = {"orders": [], "used": 0}
+    return group(parts, tuple(parts))._replace(known_to=(), belief=lambda part, value, rng: none)
 
 
 def check_forced(scene: Mapping[str, Any]) -> None:

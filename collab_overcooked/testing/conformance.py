@@ -22,6 +22,7 @@ from collab_overcooked.testing.episode_checks import (
     check_spaces,
     check_state,
 )
+from collab_overcooked.testing.knowledge_checks import check_end_is_final, check_knowledge, check_scenes
 from collab_overcooked.testing.mask_checks import check_all_masks, check_mask_form, check_masks
 from collab_overcooked.testing.pettingzoo_checks import (
     check_aec_api,
@@ -127,6 +128,7 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "rewards": check_rewards,
     "ends": check_ends,
     "after_end": check_after_end,
+    "end_is_final": check_end_is_final,
     "spaces": check_spaces,
     "fresh": check_fresh,
     "mask_form": check_mask_form,
@@ -136,6 +138,8 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "deepcopy": check_deepcopy,
     "clone": check_clone,
     "observe": check_observe,
+    "scenes": check_scenes,
+    "knowledge": check_knowledge,
     "batch": check_batch,
     "signatures": check_signatures,
 }

@@ -132,15 +132,16 @@ def check_after_end(subject: Subject) -> str:
     """Check that a step after the end revives no agent and that a reset restores all agents."""
     env, rng = subject.make(), np.random.default_rng(subject.seed)
     play_to_end(subject, env, rng, subject.seed)
-    try:
-        result = env.step({})
-    except Exception as error:
-        outcome = f"raises {type(error).__name__}"
-    else:
-        outcome = "returns empty dictionaries"
-        for name, part in zip(PARTS, result, strict=True):
-            expect(not part, f"a step after the end returns {name} of {', '.join(part)}")
-    expect(not env.agents, f"a step after the end revives {', '.join(env.agents)}")
+    for actions in ({}, {agent: env.action_space(agent).sample() for agent in env.possible_agents}):
+        try:
+            result = env.step(actions)
+        except Exception as error:
+            outcome = f"raises {type(error).__name__}"
+        else:
+            outcome = "returns empty dictionaries"
+            for name, part in zip(PARTS, result, strict=True):
+                expect(not part, f"a step after the end returns {name} of {', '.join(part)}")
+        expect(not env.agents, f"a step after the end revives {', '.join(env.agents)}")
     env.reset()
     expect(set(env.agents) == set(env.possible_agents), "a reset after the end does not restore all agents")
     return f"a step after the end {outcome}, and a reset restores all agents"

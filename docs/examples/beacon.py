@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
@@ -16,7 +14,7 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import Rng, draw_below
 
 CELLS = 9
-KEEPER, DIVER = 0, 1  # seats
+KEEPER = 0  # the seat; the other is the diver's
 LAMP = ("dark", "green", "red")
 Action = IntEnum("Action", "WAIT LEFT RIGHT ACT", start=0)  # the keeper's left and right switch the lamp
 Event = IntEnum("Event", "WAITED MOVED LIT SEARCHED FOUND", start=0)
@@ -122,21 +120,12 @@ class Beacon(CompiledGame):
 
     def scene_parts(self) -> dict[str, codec.Part]:
         return {
-            "wreck": codec.span("bay", Bay.WRECK, 0, CELLS - 1),
+            "wreck": codec.span("bay", Bay.WRECK, 0, CELLS - 1, known_to=(KEEPER,), belief=codec.uniform),
             "diver": codec.span("bay", Bay.DIVER, 0, CELLS - 1),
             "lamp": codec.column("bay", Bay.LAMP, codec.names_of(LAMP, "lamp")),
             "found": codec.column("bay", Bay.FOUND, codec.COUNT),
             **codec.clock("bay", timestep=Bay.T, limit=Bay.LIMIT),
         }
-
-    def seat_scene(self, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-        return {
-            key: value for key, value in super().seat_scene(scene, seat).items() if seat == KEEPER or key != "wreck"
-        }
-
-    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        if seat == DIVER:  # searches start from what the seat knows: to the diver, the wreck is anywhere
-            state.bay[:, Bay.WRECK] = rng.integers(0, CELLS, len(state.bay))
 
 
 RECORD = registry.GameRecord("Beacon-v0", "beacon:Beacon", "A keeper guides a diver to wrecks by a lamp.")

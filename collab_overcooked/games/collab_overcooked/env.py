@@ -83,7 +83,7 @@ class CollabOvercooked(CompiledGame):
         ("deliver", r"DELIVER .*"),
     )
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
-    hidden_keys, hint_keys = ("memory", "placed", "chance"), ("placed",)
+    hint_keys = ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -39,7 +39,6 @@ class CraftKitchen(CompiledGame):
     seat_view = CraftView
     step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     event_codes, reason_codes = Verb, Reason
-    hidden_keys = ("forced", "chance")
     global_state = ("agents", "bags", "gone", "furnaces", "chest", "served", "orders", "clock")
     exact_masks = True
     forced_column = Clock.FORCED

@@ -47,7 +47,6 @@ class CuisineWorld(CompiledGame):
         ("dish_up", r"PUT put servingtable\d*"),
     )
     observe_kernels = (observe_batch,)
-    hidden_keys = ("forced", "chance")
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:

@@ -60,7 +60,6 @@ class Overcooked(CompiledGame):
     seat_view = LayoutView
     array_classes = (State, Out)
     event_codes, events_are_bits = Event, True
-    hidden_keys = ("memory", "chance")
     lesson = (
         ("take", r"\S+ take onion"),
         ("pot", r"\S+ put onion in pot"),

@@ -64,6 +64,7 @@ class RoomGame(CompiledGame):
         if self.compiled.tables.params[Param.ADVERSARY] == Adversary.WORST:
             self.compiled = worst_case_values(self.compiled)
         self.sizes = sizes_of(self.compiled.tables)
+        self.unsaved = () if config.sight == "room" else ("sightings", "known_doors", "known_repairs")
         self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
 
     # ---------------------------------------------------------------------------------------- playing

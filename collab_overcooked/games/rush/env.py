@@ -44,6 +44,7 @@ class KitchenRush(CompiledGame):
     step_kernels, observe_kernels = (step_batch,), (observe_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
+    unsaved = ("rng",)  # nothing is drawn
     lesson: tuple[tuple[str, str], ...] = (
         ("ingredients", "TAKE_INGREDIENTS .* advanced.*"),
         ("cook", "COOK_MEAL .* advanced.*"),

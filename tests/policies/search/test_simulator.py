@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hidden import hides
 
 import collab_overcooked
 from collab_overcooked.envs.api import clone
 from collab_overcooked.games.cuisineworld.engine.constants import OrderEvent
 from collab_overcooked.kernels.orders import Queue
-from collab_overcooked.policies.search.simulator import Fork, PartiallyObserved, Simulator, empty_fork
+from collab_overcooked.policies.search.simulator import Fork, Simulator, empty_fork
 from collab_overcooked.registry import registered
 
 IDS = registered()
@@ -56,11 +57,11 @@ def test_copies_are_the_present_moment_with_its_masks(env_id):
     simulator = simulator_of(env)
     env.step({agent: int(np.flatnonzero(env.action_mask(agent))[-1]) for agent in env.agents})
     for masks in simulator.fork(2, seed=0).masks:
-        seats = slice(simulator.seat, simulator.seat + 1) if isinstance(env.game, PartiallyObserved) else slice(None)
+        seats = slice(simulator.seat, simulator.seat + 1) if hides(env.game) else slice(None)
         assert np.array_equal(masks[seats], env.arrays[1].masks[0, seats])  # of what others know only a belief is had
     seen = [env.game.seat_scene(scene, simulator.seat) for scene in (env.game.scene(simulator.state, 0), env.scene())]
     assert seen[0] == seen[1]
-    if not isinstance(env.game, PartiallyObserved):
+    if not hides(env.game):
         assert np.array_equal(*(env.game.state_vector(state, 0) for state in (simulator.state, env.arrays[0])))
 
 

@@ -56,6 +56,8 @@ def orders_codec(compiled: Compiled, least: int = 0) -> Codec:
 def scene_parts(compiled: Compiled) -> dict[str, Part]:
     """Declare the scenes of a kitchen; ``counters`` are in order of placement, which ``placed`` numbers."""
     names, tables = compiled.names, compiled.tables
+    left_out: dict[str, Any] = {"known_to": (), "belief": codec.kept}  # a cook knows of it what concerns itself
+    limit: dict[str, Any] = {} if tables.params[Param.SHOW_LIMIT] else {"known_to": ()}
     memory = {
         "still": codec.column("macro_state", Macro.STILL, codec.COUNT),
         "reason": codec.column("macro_state", MacroState.REASON, codec.members_of(Reason, "reason", lower=False)),
@@ -67,14 +69,14 @@ def scene_parts(compiled: Compiled) -> dict[str, Part]:
     }
     return {
         "timestep": codec.column("clock", Clock.T, codec.COUNT),
-        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION),
+        "limit": codec.span("clock", Clock.LIMIT, 1, MAX_OPTION, **limit),
         "delivered": codec.column("clock", Clock.DELIVERED, codec.COUNT),
         "orders": codec.row("orders", orders_codec(compiled)),
         "agents": codec.by_entry([_agent(compiled, level) for level in compiled.levels], "agents"),
         "counters": _counters(compiled),
         "utensils": codec.group(utensils)._replace(form=mapping_of(_utensil_form(compiled), utensils, "utensil")),
-        "memory": codec.by_entry([codec.group(memory)] * len(compiled.levels), "agents"),
-        "placed": _placed(compiled),
+        "memory": codec.by_entry([codec.group(memory)] * len(compiled.levels), "agents")._replace(**left_out),
+        "placed": _placed(compiled)._replace(**left_out),
         "chance": codec.rng_state(),
     }
 

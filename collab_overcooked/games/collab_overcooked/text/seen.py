@@ -35,12 +35,9 @@ def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
 
 
 def seat_scene(compiled: Compiled, scene: dict[str, Any], seat: int) -> dict[str, Any]:
-    """Return a scene without what lies on counters that a seat cannot use, and without a time limit that is untold."""
+    """Return a scene without what lies on counters that a seat cannot use."""
     hidden = hidden_counters(compiled, seat)
-    seen = {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
-    if not compiled.tables.params[Param.SHOW_LIMIT]:
-        del seen["limit"]
-    return seen
+    return {**scene, "counters": [c for c in scene["counters"] if tuple(c["position"]) not in hidden]}
 
 
 def forget_hidden(compiled: Compiled, state: State, seat: int) -> None:

@@ -71,7 +71,8 @@ def scene_parts(compiled: Compiled, directives: Sequence[str]) -> dict[str, Part
     }
     if any(medium):
         past, none = _past(directives, position, height * width), Part(optional(record({})), lambda rows: None)
-        scene["memory"] = codec.by_entry([past if macros else none for macros in medium], "players")
+        memory = codec.by_entry([past if macros else none for macros in medium], "players")
+        scene["memory"] = memory._replace(known_to=(), belief=codec.kept)  # no secret, but nothing to be shown either
     return scene
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from collab_overcooked.io.schema import read
+
 
 def write_scene(
     game: Any, state: Any, out: Any, scene: Any, options: Mapping[str, Any] | None = None, limit: int | None = None
@@ -14,7 +16,7 @@ def write_scene(
     """Start an episode in every environment of a batch and write a scene into it, whatever its keys say together."""
     game.reset(state, out, np.ones(len(state.rng), np.bool_), options, limit)
     for i in range(len(state.rng)):
-        checked = game.reset_forms()["state"](scene, "state")
+        checked = read(game.reset_forms()["state"], scene, "state")
         game._encode(state, i, checked)
         game._complete(state, i, checked)
     game.observe(state, out)

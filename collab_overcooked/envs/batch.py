@@ -18,10 +18,16 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
-from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, check_shaping, draw
+from collab_overcooked.envs.shells import (
+    agent_names,
+    check_max_cycles,
+    check_render_mode,
+    check_shaping,
+    draw,
+    read_actions,
+)
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
-from collab_overcooked.kernels.arrays import copy_actions
 from collab_overcooked.kernels.rng import derive_seeds, seed_states
 
 Array = np.ndarray
@@ -205,7 +211,7 @@ class BatchEnv:
         """
         if not self._seeded:
             raise ValueError("call reset before step")
-        self._read(actions)
+        read_actions(actions, self._actions, self.game.n_actions)
         running = None if self._event_reward is None else ~self.over
         self._advance()
         out = self.out
@@ -217,20 +223,6 @@ class BatchEnv:
         rewards, terminated, truncated = (array.copy() for array in results) if copy else results
         observations, infos = self._observed(copy)
         return observations, rewards, terminated, truncated, infos
-
-    def _read(self, actions: Any) -> None:
-        array = np.asarray(actions)
-        if array.shape != self._actions.shape:
-            raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {array.shape}")
-        if array.dtype.kind not in "iu":
-            raise ValueError(f"actions must be integers, not {array.dtype}")
-        n_actions = self.game.n_actions
-        if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, self._actions) < self._actions.size:
-            i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
-            raise ValueError(
-                f"action of {self.possible_agents[seat]} in environment {i} is {array[i, seat]}, "
-                f"outside Discrete({n_actions})"
-            )
 
     def _advance(self) -> None:
         bound = self._bound or self._bind()

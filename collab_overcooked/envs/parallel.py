@@ -304,8 +304,10 @@ class ParallelEnv(PettingZooParallelEnv):
         Raises:
             ValueError: If it is neither an action's text nor an integer of the action space.
         """
-        seat, is_text = self.seat(agent), isinstance(action, str)
-        number = self.parse(action, agent) if is_text else parse_action(action, agent, self._n_actions)
+        seat = self.seat(agent)
+        if isinstance(action, str):
+            return self.game.check(self._state, 0, seat, self.parse(action, agent))
+        number = parse_action(action, agent, self._n_actions)
         return self.game.check(self._state, 0, seat, number)
 
     def order_next(self, names: Sequence[str]) -> None:

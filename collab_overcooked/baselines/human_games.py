@@ -1,9 +1,9 @@
 """Games that people played, as CSV, JSON, JSON lines or Parquet: what each person saw and chose.
 
-A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``, the
-grid, where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The public
-demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a list. How states and
-actions are written is the game's business (``GameRecord.human_games``).
+A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
+(the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
+public demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a list. How states
+and actions are written is the game's business (``GameRecord.human_games``).
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ def _rows_within(value: Any, facts: Mapping[str, Any]) -> Iterator[dict[str, Any
     if isinstance(value, list) and all(isinstance(row, dict) and "state" in row for row in value):
         yield from ({**facts, **row} for row in value)
         return
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    beside = {name: one for name, one in inner if not isinstance(one, (list, dict))} if isinstance(value, dict) else {}
-    for name, one in inner:
+    named = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+    beside = {str(k): one for k, one in named.items() if not isinstance(one, (list, dict))}
+    for name, one in named.items():
         if isinstance(one, (list, dict)):
             trial = beside.get("uid", f"{facts.get('trial_id', '')}/{name}")
             yield from _rows_within(one, {**facts, **beside, "trial_id": trial})

@@ -24,10 +24,11 @@ from collab_overcooked.envs.shells import (
     check_render_mode,
     check_shaping,
     draw,
-    read_actions,
+    parse_action,
 )
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.kernels.arrays import copy_actions
 from collab_overcooked.kernels.rng import derive_seeds, seed_states
 
 Array = np.ndarray
@@ -310,6 +311,18 @@ class BatchEnv:
         if self._pool is not None and self._pool_owner == os.getpid():
             self._pool.shutdown()
         self._pool = None
+
+
+def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:
+    """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N)."""
+    array = np.asarray(requested)
+    if array.shape != actions.shape:
+        raise ValueError(f"actions must have shape {actions.shape} (environments, agents), not {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"actions must be integers, not {array.dtype}")
+    if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, actions) < actions.size:
+        i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
+        parse_action(array[i, seat].item(), f"agent_{seat} in environment {i}", n_actions)
 
 
 def group_by_options(options: Sequence[Mapping[str, Any] | None], chosen: Array) -> list[Array]:

@@ -12,7 +12,6 @@ from collab_overcooked.envs.api import Game
 from collab_overcooked.io.checks import near_matches, quote_value
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.text import harmless
-from collab_overcooked.kernels.arrays import copy_actions
 
 RENDER_MODES = ("human", "rgb_array", "ansi")
 
@@ -76,18 +75,6 @@ def parse_action(action: Any, agent: str, n_actions: int) -> int:
     if not 0 <= action < n_actions:
         raise ValueError(f"action of {agent} is {quote_value(action)}, outside Discrete({n_actions})")
     return int(action)
-
-
-def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:
-    """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N)."""
-    array = np.asarray(requested)
-    if array.shape != actions.shape:
-        raise ValueError(f"actions must have shape {actions.shape} (environments, agents), not {array.shape}")
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"actions must be integers, not {array.dtype}")
-    if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, actions) < actions.size:
-        i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
-        parse_action(array[i, seat].item(), f"agent_{seat} in environment {i}", n_actions)
 
 
 SHELL_OPTIONS = ("render_mode", "max_cycles", "mask_in", "text_info")

@@ -12,7 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame, clone, rows
-from collab_overcooked.envs.shells import read_actions
+from collab_overcooked.envs.batch import read_actions
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.rng import Rng
 

@@ -230,7 +230,8 @@ def make_vec(
             agents flattened into the environment axis (E * A rows). Case is ignored.
         vectorization_mode: As in ``gymnasium.make_vec``, which implies the kind ``"gymnasium"``:
             ``"vector_entry_point"`` for the batch of that kind, ``"sync"`` and ``"async"`` for Gymnasium's own vector
-            environments of single ones with central control, which are slower.
+            environments of single ones with central control, which are slower. Rows are agents with the first,
+            environments with the others; ``metadata["rows"]`` says which.
         **kwargs: Options of the environment, ``num_threads`` and ``max_cycles``; for Gymnasium and SB3
             ``render_mode``, for Gymnasium ``autoreset_mode``.
 

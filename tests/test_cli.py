@@ -163,6 +163,8 @@ def test_list_shows_what_there_is(what, text):
             ["Cook egg in the pot", "Time limit: 25 timesteps", "agent_1 (Alice): pickup(egg,ingredient_dispenser)"],
         ),
         ("three_agents", ["1 X 0", "agent_2: Carol", "Level 6"]),
+        ("craft", ["craft: Orders with deadlines", "CraftKitchen-v0:", "pace: Pace of orders"]),
+        ("questions", ["questions: Questions with proven answers", "A suite of several games."]),
     ],
 )
 def test_describe_tells_about_it(name, text):

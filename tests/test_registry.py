@@ -131,6 +131,7 @@ def test_gymnasium_make_vec(env_id):
     envs = gymnasium.make_vec(f"collab_overcooked/{env_id}", num_envs=2, max_cycles=2)
     observations, infos = envs.reset(seed=0)
     assert observations in envs.observation_space
+    assert envs.metadata["rows"] == "agents"
     actions = infos["action_mask"].argmax(1)
     assert not envs.step(actions)[3].any()
     envs.close()
@@ -138,6 +139,7 @@ def test_gymnasium_make_vec(env_id):
 
 def test_gymnasium_can_vectorise_the_central_controller_itself():
     envs = gymnasium.make_vec(GYM_ID, num_envs=2, vectorization_mode="sync")
+    assert envs.metadata["rows"] == "environments"
     observations, _ = envs.reset(seed=0)
     assert observations in envs.observation_space
     assert envs.step(envs.action_space.sample())[0] in envs.observation_space

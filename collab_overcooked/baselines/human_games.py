@@ -1,8 +1,9 @@
 """Games that people played, as CSV, JSON, JSON lines or Parquet: what each person saw and chose.
 
-A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), and
-``player_0_is_human`` and ``player_1_is_human`` where programs played too. How states and actions are written is the
-game's business (``GameRecord.human_games``).
+A row is one timestep of one trial: ``trial_id``, ``layout_name``, ``state`` and ``joint_action`` (JSON), ``layout``
+(the grid) where the data have it, and ``player_0_is_human`` and ``player_1_is_human`` where programs played too. The
+public demo server saves rows within trajectories, ``{"uid": ..., "trajectory": [...]}``, alone or in a list. How states
+and actions are written is the game's business (``GameRecord.human_games``).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import csv
 import importlib
 import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -69,9 +71,27 @@ def _read_parquet(content: bytes) -> list[dict[str, Any]]:
     return rows
 
 
+def _read_json(content: bytes) -> Any:
+    values = parse_json(content)
+    return list(_rows_within(values, {})) or values
+
+
+def _rows_within(value: Any, facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of nested trajectories, each with what stands beside its trajectory, and a trial's name."""
+    if isinstance(value, list) and all(isinstance(row, dict) and "state" in row for row in value):
+        yield from ({**facts, **row} for row in value)
+        return
+    named = value if isinstance(value, dict) else dict(enumerate(value)) if isinstance(value, list) else {}
+    beside = {str(k): one for k, one in named.items() if not isinstance(one, (list, dict))}
+    for name, one in named.items():
+        if isinstance(one, (list, dict)):
+            trial = beside.get("uid", f"{facts.get('trial_id', '')}/{name}")
+            yield from _rows_within(one, {**facts, **beside, "trial_id": trial})
+
+
 READERS: Mapping[str, Callable[[bytes], Any]] = {
     ".csv": _read_csv,
-    ".json": parse_json,
+    ".json": _read_json,
     ".jsonl": lambda content: [parse_json(line) for line in content.splitlines()],
     ".parquet": _read_parquet,
 }
@@ -97,26 +117,60 @@ def human_choices(
         layouts = reader.layout_names(game)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    table = [(reader.layout_name(str(row["layout_name"])), row) for row in read_rows(path)]
-    rows = [(name, row) for name, row in table if name in layouts]
+    table = [(*reader.find_layout(game, row), row) for row in read_rows(path)]
+    rows = [(name, row) for name, _, row in table if name is not None]
+    others = Counter(called for name, called, _ in table if name is None)
     if not rows:
-        others = ", ".join(sorted({name for name, _ in table}))
-        raise ValueError(f"{path}: has no game on {', '.join(sorted(layouts))}; it has {others}")
-    trials: dict[str, int] = {}
-    bad = 0
-    state, out = game.alloc(1)
-    state.rng[:] = 1  # never drawn from: every state is given
+        raise ValueError(f"{path}: has no game on {', '.join(sorted(layouts))}; it has {', '.join(sorted(others))}")
+    trials: dict[str, list[tuple[str, Mapping[str, Any]]]] = {}
     for name, row in rows:
-        trial = trials.setdefault(str(row["trial_id"]), len(trials))
+        trials.setdefault(str(row["trial_id"]), []).append((name, row))
+    used = 0
+    for trial, played in enumerate(trials.values()):
+        scenes, refused = _scenes_of(game, reader, played)
+        if refused > len(scenes):
+            note(
+                f"{path}: {refused} of {len(played)} states of a game on {played[0][0]} do not fit it: another layout?"
+            )
+            continue
+        used += len(scenes)
+        yield from _choices_of(game, scenes, seats, trial)
+    for called in sorted(one for one in others if one.endswith("grid")):
+        note(f"{path}: {others[called]} rows are of {called}, and are left out")
+    note(f"{path}: {used} of {len(rows)} rows of {len(trials)} games are of use")
+
+
+Played = tuple[Mapping[str, Any], list[int], Mapping[str, Any]]  # a scene, what the agents did in it, and the row
+
+
+def _scenes_of(game: Game, reader: Any, played: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[list[Played], int]:
+    """Return what can be read of the rows of a game, and how many states cannot be on its layout."""
+    state, out = game.alloc(1)
+    scenes: list[Played] = []
+    refused = 0
+    for name, row in played:
         try:
             actions = reader.read_actions(row["joint_action"], game.n_agents)
             scene = reader.read_state(row["state"], name)
+        except DAMAGED:
+            continue
+        try:
             game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
         except DAMAGED:
-            bad += 1
-            continue
+            refused += 1
+        else:
+            scenes.append((scene, actions, row))
+    return scenes, refused
+
+
+def _choices_of(
+    game: Game, scenes: Sequence[Played], seats: Sequence[int] | None, trial: int
+) -> Iterator[tuple[Array, Array, int, int]]:
+    state, out = game.alloc(1)
+    state.rng[:] = 1  # never drawn from: every state is given
+    for scene, actions, row in scenes:
+        game.reset(state, out, np.ones(1, np.bool_), {"state": scene})
         for seat in range(game.n_agents) if seats is None else seats:
             if str(row.get(f"player_{seat}_is_human", True)).lower() in ("true", "1"):  # text in CSV
                 seen = out.observations[0, seat].reshape(game.single_observation_space.shape)
                 yield seen.copy(), out.masks[0, seat].copy(), actions[seat], trial
-    note(f"{path}: {len(rows) - bad} of {len(rows)} rows of {len(trials)} games are of use")

@@ -91,13 +91,13 @@ def list_teachers() -> list[tuple[str, str]]:
 
 
 def describe(
-    name: Annotated[str, Parameter(help="Environment id, task, kitchen, level, layout or scenario.")],
+    name: Annotated[str, Parameter(help="Environment id, suite, task, kitchen, level, layout or scenario.")],
     /,
     *,
     kitchen: KitchenOpt = "paper",
     gamma: Gamma = 1.5,
 ) -> None:
-    """Describe an environment, a task (recipe, limits, references), a kitchen (picture, seats), a level, ..."""
+    """Describe an environment, suite, task (recipe, limits, references), kitchen (picture, seats), level, ..."""
     if name.removeprefix(f"{registry.NAMESPACE}/") in registry.registered():
         OUT.print(describe_env(name))
         return
@@ -107,8 +107,17 @@ def describe(
         if text is not None:
             OUT.print(text)
             return
+    if name in registry.suites():
+        suite = registry.load_suite(name)
+        OUT.print(f"{name}: {registry.suites()[name].summary}")
+        OUT.print(f"\n{describe_env(suite.env_id)}" if suite.env_id else "A suite of several games.")
+        return
     kinds = dict.fromkeys(plural.removesuffix("s") for suite in suites for plural in suite.listings())
-    known = [*registry.registered(), *(thing for suite in suites for thing in suite.described(kitchen))]
+    known = [
+        *registry.registered(),
+        *registry.suites(),
+        *(thing for suite in suites for thing in suite.described(kitchen)),
+    ]
     raise ValueError(
         near_matches(" or ".join([", ".join(["environment", *list(kinds)[:-1]]), list(kinds)[-1]]), name, known)
     )

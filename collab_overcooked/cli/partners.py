@@ -105,7 +105,7 @@ def score_egos(
     workers: WorkersOpt = "1",
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
-    """Score egos beside partners that they have not met, in every seat; egos that have met one are refused.
+    """Score egos beside partners that they have not met, in every seat; egos that have met one are skipped.
 
     Language models, as partners or as egos, keep their exchanges in the results folder; --replay plays from such a
     file.

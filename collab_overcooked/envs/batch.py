@@ -18,7 +18,14 @@ import numpy as np
 from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore, rows
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
-from collab_overcooked.envs.shells import agent_names, check_max_cycles, check_render_mode, check_shaping, draw
+from collab_overcooked.envs.shells import (
+    agent_names,
+    check_max_cycles,
+    check_render_mode,
+    check_shaping,
+    draw,
+    parse_action,
+)
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
@@ -205,7 +212,7 @@ class BatchEnv:
         """
         if not self._seeded:
             raise ValueError("call reset before step")
-        self._read(actions)
+        read_actions(actions, self._actions, self.game.n_actions)
         running = None if self._event_reward is None else ~self.over
         self._advance()
         out = self.out
@@ -217,20 +224,6 @@ class BatchEnv:
         rewards, terminated, truncated = (array.copy() for array in results) if copy else results
         observations, infos = self._observed(copy)
         return observations, rewards, terminated, truncated, infos
-
-    def _read(self, actions: Any) -> None:
-        array = np.asarray(actions)
-        if array.shape != self._actions.shape:
-            raise ValueError(f"actions must have shape {self._actions.shape} (environments, agents), not {array.shape}")
-        if array.dtype.kind not in "iu":
-            raise ValueError(f"actions must be integers, not {array.dtype}")
-        n_actions = self.game.n_actions
-        if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, self._actions) < self._actions.size:
-            i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
-            raise ValueError(
-                f"action of {self.possible_agents[seat]} in environment {i} is {array[i, seat]}, "
-                f"outside Discrete({n_actions})"
-            )
 
     def _advance(self) -> None:
         bound = self._bound or self._bind()
@@ -318,6 +311,18 @@ class BatchEnv:
         if self._pool is not None and self._pool_owner == os.getpid():
             self._pool.shutdown()
         self._pool = None
+
+
+def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:
+    """Validate the actions of a batch, as ``parse_action`` does a single one, and copy them into ``actions`` (E, N)."""
+    array = np.asarray(requested)
+    if array.shape != actions.shape:
+        raise ValueError(f"actions must have shape {actions.shape} (environments, agents), not {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"actions must be integers, not {array.dtype}")
+    if copy_actions(np.ascontiguousarray(array, np.int64), n_actions, actions) < actions.size:
+        i, seat = np.argwhere((array < 0) | (array >= n_actions))[0]
+        parse_action(array[i, seat].item(), f"agent_{seat} in environment {i}", n_actions)
 
 
 def group_by_options(options: Sequence[Mapping[str, Any] | None], chosen: Array) -> list[Array]:

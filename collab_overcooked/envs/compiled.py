@@ -295,9 +295,10 @@ class CompiledGame(FullGame):
             ActionError: With near matches.
         """
         texts, normalized = self.action_texts(state, i, seat), parse_text(text).strip().lower()
-        if normalized not in texts:
+        known = [known_text.lower() for known_text in texts]
+        if normalized not in known:
             raise ActionError("F_NO_ACTION", near_matches("action", text, texts))
-        return texts.index(normalized)
+        return known.index(normalized)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         """Return the actions of a plan, separated by lines or semicolons; plans contain no requests to teammates."""

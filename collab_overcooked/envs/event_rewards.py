@@ -43,10 +43,10 @@ class EventReward:
                 raise OptionError("events", f"events: {near_matches('event', name, [*names, REWARD])}")
         self._game: Any = game
         self._reward = by_name.get(REWARD, 0.0)
-        values = np.array([by_name.get(name, 0.0) for name in names], np.float64)
+        values = np.array([*(by_name.get(name, 0.0) for name in names), 0.0])  # the last one for NOTHING, which is -1
         self._is_bits = bool(getattr(game, "events_are_bits", False))
         self._low = _sums(values[:LOW_BITS]) if self._is_bits else values
-        self._high = _sums(values[LOW_BITS:])
+        self._high = _sums(values[LOW_BITS:-1])
 
     def of(self, out: Any) -> Array:
         """Return the rewards of all seats in the last step, float64 (E, N)."""

@@ -39,6 +39,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
 
     Attributes:
         state_space: Box of one row of ``states``.
+        metadata: Has ``rows``, ``"agents"``; for Gymnasium's own vector environments, the modes ``sync`` and ``async``,
+            it is ``"environments"``, each with all agents under one controller.
 
     Raises:
         ValueError: For an unknown option value.
@@ -59,7 +61,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self.state_space = self.batch.state_space
         self.autoreset_mode = check_autoreset_mode(autoreset_mode)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**shell_metadata(game), "autoreset_mode": self.autoreset_mode, "rows": "agents"}
         self.num_envs = self.batch.num_envs * self.batch.n_agents
         self.single_observation_space = self.batch.single_observation_space
         self.single_action_space = self.batch.single_action_space
@@ -213,7 +215,7 @@ class CentralControlEnv(gymnasium.Env[Array, Array]):
     def __init__(self, game: FullGame, render_mode: str | None = None, max_cycles: int | None = None) -> None:
         self.batch = BatchEnv(game, 1, max_cycles=max_cycles)
         self.render_mode = check_render_mode(render_mode)
-        self.metadata = shell_metadata(game)
+        self.metadata = {**shell_metadata(game), "rows": "environments"}  # of vector environments of it
         self.observation_space = batch_space(self.batch.single_observation_space, game.n_agents)
         self.action_space = gymnasium.spaces.MultiDiscrete([game.n_actions] * game.n_agents)
 

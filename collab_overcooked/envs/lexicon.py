@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from collab_overcooked.envs.api import ActionError, rows
-from collab_overcooked.io.checks import quote_value
+from collab_overcooked.io.checks import parse_text, quote_value
 from collab_overcooked.io.documents import Document, builtin_names, load_layout
 
 FOLDER = "lexicons"
@@ -228,6 +228,11 @@ class TranslatedGame:
 
     def parse(self, text: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         """Return the id of a seat's action text."""
+        known = [action_text.lower() for action_text in self.action_texts(state, i, seat)]
+        if (
+            normalized := parse_text(text).strip().lower()
+        ) in known:  # words run together can be told apart by case only
+            return known.index(normalized)
         try:
             return int(self.plain.parse(self.lexicon.exchange(text), state, i, seat))
         except ValueError as error:

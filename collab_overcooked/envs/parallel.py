@@ -299,9 +299,16 @@ class ParallelEnv(PettingZooParallelEnv):
         return self.game.parse(parse_text(text), self._state, 0, 0 if agent is None else self.seat(agent))
 
     def check(self, agent: str, action: int | str) -> tuple[str, str]:
-        """Return reason code (``"OK"`` if the game accepts it in the current state) and message of an action."""
-        number = self.parse(action, agent) if isinstance(action, str) else action
-        return self.game.check(self._state, 0, self.seat(agent), number)
+        """Return reason code (``"OK"`` if the game accepts it in the current state) and message of an action.
+
+        Raises:
+            ValueError: If it is neither an action's text nor an integer of the action space.
+        """
+        seat = self.seat(agent)
+        if isinstance(action, str):
+            return self.game.check(self._state, 0, seat, self.parse(action, agent))
+        number = parse_action(action, agent, self._n_actions)
+        return self.game.check(self._state, 0, seat, number)
 
     def order_next(self, names: Sequence[str]) -> None:
         """Set the next orders.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +20,8 @@ class SB3VecEnv(VecEnv):
     """A batch as a VecEnv with a row for each agent: row ``e * N + i`` is agent ``i`` of environment ``e``.
 
     Environments are reset in the step that ends them, as Stable-Baselines3 expects: the infos of their rows have
-    ``terminal_observation`` and ``TimeLimit.truncated``. In some games all infos have ``shaped_reward``, and for pools
+    ``terminal_observation``, ``TimeLimit.truncated`` and ``episode``, return and length as Stable-Baselines3's monitors
+    report them (``ep_rew_mean``). In some games all infos have ``shaped_reward``, and for pools
     of layouts ``layout``, that of the step, see ``BatchEnv``. Masks for sb3-contrib's MaskablePPO come from
     ``env_method("action_masks")``.
 
@@ -36,6 +38,8 @@ class SB3VecEnv(VecEnv):
         rows = batch.num_envs * batch.n_agents
         super().__init__(rows, batch.single_observation_space, batch.single_action_space)
         self.metadata = shell_metadata(batch.game)
+        self._returns, self._lengths = np.zeros(rows), np.zeros(rows, np.int64)  # of the running episodes
+        self._started = time.time()
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -62,6 +66,7 @@ class SB3VecEnv(VecEnv):
         observations, _ = self.batch.reset(seeds or None, options if any(options) else None)
         self._reset_seeds()
         self._reset_options()
+        self._returns[:], self._lengths[:] = 0, 0
         return flat(observations)
 
     def step_async(self, actions: Array) -> None:
@@ -83,14 +88,19 @@ class SB3VecEnv(VecEnv):
         for key in ("shaped_reward", "layout"):
             for info, value in zip(infos, raw[key].reshape(-1).tolist() if key in raw else (), strict=False):
                 info[key] = value
+        self._returns += rewards
+        self._lengths += 1
         over = terminated | truncated
         dones = np.repeat(over, self.batch.n_agents)
         if over.any():
             cut_off = np.repeat(truncated & ~terminated, self.batch.n_agents)
-            last = flat(observations)
+            last, elapsed = flat(observations), round(time.time() - self._started, 6)
             for row in np.flatnonzero(dones):
                 infos[row]["terminal_observation"] = last[row].copy()
                 infos[row]["TimeLimit.truncated"] = bool(cut_off[row])
+                played = {"r": round(float(self._returns[row]), 6), "l": int(self._lengths[row]), "t": elapsed}
+                infos[row]["episode"] = played
+            self._returns[dones], self._lengths[dones] = 0, 0
             self.batch.reset(which=over)
         return flat(observations), rewards, dones, infos
 

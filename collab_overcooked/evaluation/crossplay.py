@@ -54,6 +54,9 @@ class CrossPlay:
     # Version or digest of the plug-ins that took part, see ``plugins.identity``
     plugins: Mapping[str, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"<CrossPlay: {self.title}, {', '.join(self.names)}, {self.returns.shape[-1]} episodes a pair>"
+
     @property
     def title(self) -> str:
         """Game, and all options that are not as by default."""

@@ -118,16 +118,29 @@ def _specs(text: str) -> list[str]:
     return [f"ppo:{file}{comma}{mode}" for file in paths]
 
 
-def refuse_met(pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner]) -> None:
-    """Refuse egos that have met a partner of a pool, or are one."""
+def skip_met(
+    pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], note: Callable[[str], None]
+) -> list[Ego]:
+    """Return the egos that have not met a partner of a pool, and are none; ``note`` is told of the others.
+
+    Raises:
+        ValueError: If there is no other.
+    """
     names = {partner.name for partner in partners}
+    left, reason = [], ""
     for ego in egos:
         met = [name for name in pool.met_by(ego.file, ego.sha256) if name in names] if ego.file else []
-        if met:
-            raise ValueError(
-                f"ego {ego.method}: {ego.spec} was trained beside {', '.join(met)} of pool {pool.name}, or is the same "
-                "file; score it with a pool that it has not met"
-            )
+        if not met:
+            left.append(ego)
+            continue
+        reason = (
+            f"ego {ego.method}: {ego.spec} was trained beside {', '.join(met)} of pool {pool.name}, or is the same "
+            "file; score it with a pool that it has not met"
+        )
+        note(f"skipped {reason}")
+    if not left:
+        raise ValueError(reason)
+    return left
 
 
 # ------------------------------------------------------------------------------------------- playing
@@ -203,7 +216,7 @@ def score(
 
     Args:
         pool: The pool.
-        egos: Policies that are scored, see ``read_egos``.
+        egos: Policies that are scored, see ``read_egos``; those that have met a partner are skipped with a note.
         out: Folder of the results; an interrupted evaluation is continued, and further egos are added.
         split: Partners of this split; None for all.
         families: Partners of these families; None for all.
@@ -221,9 +234,13 @@ def score(
     chosen = read_workers(workers)
     partners = pool.select(split, families)
     if not partners:
-        raise ValueError(f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families")
+        there = ", ".join(dict.fromkeys(f"{one.family} of split {one.split}" for one in pool.partners))
+        raise ValueError(
+            f"pool {pool.name}: no partner of split {split or ' or '.join(SPLITS)} and these families; it has {there}; "
+            "choose with --split and --families"
+        )
     if not trust:
-        refuse_met(pool, egos, partners)
+        egos = skip_met(pool, egos, partners, note)
     episodes = episodes or pool.episodes
     check_episodes(len(egos) * len(partners) * episodes)
     cells = list(plan_cells(pool, egos, partners, episodes, among))

@@ -38,7 +38,7 @@ class JobGroup:
         return {name: getattr(self, name) for name in names} | dict(self.fields)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EpisodePlan(Evaluation):
     """Single episodes, each with a seed of its own."""
 
@@ -70,7 +70,7 @@ class EpisodePlan(Evaluation):
         ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SeriesPlan(EpisodePlan):
     """Runs of episodes that follow on each other."""
 

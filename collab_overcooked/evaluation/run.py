@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.metrics.registry import measure, tabulated
 from collab_overcooked.reporting.result_table import ResultTable, table_of_mappings
 from collab_overcooked.runner.batched import batch_jobs
 from collab_overcooked.runner.jobs import Evaluation, clear_env_cache
 from collab_overcooked.runner.records import RECORDS, RunFolder, key_of, resumable
-from collab_overcooked.runner.teams import MakePolicy, make_team
+from collab_overcooked.runner.teams import MakePolicy, make_team, team_text
 from collab_overcooked.runner.workers import read_workers, run_jobs
 
 Progress = Callable[[int, int, int], None]
@@ -22,13 +22,17 @@ Progress = Callable[[int, int, int], None]
 class Episodes(list[dict[str, Any]]):
     """Records of a run, a list of dicts."""
 
+    def __repr__(self) -> str:
+        played = dict.fromkeys((record["env_id"], team_text(record["team"].values())) for record in self)
+        return f"<Episodes: {len(self)} of {'; '.join(f'{game}, {team}' for game, team in played)}>"
+
     def table(self) -> ResultTable:
         """Return all metrics of each episode that are numbers, or numbers by seat."""
         rows = []
         for record in self:
             row: dict[str, Any] = {"game": record["env_id"], "task": record["task"], "episode": record["episode"]}
             row["team"] = " ".join(f"{seat}={policy}" for seat, policy in record["team"].items())
-            for name, value in measure(record, list(metrics_of(record["env_id"]))).items():
+            for name, value in measure(record, tabulated(record)).items():
                 values = {name: value} if not isinstance(value, list) else dict(_by_seat(name, value))
                 row |= {
                     key: number for key, number in values.items() if number is None or isinstance(number, (int, float))
@@ -48,7 +52,7 @@ def _by_seat(name: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
 def evaluate(
     plan: Evaluation | str,
     out: str | Path,
-    team: Sequence[str] = ("all=greedy",),
+    team: str | Mapping[str, str] | Sequence[str] = ("all=greedy",),
     *,
     workers: int | str | None = None,
     make: MakePolicy | None = None,
@@ -63,7 +67,8 @@ def evaluate(
     Args:
         plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
         out: Run folder; a run of the same plan that was interrupted there is continued.
-        team: ``seat=policy`` words, if the plan is the name of a suite.
+        team: If the plan is the name of a suite: a mapping of seats to policies, a list of ``seat=policy`` words or of
+            policies in seat order, or the printed line, ``"agent_0=planner agent_1=greedy"``.
         workers: See ``workers.read_workers``; the number of processor cores if None.
         make: Turns policy texts into policies, for policies outside the registry or that share something. The workers
             are threads of this process then, 1 if ``workers`` is None.

@@ -14,6 +14,7 @@ from collab_overcooked.runner.env_variants import step_limit
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.record_schema import RecordFields
+from collab_overcooked.runner.teams import read_team
 
 if TYPE_CHECKING:
     from collab_overcooked.evaluation.benchmark import Benchmark, Reference, Summary
@@ -167,7 +168,7 @@ class Suite(ABC):
 
 def plan_evaluation(
     suite: str,
-    team: Sequence[str],
+    team: str | Mapping[str, str] | Sequence[str],
     *,
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
@@ -178,7 +179,7 @@ def plan_evaluation(
 
     Args:
         suite: For example ``"collab-overcooked"``.
-        team: ``seat=policy`` words.
+        team: Policy of each seat, in any form of ``runner.teams.read_team``.
         seed: Seed of the suite.
         options: Further options of the environment.
         limits: Bounds of conversations and corrections.
@@ -186,7 +187,7 @@ def plan_evaluation(
     """
     loaded: Suite = registry.load_suite(suite)
     parsed: Any = make_options(loaded.suite_options, suite_options, f"option of the suite {suite}")
-    return loaded.plan(team, parsed, seed=seed, options=options or {}, limits=limits or Limits())
+    return loaded.plan(read_team(team), parsed, seed=seed, options=options or {}, limits=limits or Limits())
 
 
 def check_env_options(env_id: str, options: Mapping[str, Any], elsewhere: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ class Document(Mapping[str, Any]):
     source: str  # File name as passed by the user
     content: dict[Any, Any]  # The merged mapping
     marks: Marks  # ``(file, line)`` of every key path
+    # What the file itself calls a key path, where its keys were translated
+    spelled: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]
@@ -75,7 +77,9 @@ class Document(Mapping[str, Any]):
         return self.source
 
     def row_of(self, key: str, row: int) -> str:
-        """Return ``"file, line n"`` of a row of a block text such as a grid."""
+        """Return ``"file, line n"`` of a row of a block text such as a grid, or of a list of rows."""
+        if (key, row) in self.marks:
+            return self.where(key, row)
         if (key,) not in self.marks:
             return self.source
         file, line = self.marks[(key,)]
@@ -88,7 +92,9 @@ class Document(Mapping[str, Any]):
     def refuse(self, requirement: str, *path: Any) -> LayoutError:
         """Return an error with file, line, field, requirement and actual value."""
         value = self.at(*path)
-        name = field_name(path) or "the file"
+        known = next((end for end in range(len(path), 0, -1) if path[:end] in self.spelled), 0)
+        named = (self.spelled[path[:known]], *path[known:]) if known else path
+        name = field_name(named) or "the file"
         if value is None:
             return self.error(f"{name} must {requirement}; it is missing", *path)
         return self.error(f"{name} must {requirement}, not {quote_value(value)}", *path)
@@ -111,8 +117,12 @@ class Document(Mapping[str, Any]):
         return value
 
     def rows(self, *path: Any, remedy: str) -> list[str]:
-        """Return the rows of a grid, all of equal length; ``remedy`` tells users how to extend a short one."""
-        rows = self.text(*path).rstrip("\n").split("\n")
+        """Return the rows of a grid, a text or a list, of equal length; ``remedy`` tells how to extend a short one."""
+        value = self.at(*path)
+        if isinstance(value, list) and value and all(isinstance(row, str) for row in value):
+            rows = value
+        else:
+            rows = rows_of(self.text(*path))[1]
         width = max(map(len, rows))
         if width * len(rows) > MAX_CELLS:
             raise self.error(f"a grid of {width} x {len(rows)} cells; the maximum is {MAX_CELLS} cells", *path)
@@ -190,6 +200,15 @@ class Document(Mapping[str, Any]):
                 within = f" of {field_name(path)}" if path else ""
                 raise self.error(near_matches("key", key, sorted(only)) + within, *path, key)  # type: ignore[arg-type]
         return value
+
+
+def rows_of(text: str) -> tuple[int, list[str]]:
+    """Return the number of blank lines above a grid, and its rows without the indentation of a text within code."""
+    lines = text.rstrip().splitlines()
+    above = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    rows = lines[above:] or [""]
+    indent = min((len(row) - len(row.lstrip()) for row in rows[1:]), default=0)
+    return above, [rows[0].lstrip(), *(row[indent:] for row in rows[1:])] if indent else rows
 
 
 def field_name(path: Iterable[Any]) -> str:

@@ -150,6 +150,12 @@ def metrics_of(env_id: str) -> dict[str, Metric]:
     return built_in | {name: metric for name, metric in custom.items() if name not in built_in}
 
 
+def tabulated(record: Record) -> list[str]:
+    """Return the metrics that tables of records show: ``success`` only where an episode can succeed as a whole."""
+    can_succeed = registry.suite_of(record).has_success
+    return [name for name in metrics_of(record["env_id"]) if name != "success" or can_succeed]
+
+
 def measure(record: Record, names: Sequence[str]) -> dict[str, Any]:
     """Return metrics of one episode by name: a number, a list with one per seat, or None if undefined.
 

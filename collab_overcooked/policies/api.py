@@ -73,6 +73,18 @@ class Decision:
     public: bool = False
 
 
+def as_decision(answer: Any) -> Decision:
+    """Return a policy's answer as a decision; its action may still lie outside the action space."""
+    if isinstance(answer, str):
+        return Decision(plan=answer)
+    if isinstance(answer, Decision) and answer.action is None:
+        return answer
+    action = answer.action if isinstance(answer, Decision) else answer
+    if isinstance(action, bool) or not isinstance(action, (int, np.integer)):
+        raise ValueError(f"a policy answered {answer!r}; it must be an action id, a text or a Decision")
+    return answer if isinstance(answer, Decision) else Decision(action=int(action))
+
+
 @dataclass(frozen=True)
 class EnvInfo:
     """Information before the first step.

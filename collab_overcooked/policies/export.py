@@ -55,6 +55,11 @@ def export_policy(
     for name, value, allowed in (("mode", mode, MODES), ("activation", activation, ACTIVATIONS)):
         if value is not None and value not in allowed:
             raise ValueError(near_matches(name, value, allowed))
+    if kind == "SB3 model" and hasattr(model.policy, "lstm_actor"):
+        raise ValueError(
+            f"model: {type(model).__name__} is recurrent, and exported policies keep no memory between steps; train "
+            "one without it, or play it as a policy of your own, FILE.py:Class"
+        )
     game = _game_of(model.get_env() if env is None and kind == "SB3 model" else env)
     values = kind == "SB3 model" and hasattr(model.policy, "q_net")
     meta = {

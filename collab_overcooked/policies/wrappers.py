@@ -14,9 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import ActionError
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.policies.api import Decision, EnvInfo, Message, Policy, Seen, TeamAware, simulator_of
+from collab_overcooked.policies.api import (
+    Decision,
+    EnvInfo,
+    Message,
+    Policy,
+    Seen,
+    TeamAware,
+    as_decision,
+    simulator_of,
+)
 from collab_overcooked.policies.registry import HUMAN, LANGUAGE, kind_of, make_policy
 from collab_overcooked.policies.search.simulator import Fork, Simulator
 from collab_overcooked.policies.specs import read_number, read_probability, split_wrapper
@@ -144,10 +152,10 @@ class ForgetfulPolicy(WrappedPolicy):
 
     def act(self, seen: Seen) -> Answer:
         forgets = self._rng.random() < self._probability
-        if forgets and self._last is not None and seen.mask[self._last] and seen.error is None:
+        if forgets and self._last is not None and _is_legal(self._last, seen) and seen.error is None:
             return self._last
         answer = super().act(seen)
-        self._last = action_of(answer)
+        self._last = as_decision(answer).action
         return answer
 
 
@@ -204,22 +212,21 @@ class RestrictedPolicy(WrappedPolicy):
         mask = np.zeros_like(seen.mask)
         mask[allowed] = 1
         answer = super().act(replace(seen, mask=mask))
-        action = self._first_action(answer, seen)
-        if action is None or not mask[action]:
+        action = self._first_action(answer)
+        if action is None or action not in allowed:
             action = int(self._rng.choice(allowed))
         return replace(answer, action=action) if isinstance(answer, Decision) else action
 
-    def _first_action(self, answer: Answer, seen: Seen) -> int | None:
-        action = action_of(answer)
-        if action is not None:
-            return action if action < len(seen.mask) else None
-        plan, game = answer.plan if isinstance(answer, Decision) else str(answer), self._simulator.game
+    def _first_action(self, answer: Answer) -> int | None:
+        decision, game = as_decision(answer), self._simulator.game
+        if decision.action is not None:
+            return decision.action
+        texts = game.parse_plan(decision.plan, self._seat)[0]
         try:
-            texts = game.parse_plan(plan, self._seat)[0]
-            action = game.parse(texts[0], self._simulator.state, 0, self._seat) if texts else None
-        except ActionError:
+            action: int | None = game.parse(texts[0], self._simulator.state, 0, self._seat) if texts else None
+        except ValueError:
             return None
-        return action if action is not None and action < len(seen.mask) else None
+        return action
 
 
 class RolePolicy(RestrictedPolicy):
@@ -305,11 +312,8 @@ class AvoidPolicy(RestrictedPolicy):
 # ------------------------------------------------------------------------------------------- simulated effects
 
 
-def action_of(answer: Any) -> int | None:
-    """Return the action id of a policy's answer; None for a plan."""
-    if isinstance(answer, Decision):
-        return None if answer.action is None else int(answer.action)
-    return None if isinstance(answer, str) else int(answer)
+def _is_legal(action: int, seen: Seen) -> bool:
+    return 0 <= action < len(seen.mask) and bool(seen.mask[action])
 
 
 def _beside_idle(fork: Fork, seat: int, actions: Array) -> Array:

@@ -63,7 +63,7 @@ class QuestionOptions:
     samples: int = option(1, "Answers per item.")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class QuestionPlan(Evaluation):
     """Plan of items for one policy."""
 

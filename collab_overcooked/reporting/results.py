@@ -12,7 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.io.checks import check_options
 from collab_overcooked.io.options import make_options
 from collab_overcooked.metrics.intervals import mean_ci
-from collab_overcooked.metrics.registry import measure, metrics_of
+from collab_overcooked.metrics.registry import measure, metrics_of, tabulated
 from collab_overcooked.reporting.costs import cost_card
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.sample_sizes import RecordScoring, counted, sample_card
@@ -101,7 +101,7 @@ def run_table(played: Mapping[str, Sequence[Record]]) -> ResultTable:
 
 def _measure_all(record: Record) -> dict[str, Any]:
     with about(record):
-        return measure(record, list(metrics_of(record["env_id"])))
+        return measure(record, tabulated(record))
 
 
 def _is_number(value: Any) -> bool:

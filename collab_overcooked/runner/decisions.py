@@ -13,7 +13,7 @@ from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.action_history import MAX_PAST_ACTIONS
-from collab_overcooked.policies.api import Decision, Message, Seen
+from collab_overcooked.policies.api import Decision, Message, Seen, as_decision
 from collab_overcooked.policies.observation import Observer
 from collab_overcooked.runner.conversation import Conversation, Entry, Plans
 
@@ -248,7 +248,7 @@ class Table:
     def _ask(self, seat: int, refusal: Refusal | None, attempt: str) -> Generator[Ask, Answer, None]:
         seen = self._seen(seat, refusal, attempt)
         answer = yield Ask(seat, "act", seen, lambda: () if seen.view.public_choices else self._asks_after(seat))
-        decision = _as_decision(answer)
+        decision = as_decision(answer)
         self._count(seat, decision)
         self.plans.public[seat] |= decision.public
         announced, say = decision.plan, decision.say
@@ -299,13 +299,3 @@ def _check_answer(answer: Decision | Message) -> None:
         schema.object_of(checks)({name: getattr(answer, name) for name in checks})
     except schema.SchemaError as error:
         raise ValueError(f"a policy answered with {error}") from None
-
-
-def _as_decision(answer: Answer) -> Decision:
-    if isinstance(answer, Decision):
-        return answer
-    if isinstance(answer, str):
-        return Decision(plan=answer)
-    if isinstance(answer, (int, np.integer)) and not isinstance(answer, bool):
-        return Decision(action=int(answer))
-    raise ValueError(f"a policy answered {answer!r}; it must be an action id, a text or a Decision")

@@ -26,7 +26,7 @@ from collab_overcooked.runner.episode import EpisodeLogger, Limits, episode, pla
 from collab_overcooked.runner.records import Key
 from collab_overcooked.runner.series import play_series
 from collab_overcooked.runner.teaching import Teaching
-from collab_overcooked.runner.teams import MakePolicy, Team, make_team
+from collab_overcooked.runner.teams import MakePolicy, Team, make_team, team_text
 
 
 def make_logger(env_id: str) -> EpisodeLogger | None:
@@ -161,6 +161,10 @@ class Evaluation(ABC):
     seed: int
     options: Mapping[str, Any]
     limits: Limits
+
+    def __repr__(self) -> str:
+        teams = "; ".join(dict.fromkeys(map(team_text, self.teams())))
+        return f"<{type(self).__name__}: {self.suite}, {sum(len(job.keys) for job in self.jobs)} episodes, {teams}>"
 
     @abstractmethod
     def make_jobs(self) -> Sequence[Job]:

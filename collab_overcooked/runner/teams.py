@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.policies.api import Policy, TeamAware
 
 MakePolicy = Callable[[str], Policy]
+SEAT = re.compile(r"(?:agent_\d+|all)=")
 ALL = "all"  # stands for all seats that are not named
 SWAPPED = ", seats swapped"  # suffix of a task that a team plays in reversed order of seats
 
@@ -25,6 +27,23 @@ class Team:
     def names(self) -> tuple[str, ...]:
         """Policy names by seat."""
         return tuple(policy.name for policy in self.policies)
+
+
+def read_team(team: str | Mapping[str, str] | Iterable[str]) -> list[str]:
+    """Return a team as ``seat=policy`` words.
+
+    Args:
+        team: A mapping of seats to policies, the line that tables print (``"agent_0=planner agent_1=greedy"``), a list
+            of words, or a list of at least two policies in seat order.
+    """
+    if isinstance(team, str):
+        return re.split(rf"\s+(?={SEAT.pattern})", team.strip())
+    if isinstance(team, Mapping):
+        return [f"{seat}={spec}" for seat, spec in team.items()]
+    entries = list(team)
+    if len(entries) > 1 and not any("=" in entry.split(":")[0] for entry in entries):
+        return [f"agent_{seat}={spec}" for seat, spec in enumerate(entries)]
+    return entries
 
 
 def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
@@ -58,11 +77,21 @@ def parse_seats(assignments: Iterable[str], n_agents: int) -> tuple[str, ...]:
     return tuple(chosen[seat] for seat in seats)
 
 
-def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
+def _specs_of(team: str | Mapping[str, str] | Iterable[str]) -> tuple[str, ...]:
+    specs = (team,) if isinstance(team, str) else tuple(team)
+    if not isinstance(team, Mapping) and not any(SEAT.match(spec.strip()) for spec in specs):
+        return specs
+    assignments = read_team(team)
+    if any(entry.startswith(f"{ALL}=") for entry in assignments):
+        raise ValueError(f"team: {ALL!r} leaves open how many seats there are; name every seat")
+    return parse_seats(assignments, len(assignments))
+
+
+def make_team(specs: str | Mapping[str, str] | Iterable[str], make: MakePolicy | None = None) -> Team:
     """Create a team with a new policy for each seat.
 
     Args:
-        specs: Policy specs in seat order.
+        specs: Policy specs in seat order, or a team in a form of ``read_team`` that names every seat.
         make: Factory of policies; the registry of policies if None.
 
     Raises:
@@ -72,12 +101,12 @@ def make_team(specs: Iterable[str], make: MakePolicy | None = None) -> Team:
         from collab_overcooked.policies.registry import make_policy
 
         make = make_policy
-    specs = tuple(specs)
-    policies = tuple(make(spec) for spec in specs)
+    chosen = _specs_of(specs)
+    policies = tuple(make(spec) for spec in chosen)
     for policy in policies:
         if isinstance(policy, TeamAware):
             policy.join(policies)
-    return Team(specs, policies)
+    return Team(chosen, policies)
 
 
 def seats_by_size(team: Iterable[str], sizes: Iterable[int]) -> dict[int, tuple[str, ...]]:

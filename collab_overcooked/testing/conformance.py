@@ -23,7 +23,7 @@ from collab_overcooked.testing.episode_checks import (
     check_state,
 )
 from collab_overcooked.testing.knowledge_checks import check_end_is_final, check_knowledge, check_scenes
-from collab_overcooked.testing.mask_checks import check_all_masks, check_mask_form, check_masks
+from collab_overcooked.testing.mask_checks import check_all_masks, check_mask_form, check_masks, check_texts
 from collab_overcooked.testing.pettingzoo_checks import (
     check_aec_api,
     check_max_cycles,
@@ -134,6 +134,7 @@ CHECKS: dict[str, Callable[[Subject], str]] = {
     "mask_form": check_mask_form,
     "masks": check_masks,
     "all_masks": check_all_masks,
+    "texts": check_texts,
     "pickle": check_pickle,
     "deepcopy": check_deepcopy,
     "clone": check_clone,

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from collab_overcooked.envs.api import Snapshot
+from collab_overcooked.envs.api import Snapshot, TextGame
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.testing.playing import choose, episode, masks_of, random_legal
 from collab_overcooked.testing.report import Skip, Subject, expect
@@ -171,3 +171,21 @@ def _expect_all_masks_true(probes: BatchEnv, snapshot: Snapshot, rng: np.random.
     text = texts[tried[row]] if tried[row] < len(texts) else "which the seat does not have"
     claim = "allows" if masks[seats[row], tried[row]] else "forbids"
     raise AssertionError(f"the mask of {agent} {claim} action {tried[row]}, {text}, but the game disagrees, at {where}")
+
+
+def check_texts(subject: Subject) -> str:
+    """Check that every action's text is parsed as the action, in lower, upper and mixed case."""
+    game, count = subject.game, 0
+    if not isinstance(game, TextGame):
+        raise Skip("the game has no texts of actions")
+    env = subject.make()
+    env.reset(seed=subject.seed)
+    for agent in env.agents:
+        texts = game.action_texts(env.arrays[0], 0, env.seat(agent))
+        for text in filter(None, texts):
+            for spelling in (text, text.upper(), text.lower()):
+                expect(
+                    texts[env.parse(spelling, agent)] == text, f"{spelling!r} of {agent} is parsed as another action"
+                )
+            count += 1
+    return f"{count} texts are parsed as their actions, whatever their case"

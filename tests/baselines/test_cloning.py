@@ -256,3 +256,66 @@ def test_actions_and_states_in_all_their_forms():
         read_actions("__import__('os').system('true')", 2)
     scene = read_state(a_state(1, {"name": "dish", "position": [1, 2]}), "cramped_room")
     assert scene["players"][0] == {"position": [1, 2], "facing": "north", "holding": {"item": "dish"}}
+
+
+CRAMPED = [list("XXPXX"), list("O   O"), list("X   X"), list("XDXSX")]
+
+
+def a_table(path: Path, *rows: dict) -> Path:
+    path.write_text(json.dumps(list(rows)))
+    return path
+
+
+def a_row(trial: int = 1, name: str = "cramped_room", **more) -> dict:
+    row = {"trial_id": trial, "layout_name": name, "state": json.dumps(a_state(1)), "joint_action": "[[0, 0], [0, 0]]"}
+    return {**row, **more}
+
+
+@pytest.mark.parametrize("grid", [json.dumps(CRAMPED), CRAMPED, str(CRAMPED), "XXPXX\nO1  O\nX  2X\nXDXSX"])
+def test_games_of_people_are_matched_by_their_grids(tmp_path, grid):
+    game = registry.load_game("Overcooked-v0", layout="cramped_room")
+    other = json.dumps([*CRAMPED[:3], list("XDSXX")])
+    rows = [a_row(layout=grid), a_row(2, "kitchen_of_theirs", layout=grid), a_row(3, layout=other), a_row(4, "ring")]
+    messages = []
+    people = a_table(tmp_path / "a.json", *rows)
+    assert len(read_choices(game, [str(people)], None, messages.append)) == 4
+    assert messages == [
+        f"{people}: 1 rows are of cramped_room with another grid, and are left out",
+        f"{people}: 2 of 2 rows of 2 games are of use",
+    ]
+    with pytest.raises(ValueError, match="no game on cramped_room; it has cramped_room with another grid"):
+        read_choices(game, [str(a_table(tmp_path / "b.json", rows[2]))], None, print)
+
+
+def test_games_on_another_layout_of_the_name_are_left_out_as_a_whole(tmp_path):
+    game = registry.load_game("Overcooked-v0", layout="cramped_room")
+    far = json.dumps({**a_state(1), "players": [player(7, 3, [0, -1]), player(3, 1, [0, -1])]})
+    people = a_table(tmp_path / "a.json", a_row(1), a_row(2), a_row(2, state=far), a_row(2, state=far), a_row(1))
+    messages = []
+    assert len(read_choices(game, [str(people)], None, messages.append)) == 4
+    assert "2 of 3 states of a game on cramped_room do not fit it: another layout?" in messages[0]
+
+
+def test_a_layout_file_with_a_name_of_2019_finds_its_games(tmp_path):
+    path = tmp_path / "simple.layout"
+    path.write_text(repr({"grid": "XXPXX\nO1  O\nX  2X\nXDXSX"}))
+    game = registry.load_game("Overcooked-v0", layout=str(path))
+    for name in ("simple", "cramped_room"):
+        people = a_table(tmp_path / "a.json", a_row(1, name))
+        assert len(read_choices(game, [str(people)], None, lambda text: None)) == 2
+
+
+def test_saved_games_of_the_demo_server_are_read(tmp_path):
+    row = {"state": json.dumps(a_state(1)), "joint_action": json.dumps([[0, -1], "interact"])}
+    named = {"layout_name": "cramped_room"}
+    for saved, trials in (
+        ({"uid": "1.5", **named, "trajectory": [row, row]}, ["1.5", "1.5"]),
+        ([{**named, "trajectory": [row]}, {**named, "trajectory": [row]}], ["/0/trajectory", "/1/trajectory"]),
+        ({"a": [{**row, **named}], "b": [{**row, **named, "trial_id": 7}]}, ["/a", 7]),
+        ([[{**row, **named}], [{**row, **named}]], ["/0", "/1"]),
+    ):
+        path = tmp_path / "saved.json"
+        path.write_text(json.dumps(saved))
+        rows = read_rows(path)
+        assert [one["trial_id"] for one in rows] == trials
+        assert all(one["layout_name"] == "cramped_room" for one in rows)

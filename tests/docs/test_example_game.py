@@ -36,15 +36,16 @@ def relay(monkeypatch):
     monkeypatch.syspath_prepend(str(EXAMPLES))
     before = list(registry.GAMES)
     import beacon
+    import quota
     import relay
 
-    registry.register_game(relay.RECORD)
-    registry.register_game(beacon.RECORD)
+    for example in (relay, beacon, quota):
+        registry.register_game(example.RECORD)
     yield relay
     registry.GAMES[:] = before
 
 
-@pytest.mark.parametrize("name", ["beacon", "relay"])
+@pytest.mark.parametrize("name", ["beacon", "quota", "relay"])
 def test_a_game_takes_150_lines(name):
     assert (EXAMPLES / f"{name}.py").read_text("utf-8").count("\n") <= 150
 
@@ -197,3 +198,9 @@ def test_ppo_learns_it_and_is_evaluated_beside_others(tmp_path):
     outcome = train(settings, tmp_path, bar=False)
     result = cross_play("Relay-v0", ["random", f"ppo:{outcome.policies[0]}"], episodes=10)
     assert result.cell(1, 1).value > 1 > result.cell(0, 0).value
+
+
+def test_a_game_with_options_ends_by_its_quota(relay):
+    assert check_game("Quota-v0", checks=["ends", "masks", "batch"], episodes=1, quota=1, max_cycles=13).ok
+    with pytest.raises(ValueError, match="quota"):
+        collab_overcooked.make("Quota-v0", quota=0)

@@ -152,6 +152,10 @@ def test_words_of_actions(env):
         assert all(env.check(agent, text)[0] == "OK" for text in legal)
     with pytest.raises(ValueError, match="unknown agent 'agent_2'"):
         env.check("agent_2", 0)
+    for action in (-20_000_000, 5_000, env.game.n_actions, 1.5, True, None):
+        with pytest.raises(ValueError, match=r"action of agent_0 is .*Discrete\("):
+            env.check("agent_0", action)
+    assert env.check("agent_0", np.flatnonzero(env.action_mask("agent_0"))[0])[0] == "OK"
 
 
 def test_rows_are_views(game):

@@ -118,3 +118,13 @@ def test_codes_of_other_games_are_those_of_their_records(env_id):
 def test_wrong_weights_are_refused(env_id, weights, message):
     with pytest.raises(ValueError, match=message):
         collab_overcooked.make_vec(env_id, 2).events_to_rewards(weights)
+
+
+def test_a_refused_command_of_craft_is_no_wait():
+    batch = collab_overcooked.make_vec("CraftKitchen-v0", 1, level="field")
+    batch.reset(seed=0)
+    batch.events_to_rewards({"wait": -1.0, "goto": 0.5})
+    refused, goto = (batch.game.parse(text) for text in ("killMob(chicken)", "goto(chicken)"))
+    assert batch.step([[refused, 0]])[1].tolist() == [[0.0, -1.0]]
+    assert batch.game.event_counts(batch.out)[0, 0].sum() == 0
+    assert batch.step([[goto, refused]])[1].tolist() == [[0.5, 0.0]]

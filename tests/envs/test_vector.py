@@ -387,6 +387,31 @@ def test_sb3_options_reach_the_environments_once(sb3, game):
     assert envs.batch.scene(1) == alone.scene()
 
 
+def test_sb3_learns_returns_of_episodes_without_a_monitor(sb3):
+    import stable_baselines3
+
+    envs = collab_overcooked.make_vec("Overcooked-v0", 2, "sb3", layout="cramped_room", max_cycles=12)
+    model = stable_baselines3.PPO("MlpPolicy", envs, n_steps=16, batch_size=64, n_epochs=1, seed=0, device="cpu")
+    model.learn(64)
+    assert [info["l"] for info in model.ep_info_buffer] == [12] * 4
+    envs.seed(0)
+    envs.reset()
+    total, rng = np.zeros(4), np.random.default_rng(0)
+    for _ in range(12):
+        _, rewards, dones, infos = envs.step((rng.random(envs.action_masks().shape) * envs.action_masks()).argmax(1))
+        total += rewards
+    assert dones.all() and [info["episode"]["r"] for info in infos] == total.round(6).tolist()
+
+
+def test_a_recurrent_model_is_refused_at_export(sb3, tmp_path):
+    contrib = pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, of the rl extra")
+    envs = collab_overcooked.make_vec("Overcooked-v0", 1, "sb3", layout="cramped_room")
+    model = contrib.RecurrentPPO("MlpLstmPolicy", envs, n_steps=8, device="cpu")
+    for name in ("model.zip", "model.npz"):
+        with pytest.raises(ValueError, match="RecurrentPPO is recurrent, and exported policies keep no memory"):
+            collab_overcooked.export_policy(model, tmp_path / name)
+
+
 def test_sb3_maskable_ppo_trains_and_never_breaks_a_mask(sb3):
     contrib = pytest.importorskip("sb3_contrib", reason="needs sb3-contrib, of the rl extra")
     from stable_baselines3.common.vec_env import VecMonitor

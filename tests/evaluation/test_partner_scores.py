@@ -118,11 +118,20 @@ def test_an_interrupted_evaluation_is_continued_and_extended(pool, files, tmp_pa
         score(pool, egos, out, episodes=3)
 
 
-def test_an_ego_that_met_a_partner_is_refused(pool, files, tmp_path):
+def test_an_ego_that_met_a_partner_is_skipped(pool, files, tmp_path):
     with_met(read_policy(files / "a.npz"), [pool.partners[0].met]).save(files / "a.npz")
     egos = read_egos([f"sp={files}/*.npz"])
+    notes: list[str] = []
+    lines = score(pool, egos, tmp_path / "out", note=notes.append)
+    assert {line["ego"] for line in lines} == {f"ppo:{files}/b.npz"}
+    assert notes[0].startswith(f"skipped ego sp: ppo:{files}/a.npz was trained beside clone of pool pool")
     with pytest.raises(ValueError, match=r"ego sp: ppo:.*a\.npz was trained beside clone of pool pool"):
-        score(pool, egos, tmp_path / "out")
+        score(pool, egos[:1], tmp_path / "alone")
+    trained = replace(pool, partners=tuple(replace(one, split="train") for one in pool.partners))
+    with pytest.raises(
+        ValueError, match=r"no partner of split test .* it has clone of split train.*; choose with --split"
+    ):
+        score(trained, egos, tmp_path / "split")
     assert len(score(pool, egos, tmp_path / "other", families=["scripted"])) == 12  # it did not meet these
     with pytest.raises(ValueError, match=r"trained beside trained of pool pool, or is the same file"):
         score(pool, read_egos(["ppo:pbt_cramped_room"]), tmp_path / "third", split=None)

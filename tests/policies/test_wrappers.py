@@ -11,10 +11,11 @@ import pytest
 
 import collab_overcooked
 from collab_overcooked import registry
+from collab_overcooked.policies.api import Silent
 from collab_overcooked.policies.registry import make_policy, outside_modules, policy_paths, resolve_paths, weight_files
-from collab_overcooked.policies.wrappers import DIRECTIONS
+from collab_overcooked.policies.wrappers import DIRECTIONS, MAKERS
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.teams import make_team
+from collab_overcooked.runner.teams import Team, make_team
 
 SPECS = (
     "slow:3",
@@ -199,3 +200,26 @@ def test_files_behind_wrappers_are_part_of_a_runs_identity(tmp_path: Any) -> Non
     assert weight_files(spec) == ["a.npz", "aa.npz"] == [str(path) for path in policy_paths(spec)]
     assert resolve_paths(spec, tmp_path) == f"switch:9:ppo:{tmp_path}/a.npz+slow:2:ppo:{tmp_path}/aa.npz,greedy"
     assert outside_modules("slow:2:my_policy.py:Mine") == ["my_policy.py"]
+
+
+@pytest.mark.parametrize("wrapper", ["forgetful:1.0", "role:put+pot+goto+moved", "convention:avoid=1", "slow:1"])
+@pytest.mark.parametrize("answer", [-3, 5_000, 1.5, True, None, "no such action"])
+def test_answers_are_judged_as_in_an_episode(wrapper: str, answer: Any) -> None:
+    class Fixed(Silent):
+        name = "fixed"
+
+        def reset(self, seat: int, info: Any, seed: int) -> None:
+            pass
+
+        def act(self, seen: Any) -> Any:
+            return answer
+
+    kind, _, parameter = wrapper.partition(":")
+    env = collab_overcooked.make("Overcooked-v0", max_cycles=4)
+    team = Team((wrapper, "random"), (MAKERS[kind](parameter, Fixed()), make_policy("random")))
+    if isinstance(answer, int | str) and not isinstance(answer, bool):
+        record = play_episode(env, team, 0)
+        assert len(record["steps"]) == 4
+    else:
+        with pytest.raises(ValueError, match="it must be an action id, a text or a Decision"):
+            play_episode(env, team, 0)

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
-from collab_overcooked.runner.teams import make_team, parse_seats
+from collab_overcooked.evaluation.suites import plan_evaluation
+from collab_overcooked.runner.teams import make_team, parse_seats, read_team
 
 
 def test_seats_may_come_in_any_order():
@@ -46,3 +49,32 @@ def test_every_seat_has_a_policy_of_its_own():
     team = make_team(["random"] * 3)
     assert team.names == ("random",) * 3
     assert len({id(policy) for policy in team.policies}) == 3
+
+
+@pytest.mark.parametrize(
+    "team",
+    [
+        {"agent_1": "noisy:0.2,greedy", "agent_0": "planner:width=5"},
+        ["planner:width=5", "noisy:0.2,greedy"],
+        ["agent_1=noisy:0.2,greedy", "agent_0=planner:width=5"],
+        "agent_0=planner:width=5 agent_1=noisy:0.2,greedy",
+        " agent_0=planner:width=5   all=noisy:0.2,greedy ",
+    ],
+)
+def test_teams_have_several_forms(team):
+    specs = ("planner:width=5", "noisy:0.2,greedy")
+    assert parse_seats(read_team(team), 2) == specs
+    if "all" in str(team):
+        with pytest.raises(ValueError, match="'all' leaves open how many seats there are"):
+            make_team(team)
+    else:
+        assert make_team(team, lambda spec: SimpleNamespace(name=spec)).specs == specs
+
+
+def test_plans_take_every_form_of_a_team_and_print_as_one_line():
+    plans = [
+        plan_evaluation("overcooked", team, layouts="cramped_room", episodes=2)
+        for team in (["all=random"], {"all": "random"}, "all=random", ["random", "random"])
+    ]
+    assert len({str(plan.teams()) for plan in plans}) == 1
+    assert repr(plans[0]) == "<EpisodePlan: overcooked, 2 episodes, all=random>"

@@ -234,6 +234,9 @@ class Comparison:
     costs: Scorecard | None  # What language models took; None if none played
     missing: int  # Entries without records
 
+    def __repr__(self) -> str:
+        return f"<Comparison: {', '.join(self.plan.policies)} on {', '.join(self.plan.games)}>"
+
     def to_pandas(self) -> Any:
         """Return the rankings of all games as one pandas DataFrame, with the game in the column ``game``."""
         tables = []

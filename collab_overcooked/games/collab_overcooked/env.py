@@ -186,10 +186,10 @@ class CollabOvercooked(CompiledGame):
     def parse(self, action: str, state: Any = None, i: int = 0, seat: int = 0) -> int:
         if self.levels[seat] == MEDIUM:
             return text.parse_action(self.compiled, parse_text(action))
-        texts = self.action_texts(seat=seat)
-        if parse_text(action).strip() not in texts:
+        texts, normalized = self.action_texts(seat=seat), parse_text(action).strip().lower()
+        if normalized not in texts:
             raise ActionError("F_NOT_FUNCTION", near_matches("action", action, texts))
-        return texts.index(action.strip())
+        return texts.index(normalized)
 
     def parse_plan(self, plan: str, seat: int = 0) -> tuple[list[str], list[str]]:
         parsed = text.parse_plan(parse_text(plan, "plan"))

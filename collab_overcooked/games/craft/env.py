@@ -13,7 +13,7 @@ from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, OrderEvent, Reason, Verb
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Reason, Verb
 from collab_overcooked.games.craft.engine.observe import observe_batch
 from collab_overcooked.games.craft.engine.rules import why_refused
 from collab_overcooked.games.craft.engine.spec import Level
@@ -172,6 +172,11 @@ class CraftKitchen(CompiledGame):
 
     def manual(self, state: Any = None, i: int = 0, seat: int = 0) -> str:
         return text.manual(self.compiled)
+
+    def event_numbers(self, out: Out) -> np.ndarray:
+        """Return the codes of commands that were carried out, NOTHING for refused ones, which are no ``wait``."""
+        numbers: np.ndarray = np.where(out.events[..., EventColumn.REASON], NOTHING, super().event_numbers(out))
+        return numbers
 
     def events(self, out: Out, i: int) -> list[dict[str, Any] | None]:
         return [text.event_of(self.compiled, row) for row in out.events[i].tolist()]

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 
 from collab_overcooked.envs.api import FullGame, clone, rows
+from collab_overcooked.envs.batch import read_actions
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.rng import Rng
 
@@ -90,7 +91,7 @@ class Fork:
         """Advance all copies by ``actions`` (B, N) int32 in one call; one whose episode is over stays as it is."""
         if self._step is None:
             self._step = self.game.bind(self.state, self._actions, self.out).step
-        self._actions[:] = actions
+        read_actions(actions, self._actions, self.game.n_actions)
         self._step()
 
     def advance(self, actions: Array) -> None:
@@ -101,12 +102,12 @@ class Fork:
                 self.step(actions)
                 return
             base._advance = self.game.bind_rows(base.state, base._actions, base.out)
-        self._actions[:] = actions
+        read_actions(actions, self._actions, self.game.n_actions)
         base._advance(len(self))
 
     def act_seat(self, actions: Array) -> None:
         """Let the seat whose turn it is act in all copies of a ``SequentialGame``; ``step`` ends the timestep."""
-        self._actions[:] = actions
+        read_actions(actions, self._actions, self.game.n_actions)
         self.game.act_seat(self.state, self._actions, self.out)
 
     def observe(self) -> None:

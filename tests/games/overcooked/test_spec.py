@@ -210,3 +210,73 @@ def test_public_files_that_are_no_dictionary(tmp_path):
         public(tmp_path, "[1, 2]")
     with pytest.raises(LayoutError, match="cannot read layout file"):
         load_kitchen(tmp_path / "missing.layout")
+
+
+ROWS = ["XXPXX", "O 1 O", "X 2 X", "XDXSX"]
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        ROWS,
+        "\r\n".join(ROWS),
+        "\n    ".join(ROWS),
+        "\n" + "".join(f"    {row}\n" for row in ROWS) + "    ",
+        "\n\n" + GRID + "\n",
+    ],
+)
+def test_grids_in_code(grid):
+    assert load_kitchen({"grid": grid}).grid == load_kitchen({"grid": GRID}).grid
+
+
+def test_rows_of_a_list_are_named_by_their_lines(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("grid:\n" + "".join(f"- {row!r}\n" for row in ROWS))
+    assert load_kitchen(path).grid == load_kitchen({"grid": GRID}).grid
+    path.write_text(path.read_text().replace("X 2 X", "X 2 Q"))
+    with pytest.raises(LayoutError, match=r"mine.yaml, line 4, cell \(4, 2\): .* \(row 3, column 5 of the grid\)"):
+        load_kitchen(path)
+    with pytest.raises(LayoutError, match="grid must be a text"):
+        load_kitchen({"grid": ["XXPXX", 3]})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("None", "null"),
+        ('"""XXPXX', '"""\n                XXPXX'),
+        (PUBLIC[PUBLIC.index('"""') : PUBLIC.rindex('"""') + 3], '["XXPXX", "O  2O", "T1  T", "XDPSX"]'),
+        (PUBLIC[PUBLIC.index('"""') : PUBLIC.rindex('"""') + 3], r'"XXPXX\nO  2O\nT1  T\nXDPSX"'),
+        ("\n", "\r\n"),
+        ("{\n", "\ufeff{\n"),
+    ],
+)
+def test_other_spellings_of_the_public_format(tmp_path, old, new):
+    path = tmp_path / "corner.layout"
+    path.write_bytes(PUBLIC.replace(old, new, 1 if old == "{\n" else -1).encode())
+    layout = load_kitchen(path)
+    assert layout.grid == ("XXPXX", "O   O", "T   T", "XDPSX")
+    path.write_bytes(path.read_bytes().replace(b"T1  T", b"T1  Q"))
+    lines = path.read_text("utf-8-sig").splitlines()
+    line = next(k for k, text in enumerate(lines, 1) if "T1  Q" in text)
+    with pytest.raises(LayoutError, match=rf"line {line}, cell \(4, 2\): unknown symbol 'Q'.*row 3, column 5"):
+        load_kitchen(path)
+
+
+def test_settings_of_planners_are_ignored_with_a_note(tmp_path):
+    with pytest.warns(UserWarning, match=r"corner.layout, line 11: counter_goals is a setting of a planner"):
+        layout = public(tmp_path, PUBLIC.replace('"rew', '"counter_goals": [[1, 2]], "rew'))
+    assert layout.orders == ((3, 0), (1, 1))
+
+
+@pytest.mark.parametrize(
+    ("addition", "message"),
+    [
+        ('"delivery_reward": "much",', "line 11: delivery_reward must be an integer"),
+        ('"onion_value": "much", "tomato_value": 3,', "line 11: onion_value must be an integer"),
+        ('"recipe_times": [3, -4],', r"recipe_times\.1 must be an integer"),
+    ],
+)
+def test_messages_name_the_keys_of_the_public_file(tmp_path, addition, message):
+    with pytest.raises(LayoutError, match=message):
+        public(tmp_path, PUBLIC.replace('"rew', addition + '"rew'))

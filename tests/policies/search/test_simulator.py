@@ -129,3 +129,14 @@ def test_orders_that_a_reset_forces_are_known_to_cheats_only():
 def test_bad_numbers_are_refused(n, seed):
     with pytest.raises(ValueError, match="integer"):
         simulator_of(started("CuisineWorld-v0")).fork(n, seed)
+
+
+def test_copies_take_actions_of_the_action_space_only() -> None:
+    env = collab_overcooked.make("Overcooked-v0")
+    env.reset(seed=0)
+    fork = Simulator(env.game, env.arrays[0], 0).fork(2, 0)
+    for step in (fork.step, fork.advance, fork.act_seat):
+        with pytest.raises(ValueError, match="agent_1 in environment 1 is 5000, outside Discrete"):
+            step(np.array([[0, 0], [0, 5000]]))
+        with pytest.raises(ValueError, match="shape"):
+            step(np.zeros((1, 2), np.int32))

@@ -38,7 +38,7 @@ MAX_CHARACTERS = 200  # characters of a command
 COMMAND = re.compile(r"\s*(\w+)\s*\(([^()]*)\)\s*+[;,]?\s*", re.ASCII)
 PLAIN = re.compile(r"\s*(\w+)((?:\s+\w+){0,2})\s*", re.ASCII)
 QUOTED = re.compile(r"""\s*+(?:'(\w*)'|"(\w*)"|(\w*))\s*""", re.ASCII)
-BOT = re.compile(r"bot\d{1,3}", re.ASCII)
+BOT = re.compile(r"bot\d{1,3}", re.ASCII | re.IGNORECASE)
 
 REFUSED = {
     Reason.F_GONE: "{agent}: there is no {word} right now",
@@ -112,7 +112,7 @@ def read_command(compiled: Compiled, text: str) -> tuple[int | None, int]:
     if len(arguments) != (verb in KINDS):
         example = f"{VERBS[verb]}({KINDS.get(verb, '')})"
         raise ActionError("F_WORDS", f"{quote_value(text)} has the wrong arguments; write it as {example}")
-    word = arguments[0] if arguments else ""
+    word = arguments[0].lower() if arguments else ""
     if (verb, word) not in compiled.names.actions:
         known = [argument for other, argument in compiled.names.actions if other == verb]
         raise ActionError("F_NAME", near_matches(KINDS[verb], word, known))

@@ -159,7 +159,8 @@ def parse_action(names: Names, text: str) -> int:
     Returns:
         Catalogue row.
     """
-    parts = text.strip().replace("_", " ").split()
+    spelled = {word.lower(): word for row in names.catalogue for word in row.split(" ")}
+    parts = [spelled.get(part.lower(), part) for part in text.replace("_", " ").split()]
     if not parts or parts[0] not in VERBS:
         raise ActionError("F_VERB", near_matches("verb", parts[0] if parts else text, VERBS))
     verb, rest = parts[0], [part for part in parts[1:] if not _is_agent(part)]
@@ -175,7 +176,7 @@ def parse_action(names: Names, text: str) -> int:
 
 
 def _is_agent(word: str) -> bool:
-    return word.startswith("agent") and word.removeprefix("agent").isdecimal()
+    return word.lower().startswith("agent") and word[len("agent") :].isdecimal()
 
 
 def command_text(names: Names, agent: int, row: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from collab_overcooked.games.overcooked.engine.constants import INGREDIENTS, MAX_INGREDIENTS, SYMBOLS
 from collab_overcooked.io.checks import near_matches, quote_value
-from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document
+from collab_overcooked.io.documents import Document, LayoutError, builtin_names, load_layout, read_document, rows_of
 from collab_overcooked.io.schema import SchemaError, mapping_of, number, read
 
 MAX_PAY = 10**6  # of shaped reward, which is float32
@@ -175,7 +176,7 @@ def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     for y, row in enumerate(rows):
         for x, symbol in enumerate(row):
             edge = x in (0, width - 1) or y in (0, len(rows) - 1)
-            _check_cell(f"{doc.row_of('grid', y)}, cell ({x}, {y})", symbol, edge, starts)
+            _check_cell(f"{doc.row_of('grid', y)}, cell ({x}, {y})", (x, y), symbol, edge, starts)
             if symbol in DIGITS:
                 starts[symbol] = (x, y)
     _check_starts(doc, starts)
@@ -186,11 +187,15 @@ def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     return grid, tuple(starts[digit] for digit in sorted(starts))
 
 
-def _check_cell(where: str, symbol: str, edge: bool, starts: Mapping[str, Any]) -> None:
+def _check_cell(where: str, cell: tuple[int, int], symbol: str, edge: bool, starts: Mapping[str, Any]) -> None:
+    x, y = cell
     if symbol in starts:
         raise LayoutError(f"{where}: player {symbol} starts twice; keep one digit {symbol}")
     if symbol not in SYMBOLS + DIGITS:
-        raise LayoutError(f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {SYMBOLS.strip()}")
+        raise LayoutError(
+            f"{where}: unknown symbol {symbol!r}; use space, a digit or one of {SYMBOLS.strip()} (row {y + 1}, "
+            f"column {x + 1} of the grid)"
+        )
     if edge and symbol in DIGITS + " G":
         what = "a gate" if symbol == "G" else "floor"
         raise LayoutError(
@@ -252,6 +257,15 @@ LISTED = {"value": "recipe_values", "cook_time": "recipe_times"}
 SHAPED = {"PLACEMENT_IN_POT_REW": "potting", "DISH_PICKUP_REWARD": "dish", "SOUP_PICKUP_REWARD": "soup"}
 UNPAID = ("DISH_DISP_DISTANCE_REW", "POT_DISTANCE_REW", "SOUP_DISTANCE_REW")  # the original never pays these
 ORDERS = {"start_all_orders": "orders", "start_bonus_orders": "bonus_orders"}
+PLANNER_KEYS = (  # of the original's planners, which some files hold, too
+    "counter_goals",
+    "counter_drop",
+    "counter_pickup",
+    "same_motion_goals",
+    "start_orientations",
+    "wait_allowed",
+)
+JSON_LITERALS = {"null": None, "true": True, "false": False}
 PUBLIC_KEYS = (
     "grid",
     "rew_shaping_params",
@@ -267,11 +281,13 @@ PUBLIC_KEYS = (
 def read_public_layout(path: Path) -> Document:
     """Read a file of the public ``.layout`` format, one Python dictionary of literals, into the keys of our files.
 
-    The text is parsed as literals and never run. ``num_items_for_soup`` is ignored, as in the original.
+    The text is parsed as literals, of Python or JSON, and never run. ``num_items_for_soup`` is ignored, as in the
+    original, and so are the settings of planners, with a warning.
     """
     text = read_document(path, "layout")
     try:
-        tree = ast.parse(f"({text})", path.name, mode="eval")  # brackets allow indented files
+        tree = ast.parse(f"({text}\n)", path.name, mode="eval")  # brackets allow indented files
+        tree = _JsonLiterals().visit(tree)
         content = ast.literal_eval(tree)
     except SyntaxError as error:
         raise LayoutError(f"{path.name}, line {error.lineno}: not a Python dictionary: {error.msg}") from None
@@ -281,33 +297,60 @@ def read_public_layout(path: Path) -> Document:
         ) from None
     if not isinstance(content, dict) or not isinstance(tree.body, ast.Dict):
         raise LayoutError(f"{path.name}: a .layout file holds one dictionary, not {type(content).__name__}")
-    lines = {
-        key.value: value.lineno
+    nodes = {
+        key.value: value
         for key, value in zip(tree.body.keys, tree.body.values, strict=True)
         if isinstance(key, ast.Constant)
     }
-    doc = Document(path.name, content, {(key,): (path.name, line) for key, line in lines.items()})
+    doc = Document(path.name, content, {(key,): (path.name, node.lineno) for key, node in nodes.items()})
     values = {"name": path.stem, **_translate(doc)}
-    marks = {(key,): doc.marks.get((_public_key(key),), (path.name, 1)) for key in values}
-    if "grid" in lines:
-        marks["grid",] = (path.name, lines["grid"] - 1)  # the first row stands beside the key, not below it
-    return Document(path.name, values, marks)
+    spelled = _public_names(doc, values)
+    marks = {at: doc.marks[(public.partition(".")[0],)] for at, public in spelled.items()}
+    if "grid" in nodes:
+        marks |= {("grid", y): (path.name, line) for y, line in enumerate(_lines_of_rows(nodes["grid"]))}
+    return Document(path.name, values, marks, spelled)
 
 
-def _public_key(key: str) -> str:
-    names = {key: public for table in (RENAMED, ORDERS) for public, key in table.items()}
-    return names.get(key, "rew_shaping_params" if key == "shaping" else key)
+class _JsonLiterals(ast.NodeTransformer):
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.copy_location(ast.Constant(JSON_LITERALS[node.id]), node) if node.id in JSON_LITERALS else node
+
+
+def _lines_of_rows(node: ast.expr) -> list[int]:
+    if isinstance(node, ast.List):
+        return [row.lineno for row in node.elts]
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return []
+    first, rows = rows_of(node.value)
+    step = int(node.end_lineno != node.lineno)  # 0 for rows behind each other, as in JSON
+    return [node.lineno + step * (first + y) for y in range(len(rows))]
+
+
+def _public_names(doc: Document, values: Mapping[str, Any]) -> dict[tuple[Any, ...], str]:
+    """Return what a public file calls the key paths of our files that come from it."""
+    names: dict[tuple[Any, ...], str] = {(key,): public for public, key in (RENAMED | ORDERS).items()}
+    names |= {("grid",): "grid", ("shaping",): "rew_shaping_params"}
+    for key, paired in PAIRED.items():
+        if isinstance(values.get(key), dict):
+            names[key,] = paired[0]
+            names |= {(key, item): name for item, name in zip(INGREDIENTS, paired, strict=True)}
+    for key, listed in LISTED.items():
+        names |= {("orders", i, key): f"{listed}.{i}" for i in range(len(values["orders"]))}
+    return {at: public for at, public in names.items() if public.partition(".")[0] in doc}
 
 
 def _translate(doc: Document) -> dict[str, Any]:
     content = doc.content
-    doc.mapping(only=PUBLIC_KEYS)
+    doc.mapping(only=(*PUBLIC_KEYS, *PLANNER_KEYS))
+    for key in filter(doc.__contains__, PLANNER_KEYS):
+        warnings.warn(f"{doc.where(key)}: {key} is a setting of a planner and is ignored", stacklevel=2)
     if content.get("start_order_list") is not None:
         key = "start_order_list"
         raise doc.error(f"{key} must be None: orders one after the other are not supported", key)
     values: dict[str, Any] = {RENAMED[key]: value for key, value in content.items() if key in RENAMED}
-    if isinstance(content.get("grid"), str):
-        values["grid"] = "\n".join(row.strip() for row in content["grid"].strip("\n").split("\n"))
+    if "grid" in content:
+        grid = content["grid"]
+        values["grid"] = [row.strip() for row in rows_of(grid)[1]] if isinstance(grid, str) else grid
     for public, key in ORDERS.items():
         entries = doc.listed("orders such as {'ingredients': ['onion']}", public, default=[])
         values[key] = [_public_soup(doc, entry, public) for entry in entries]

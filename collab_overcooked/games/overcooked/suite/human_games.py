@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.api import Game
 from collab_overcooked.games.overcooked.engine.constants import Action
+from collab_overcooked.io.documents import rows_of
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 
 LAYOUTS = {  # names of 2019
@@ -35,9 +38,41 @@ def layout_names(game: Game) -> set[str]:
     return {layout.name for layout in getattr(game, "layouts", ())}
 
 
-def layout_name(value: str) -> str:
-    """Return today's name of a layout."""
-    return LAYOUTS.get(value, value)
+def find_layout(game: Game, row: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the layout of a game on which a row was played, by its grid if the row has one, and what it is called.
+
+    Returns:
+        Name of the game's layout, None if it is another one; the name in the row, with a remark if its grid differs.
+    """
+    layouts: Any = getattr(game, "layouts", ())
+    name = str(row["layout_name"])
+    today = LAYOUTS.get(name, name)
+    named = [layout.name for layout in layouts if name == layout.name or today == LAYOUTS.get(layout.name, layout.name)]
+    grid = read_grid(row.get("layout"))
+    if grid is None:
+        return next(iter(named), None), today
+    same = [layout.name for layout in layouts if layout.grid == grid]
+    best = next((one for one in same if one in named), next(iter(same), None))
+    return best, f"{today} with another grid" if named and best is None else today
+
+
+def read_grid(value: Any) -> tuple[str, ...] | None:
+    """Return the grid of a row, rows as texts or lists of symbols, perhaps in JSON; None if there is none."""
+    return _grid_of(value) if isinstance(value, str) else _plain_grid(value)
+
+
+@lru_cache
+def _grid_of(text: str) -> tuple[str, ...] | None:
+    try:
+        return _plain_grid(json.loads(text))
+    except ValueError:  # a grid as in a layout file, or Python's text of a list
+        return _plain_grid(ast.literal_eval(text) if text.startswith("[") else rows_of(text)[1])
+
+
+def _plain_grid(rows: Any) -> tuple[str, ...] | None:
+    if not isinstance(rows, list) or not rows:
+        return None
+    return tuple(re.sub("[0-9]", " ", "".join(row)) for row in rows)
 
 
 def read_actions(value: Any, agents: int) -> list[int]:

@@ -123,12 +123,10 @@ def parse_action(compiled: Compiled, episode: int, text: str, valid: Sequence[in
     text = text.strip()
     if NUMBER.fullmatch(text):
         return _numbered(int(text.rstrip(".):")), valid)
-    unused = re.fullmatch(r"unused_(\d{1,6})", text)
-    if unused and text in action_texts(compiled, episode):
-        return int(unused[1])
-    labels = [label.casefold() for label in action_labels(compiled, episode)]
-    if text.rstrip(".").casefold() in labels:
-        return labels.index(text.rstrip(".").casefold())
+    for entries in (action_texts(compiled, episode), action_labels(compiled, episode)):
+        known = [entry.casefold() for entry in entries]
+        if text.rstrip(".").casefold() in known:
+            return known.index(text.rstrip(".").casefold())
     value = _dictionary(NUMBERED.sub("", text, count=1))
     verb, at = value["action_type"], value.get("area_id")
     known = [member.name for member in Verb]

@@ -95,8 +95,9 @@ class SoupLook:
         players, cells = state.players[0], state.cells[0]
         scratch.gate[0] = GATE_COST
         survey(stations, stands, static.gates[k], tables.neighbours[k], floor, players, cells, self.trust, scratch)
-        find_carries(stations, stands, static.n_regions[k], scratch)
-        list_needs(stations, cells, tables.values[k], tables.times[k], tables.params[Param.AUTO_START], scratch)
+        find_carries(stations, stands, static.regions[k], floor, players, scratch)
+        values, times, auto_start = tables.values[k], tables.times[k], tables.params[Param.AUTO_START]
+        list_needs(stations, floor, players, cells, values, times, auto_start, scratch)
         count_loose(stations, cells, self.claimed, scratch)
         scratch.goals[:] = 0
         scratch.goals[:, Goal.STATION] = NOTHING

@@ -138,7 +138,7 @@ def compile_view(
     if encoding >= Encoding.FEATURES:
         ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
-        low, high = feature_bounds(*terrain.shape[1:], n_players, cook_time)
+        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time)
         space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, space)
     _refuse_unknown(symbols, n_players, obs)

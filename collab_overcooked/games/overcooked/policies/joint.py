@@ -93,7 +93,7 @@ class SoupLook:
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
         players, cells = state.players[0], state.cells[0]
-        scratch.gate[0] = GATE_COST
+        scratch.gate[0], scratch.barred[:] = GATE_COST, 0
         survey(stations, stands, static.gates[k], tables.neighbours[k], floor, players, cells, self.trust, scratch)
         find_carries(stations, stands, static.regions[k], floor, players, scratch)
         values, times, auto_start = tables.values[k], tables.times[k], tables.params[Param.AUTO_START]

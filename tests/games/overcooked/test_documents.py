@@ -31,7 +31,7 @@ def test_orders_that_lack_an_ingredient_are_named(tmp_path):
 
 
 def test_a_proof_beside_a_score_of_0_says_why(tmp_path):
-    result = checked(tmp_path, "grid: |\n  XXPXX\n  O1 2X\n  XDXSX\n", "random")
+    result = checked(tmp_path, "grid: |\n  XXPXX\n  O1 2X\n  XDSXX\n", "random")
     assert result.values[0]["proof"]
     assert ("does not find them" in result.text) == (result.values[0]["score"] == 0)
 

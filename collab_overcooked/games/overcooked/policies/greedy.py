@@ -46,7 +46,7 @@ GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
 REVERSED = 7  # steps for which it stays so
 JAMS = 2  # jams, with the same things in all hands, after which the others make way for the most urgent player
-LONGEST_WAY = 60  # steps in which they do so at most
+MAX_WAY = 60  # steps in which they do so at most
 
 
 class Assigner:
@@ -65,7 +65,7 @@ class Assigner:
         assign_env(self.tables, self.static, k, players, cells, trust, claimed, turn, scratch, actions)
 
     def bar(self, state: Any, teammates: TeammateModel) -> Array:
-        """Return who never gets to which station, int32 (N, S); nobody is barred unless two of a kind play."""
+        """Return who never gets to which station, int32 (N, S); players are barred only where two of a kind play."""
         k, static, scratch = self.layout(state), self.static, self.scratch
         neighbours, barred = self.tables.neighbours[k], np.zeros_like(scratch.barred)
         if len(barred) == 2 and (teammates.trust == Trust.KIN).all() and len(scratch.pairs):
@@ -105,7 +105,7 @@ class Traffic:
         if self._blocked >= PATIENCE:
             self._jams += 1
             passing = self._jams > JAMS
-            self._left, self.turn = (LONGEST_WAY, PASSING + i) if passing else (REVERSED, 1)
+            self._left, self.turn = (MAX_WAY, PASSING + i) if passing else (REVERSED, 1)
         elif self._left == 0:
             self.turn = 0
 

@@ -80,38 +80,20 @@ def observed_scale(batch, seed: int, steps: int = 200) -> np.ndarray:
     return 1.0 / largest
 
 
-def observed_states(batch, seed: int, steps: int = 200) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return mean and standard deviation of each number of the states in random play, float32 (S,)."""
-    rng, seen = np.random.default_rng(seed), []
-    _, infos = batch.reset(seed=seed)
-    for _ in range(steps):
-        masks = infos["action_mask"]
-        infos = batch.step((rng.random(masks.shape) * masks).argmax(-1))[-1]
-        seen.append(batch.states())
-        if batch.over.any():
-            batch.reset(which=batch.over.copy())
-    states = torch.from_numpy(np.concatenate(seen))
-    return states.mean(0), states.std(0).clamp(min=1e-3)
-
-
 class Agent(nn.Module):
     """Actor of an agent's observation, and critic of the state of its environment."""
 
     scale: torch.Tensor
-    mean: torch.Tensor
-    deviation: torch.Tensor
 
-    def __init__(self, n_actions: int, scale: np.ndarray, states: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def __init__(self, n_actions: int, scale: np.ndarray, n_state: int) -> None:
         super().__init__()
         self.register_buffer("scale", torch.from_numpy(scale))
-        self.register_buffer("mean", states[0])
-        self.register_buffer("deviation", states[1])
         self.actor = mlp(scale.size, 128, 64, n_actions, last=0.01)
-        self.critic = mlp(len(states[0]), 128, 64, 1, last=1.0)
+        self.critic = mlp(n_state, 128, 64, 1, last=1.0)
 
     def value(self, states: torch.Tensor) -> torch.Tensor:
         """Return values (B,) of states (B, S)."""
-        return self.critic(((states - self.mean) / self.deviation).clamp(-5, 5)).squeeze(-1)
+        return self.critic(states).squeeze(-1)
 
     def policy(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.distributions.Categorical:
         """Return the policy over the actions that the masks allow."""
@@ -215,7 +197,7 @@ def main() -> None:
     torch.set_num_threads(1)
     batch = collab_overcooked.make_vec(args.env, args.envs, kind="native", state=args.state, **read_options(args.set))
     scale = observed_scale(batch, args.seed)
-    agent = Agent(int(batch.single_action_space.n), scale, observed_states(batch, args.seed))
+    agent = Agent(int(batch.single_action_space.n), scale, batch.state_space.shape[0])
     optimizer = torch.optim.Adam(agent.parameters(), lr=args.lr, eps=1e-5)
     rollouts, began = Rollouts(batch, args), time.perf_counter()
     args.out.mkdir(parents=True, exist_ok=True)

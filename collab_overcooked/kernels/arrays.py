@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
 
+import gymnasium
 import numpy as np
 
 from collab_overcooked.kernels.jit import kernel
 
 Array = np.ndarray
+ENDLESS = 255  # bound of a number without one of its own: what does not fit a byte is clipped
 Arrays = TypeVar("Arrays", bound=tuple[np.ndarray, ...])
 
 
@@ -70,6 +72,12 @@ def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtyp
 def clip_u8(value):
     """Counts and times are capped at 0 and 255."""
     return min(max(value, 0), 255)
+
+
+def counts_to(highest: Any) -> gymnasium.spaces.Box[Any]:
+    """Return the space of uint8 numbers from 0 to a highest value each; as trainers divide by it, at least to 1."""
+    high = np.clip(highest, 1, 255).astype(np.uint8)
+    return gymnasium.spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
 
 @kernel

@@ -186,7 +186,8 @@ def _module_layers(module: Any) -> Iterator[tuple[str, Array, Array]]:
 def _same(network: Network, model_logits: Logits, game: FullGame) -> bool:
     space = game.single_observation_space
     rng = np.random.default_rng(0)
-    drawn = (space.low + rng.random((PROBES, *space.shape)) * (space.high - space.low)).astype(space.dtype)
+    low, high = space.low.astype(np.float64), space.high.astype(np.float64)
+    drawn = (low + rng.random((PROBES, *space.shape)) * (high - low)).astype(space.dtype)
     try:
         logits, expected = network.logits(drawn), model_logits(drawn)
     except (RuntimeError, ValueError):  # shapes that do not fit

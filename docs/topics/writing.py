@@ -16,6 +16,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gymnasium.spaces import Box
+
 DOCS = Path(__file__).resolve().parent.parent
 RESULTS = DOCS / "results"
 EXAMPLES = DOCS / "examples"
@@ -33,8 +35,11 @@ def table(heads: Iterable[str], rows: Iterable[Iterable[object]], right: Iterabl
 
 
 def code(value: object) -> str:
-    """Return a value in code font; with a bar as HTML, as Markdown's dialects escape bars in tables differently."""
-    text = str(value)
+    """Return a value in code font; with a bar as HTML, as Markdown's dialects escape bars in tables differently.
+
+    Spaces of arrays are their dtype and shape: each number has bounds of its own.
+    """
+    text = f"{value.dtype} {value.shape}" if isinstance(value, Box) else str(value)
     return (
         f"<code>{html.escape(text).replace('|', '&#124;').replace('[', '&#91;')}</code>" if "|" in text else f"`{text}`"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import rows
@@ -23,6 +22,7 @@ from collab_overcooked.games.craft.text import text
 from collab_overcooked.games.craft.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.craft.text.seen import CraftView
 from collab_overcooked.io.schema import Form, list_of, one_of
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 
@@ -64,7 +64,7 @@ class CraftKitchen(CompiledGame):
             "D": len(compiled.names.orders),
             "Q": compiled.slots,
         }
-        self._set_spaces(gymnasium.spaces.Box(0, 255, (compiled.length,), np.uint8))
+        self._set_spaces(counts_to(compiled.highest))
 
     # ---------------------------------------------------------------------------------------- playing
 

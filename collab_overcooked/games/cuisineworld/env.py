@@ -14,6 +14,7 @@ from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.cuisineworld.engine.compile import compile_level
 from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Agent, Clock, EventColumn, OrderEvent, Row
+from collab_overcooked.games.cuisineworld.engine.observe import bounds
 from collab_overcooked.games.cuisineworld.engine.rules import apply_command, check_command
 from collab_overcooked.games.cuisineworld.engine.spec import Level, load_level
 from collab_overcooked.games.cuisineworld.engine.state import Out, State, sizes_of
@@ -23,6 +24,7 @@ from collab_overcooked.games.cuisineworld.text.scene import check_scene, complet
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
 from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.schema import Form, list_of, one_of
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
 from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
@@ -59,7 +61,9 @@ class CuisineWorld(CompiledGame):
         self.max_cycles = self.level.max_cycles
         self.exact_masks = config.mask == "exact"
         self.sizes = sizes_of(self.compiled.tables, self.n_agents, self.compiled.max_open_orders)
-        self._set_spaces(_observation_space(config.obs, self.compiled.length))
+        low, high = bounds(self.compiled.tables, self.n_agents, self.compiled.max_open_orders)
+        original = gymnasium.spaces.Box(low, high, dtype=np.float64)
+        self._set_spaces(original if config.obs == "original64" else counts_to(high))
 
     # ---------------------------------------------------------------------------------------- playing
 
@@ -239,9 +243,3 @@ class CuisineWorld(CompiledGame):
         from collab_overcooked.games.cuisineworld.text.picture import picture
 
         return picture(self.level, scene, self.display_names, self.timing.lifetimes)
-
-
-def _observation_space(encoding: str, length: int) -> gymnasium.spaces.Box:
-    if encoding == "features":
-        return gymnasium.spaces.Box(0, 255, (length,), np.uint8)
-    return gymnasium.spaces.Box(-2.0, 2.0**90, (length,), np.float64)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import rows
@@ -21,6 +20,7 @@ from collab_overcooked.games.house.text import text
 from collab_overcooked.games.house.text.scene import known_scene
 from collab_overcooked.games.house.text.scene_form import check_scene, complete, scene_parts
 from collab_overcooked.games.house.text.seen import HouseView
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 
@@ -51,7 +51,7 @@ class House(CompiledGame):
         self.sizes = self.compiled.sizes.letters
         self.n_actions = self.compiled.tables.catalogue.shape[1]
         self.max_cycles = int(self.compiled.tables.params[Param.LIMIT])
-        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.sizes.features,), np.uint8))
+        self._set_spaces(counts_to(self.compiled.highest))
 
     # ---------------------------------------------------------------------------------------- playing
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import rows
@@ -35,6 +34,7 @@ from collab_overcooked.games.rooms.text import text
 from collab_overcooked.games.rooms.text.scene import check_scene, check_sight, known_part, scene_parts
 from collab_overcooked.games.rooms.text.seen import RoomView, limit_scene, sample_belief
 from collab_overcooked.io.text import in_drawn_order
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 
@@ -65,7 +65,7 @@ class RoomGame(CompiledGame):
             self.compiled = worst_case_values(self.compiled)
         self.sizes = sizes_of(self.compiled.tables)
         self.unsaved = () if config.sight == "room" else ("sightings", "known_doors", "known_repairs")
-        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
+        self._set_spaces(counts_to(self.compiled.highest))
 
     # ---------------------------------------------------------------------------------------- playing
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import clone
@@ -25,6 +24,7 @@ from collab_overcooked.games.rush.text.seen import BoardView
 from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.io.text import in_drawn_order
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.render.model import Sheet
 
 
@@ -60,7 +60,7 @@ class KitchenRush(CompiledGame):
         self.max_cycles = self.compiled.max_turns * self.compiled.workers
         self.exact_masks = config.mask == "valid"
         self.sizes = sizes_of(self.compiled.tables)
-        self._set_spaces(gymnasium.spaces.Box(0, 255, (self.compiled.length,), np.uint8))
+        self._set_spaces(counts_to(self.compiled.highest))
 
     def lesson_for(self, seat: int) -> tuple[tuple[str, str], ...]:
         recipes = [recipe for episode in self.scenario.episodes for recipe in episode.recipes.values()]

@@ -20,8 +20,20 @@ def test_stations_that_nobody_can_use_are_named(tmp_path, floor):
     result = checked(tmp_path, SEALED.format(floor))
     assert result.values[0]["unreachable"] == ["onion dispenser at (7, 0)", "pot at (7, 2)"]
     assert "pot at (7, 2): no player can stand beside it" in result.text
-    assert result.values[0]["proof"], "soup can be served all the same"
-    assert not result.ok
+    assert result.values[0]["proof"] and result.ok, "soup can be served all the same"
+
+
+def test_orders_that_lack_an_ingredient_are_named(tmp_path):
+    orders = "orders:\n  - [onion, onion, onion]\n  - [tomato, tomato, tomato]\n"
+    result = checked(tmp_path, "grid: |\n  XXPXX\n  O1 2X\n  XDXSX\n" + orders, "greedy")
+    assert "orders with tomato cannot be filled" in result.text and "onion cannot" not in result.text
+    assert result.ok and result.values[0]["score"] > 0
+
+
+def test_a_proof_beside_a_score_of_0_says_why(tmp_path):
+    result = checked(tmp_path, "grid: |\n  XXPXX\n  O1 2X\n  XDSXX\n", "random")
+    assert result.values[0]["proof"]
+    assert ("does not find them" in result.text) == (result.values[0]["score"] == 0)
 
 
 def test_stations_behind_gates_can_be_used(tmp_path):

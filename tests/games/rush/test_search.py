@@ -50,7 +50,9 @@ def small_scenarios(draw: Any) -> Compiled:
 
 
 def alloc(compiled: Compiled, batch_size: int) -> tuple[State, Out]:
-    result = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": compiled.length} | sizes_of(compiled.tables)
+    result = {"N": compiled.n_agents, "A": compiled.n_actions, "numbers": len(compiled.highest)} | sizes_of(
+        compiled.tables
+    )
     return allocate(State, result, batch_size), allocate(Out, result, batch_size)
 
 

@@ -32,7 +32,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Task,
     Verb,
 )
-from collab_overcooked.games.collab_overcooked.engine.observe import AGENT_FEATURES, GRID_CHANNELS, UTENSIL_FEATURES
+from collab_overcooked.games.collab_overcooked.engine.observe import GRID_CHANNELS
 from collab_overcooked.games.collab_overcooked.engine.options import OrderPool
 from collab_overcooked.games.collab_overcooked.engine.rewards import OWN, TEAM
 from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_impossible
@@ -42,6 +42,7 @@ from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError
 from collab_overcooked.io.schema import mapping_of, number, read
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS, Direction
 from collab_overcooked.kernels.macro_actions import MEDIUM, Level
 from collab_overcooked.kernels.paths import UNREACHABLE, flood_all
@@ -432,7 +433,7 @@ def _observation_space(
     recipes: np.ndarray,
     needs: np.ndarray,
 ) -> gymnasium.spaces.Box[Any]:
-    n_agents, n_utensils, n_items = len(kitchen.agents), int(params[Param.N_UTENSILS]), len(needs)
+    n_agents, n_items = len(kitchen.agents), len(needs)
     if config.obs == "grid":
         high = np.zeros((len(kitchen.grid), len(kitchen.grid[0]), _depth(kitchen, n_items)), np.uint8)
         # bounds of 0 to 255 in all channels would make trainers take the grid for an image and divide it by 255
@@ -442,11 +443,14 @@ def _observation_space(
         high[..., marks + 9 : marks + 11] = np.clip(recipes[:, Recipe.TIME].max(initial=1), 1, MAX_NUMBER)
         high[..., marks + 13] = MAX_NUMBER  # steps left: a reset may set any limit
         high[..., first_item:] = np.clip(max(stations[:, Station.CAPACITY].max(), needs.max()), 1, MAX_NUMBER)
-        return gymnasium.spaces.Box(np.zeros_like(high), high, high.shape, np.uint8)
-    agents = n_agents * (n_items + AGENT_FEATURES)
-    orders = (int(params[Param.LOOKAHEAD]) + 1) * n_items
-    length = agents + orders + n_utensils * (n_items + UTENSIL_FEATURES) + n_items + 1 + 2
-    return gymnasium.spaces.Box(0, MAX_NUMBER, (length,), np.uint8)
+        return counts_to(high)
+    rows, columns, counters = len(kitchen.grid), len(kitchen.grid[0]), (stations[:, Station.KIND] == Kind.COUNTER).sum()
+    time, utensils = recipes[:, Recipe.TIME].max(initial=1), stations[stations[:, Station.KIND] == Kind.UTENSIL]
+    numbers = [*[1] * n_items, 1, columns - 1, rows - 1, *[1] * 5] * n_agents
+    numbers += [1] * n_items * int(params[Param.LOOKAHEAD]) + needs.max(0).tolist()
+    for capacity in utensils[:, Station.CAPACITY]:
+        numbers += [capacity] * n_items + [1] * 4 + [time] * 2
+    return counts_to([*numbers, *[counters] * (n_items + 1), MAX_NUMBER, MAX_NUMBER])
 
 
 def _depth(kitchen: Kitchen, n_items: int) -> int:

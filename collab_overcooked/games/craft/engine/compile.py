@@ -8,7 +8,7 @@ import numpy as np
 
 from collab_overcooked.games.craft.engine.config import INTERVALS, CraftConfig
 from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Role, Verb
-from collab_overcooked.games.craft.engine.observe import n_features
+from collab_overcooked.games.craft.engine.observe import highest_numbers
 from collab_overcooked.games.craft.engine.spec import Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
 
@@ -39,7 +39,7 @@ class Compiled:
     slots: int  # Maximum number of open orders
     names: Names  # Names for indices in the tables
     tables: Tables  # Read-only arrays
-    length: int  # Size of one agent's observation
+    highest: tuple[int, ...]  # Highest value of each number of one agent's observation
 
 
 def compile_level(config: CraftConfig) -> Compiled:
@@ -72,8 +72,8 @@ def compile_level(config: CraftConfig) -> Compiled:
         starts=_numbers(level.starts[:n_agents]),
     )
     furnaces = sum(place.role == "furnace" for place in level.places)
-    length = n_features(n_agents, len(level.items), len(level.places), furnaces, len(level.dishes), slots)
-    return Compiled(level, config, n_agents, interval, lifetime, slots, names, tables, length)
+    highest = tuple(highest_numbers(tables, furnaces, lifetime, slots))
+    return Compiled(level, config, n_agents, interval, lifetime, slots, names, tables, highest)
 
 
 def _numbers(values: object) -> np.ndarray:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 NOTHING = -1
+FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 STACK = 64  # items per slot of a furnace
 HALF = 2  # heat is counted in half items
 

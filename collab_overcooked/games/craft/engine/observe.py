@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import Clock, Furnace, Param, Reason
+from collab_overcooked.games.craft.engine.constants import (
+    FARTHEST_OUT,
+    NOTHING,
+    STACK,
+    Clock,
+    Furnace,
+    Item,
+    Param,
+    Place,
+    Reason,
+)
 from collab_overcooked.games.craft.engine.rules import square_to, why_refused
-from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
 ORDER_FEATURES = 1  # in addition to the dish: steps left
-CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next order
 
 
 @kernel
@@ -88,7 +99,16 @@ def observe_batch(tables, state, out):
             copy_numbers(first[end:], seen[end:])
 
 
-def n_features(agents: int, items: int, places: int, furnaces: int, dishes: int, slots: int) -> int:
-    """Return the size of an observation."""
-    shared = places + furnaces * (3 * items + 2) + items + dishes + slots * (dishes + ORDER_FEATURES) + CLOCK_FEATURES
-    return agents * (items + places) + shared
+def highest_numbers(tables: Any, furnaces: int, lifetime: int, slots: int) -> list[int]:
+    """Return the highest value of each number of an observation; counts without a bound are left to be clipped."""
+    params, items, n_dishes = tables.params, tables.items, len(tables.dishes)
+    places = tables.places[:, [Place.X, Place.Z]]
+    spots, margin = np.concatenate([places, tables.starts]), FARTHEST_OUT if params[Param.WALK] else 0
+    low, high = spots.min(0) - margin, spots.max(0) + margin
+    far = np.ceil(np.sqrt((np.maximum(places - low, high - places) ** 2).sum(1)))
+    slot_of = items[:, Item.FUEL] == 1, items[:, Item.COOKED] != NOTHING, items[:, Item.DISH] != NOTHING
+    furnace = [*(STACK * np.concatenate(slot_of)), params[Param.HEAT] - 1, params[Param.COOK_STEPS] - 1]
+    numbers = [*([ENDLESS] * len(items) + far.tolist()) * len(tables.starts)]
+    numbers += [params[Param.RESPAWN] - 1] * len(places) + furnace * furnaces + [ENDLESS] * (len(items) + n_dishes)
+    numbers += ([1] * n_dishes + [lifetime]) * slots
+    return [*numbers, ENDLESS, ENDLESS, params[Param.INTERVAL]]

@@ -9,7 +9,7 @@ from typing import Any
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import Compiled
-from collab_overcooked.games.craft.engine.constants import NOTHING, STACK, Clock, Furnace, Param
+from collab_overcooked.games.craft.engine.constants import FARTHEST_OUT, NOTHING, STACK, Clock, Furnace, Param
 from collab_overcooked.games.craft.engine.spec import FURNACE
 from collab_overcooked.games.craft.engine.state import State
 from collab_overcooked.io.config import MAX_OPTION
@@ -18,7 +18,6 @@ from collab_overcooked.kernels.mersenne import choose_again
 from collab_overcooked.kernels.orders import HISTORY_SLOTS
 
 Scene = Mapping[str, Any]
-FARTHEST_OUT = 20  # cells beyond places and starts in which agents of a scene may stand; pictures show them
 MAX_ITEMS = 10**6  # of a kind in a bag or the chest
 
 

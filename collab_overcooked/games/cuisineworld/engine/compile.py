@@ -18,13 +18,6 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     Role,
     Verb,
 )
-from collab_overcooked.games.cuisineworld.engine.observe import (
-    AGENT_FEATURES,
-    CLOCK_FEATURES,
-    ORDER_FEATURES,
-    ORIGINAL_LENGTH,
-    TOOL_FEATURES,
-)
 from collab_overcooked.games.cuisineworld.engine.spec import Level, Recipe, Timing
 from collab_overcooked.games.cuisineworld.engine.state import Tables
 from collab_overcooked.io.schema import integer, read, tuple_of
@@ -62,7 +55,6 @@ class Compiled:
     names: Names  # Names for indices in the tables
     tables: Tables  # Read-only arrays
     n_actions: int  # Size of the action space; catalogue rows from here on have texts but are never carried out
-    length: int  # Size of one agent's observation
 
 
 def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
@@ -89,8 +81,7 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
         codes=_codes(level, config, n_agents, max_open_orders),
     )
     names = Names(items, products, level.locations, level.order_names, tuple(texts))
-    length = _length(level, config.obs, n_agents, max_open_orders, len(items))
-    return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions, length)
+    return Compiled(level, timing, config, n_agents, max_open_orders, turn_order, names, tables, n_actions)
 
 
 def _numbers(values: object) -> np.ndarray:
@@ -187,18 +178,6 @@ def _codes(level: Level, config: CuisineWorldConfig, n_agents: int, max_open_ord
         k = ORIGINAL_KINDS.index(kind)
         codes[at] = ORIGINAL_INSTANCES * k + number, 18 + 4 * k + number, 18 + 4 * k + 3
     return codes
-
-
-def _length(level: Level, encoding: str, n_agents: int, max_open_orders: int, n_items: int) -> int:
-    if encoding == "original64":
-        return ORIGINAL_LENGTH
-    n_tools = sum(level.tools[kind].role != "storage" for kind in level.kitchen)
-    return (
-        n_agents * (n_items + len(level.kitchen) + AGENT_FEATURES)
-        + n_tools * (n_items + TOOL_FEATURES)
-        + max_open_orders * (len(level.orders) + ORDER_FEATURES)
-        + CLOCK_FEATURES
-    )
 
 
 def _turn_order(turns: Sequence[int] | None, n_agents: int) -> tuple[int, ...]:

@@ -6,6 +6,10 @@ are clipped at 255.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from collab_overcooked.games.cuisineworld.engine.constants import (
     NOTHING,
     UNLIMITED,
@@ -13,6 +17,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
     Clock,
     Encoding,
     Mask,
+    Menu,
     Param,
     Place,
     Role,
@@ -26,14 +31,14 @@ from collab_overcooked.games.cuisineworld.engine.rules import (
     find_recipe,
     holds,
 )
-from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.io.config import MAX_OPTION
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue
 
 AGENT_FEATURES = 1  # in addition to item and location: busy
 TOOL_FEATURES = 3  # in addition to the contents: busy steps, ready, number of items
 ORDER_FEATURES = 1  # in addition to the name: steps left
-CLOCK_FEATURES = 3  # steps taken, steps left, steps to the next turn of the order timer
 ORIGINAL_LENGTH = 64
 
 
@@ -239,3 +244,37 @@ def encode_original(agents, tools, served, orders, clock, params, places, object
             out[codes[p, 2]] = 1
     for k in range(out.shape[0]):
         observations[1, k] = out[k]
+
+
+# ------------------------------------------------------------------------------------------- bounds
+
+
+def bounds(tables: Any, n_agents: int, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest value of each number of an observation; what is clipped may have no lower bound."""
+    if tables.params[Param.ENCODING] == Encoding.ORIGINAL64:
+        return _original_bounds(tables, n_slots)
+    params, lifetimes = tables.params, tables.menu[:, Menu.LIFETIME]
+    n_items, n_places = int(params[Param.N_ITEMS]), len(tables.places)
+    lifetime = ENDLESS if (lifetimes == UNLIMITED).any() else int(lifetimes.max())
+    high = [1] * (n_items + n_places + AGENT_FEATURES) * n_agents
+    for place in tables.places[tables.places[:, Place.ROLE] != Role.STORAGE]:
+        most = place[Place.CAPACITY]
+        high += (most * tables.sold).tolist() if place[Place.ROLE] == Role.TABLE else [1] * n_items
+        high += [place[Place.BUSY], 1, most]
+    high += ([1] * int(params[Param.N_ORDERS]) + [lifetime]) * n_slots
+    high += [ENDLESS, ENDLESS, params[Param.INTERVAL]]
+    return np.zeros(len(high)), np.array(high)
+
+
+def _original_bounds(tables: Any, n_slots: int) -> tuple[np.ndarray, np.ndarray]:
+    low, high, items = np.zeros(ORIGINAL_LENGTH), np.ones(ORIGINAL_LENGTH), tables.params[Param.N_ITEMS]
+    high[:6] = tables.objects[items:].max()
+    times = slice(5, 5 + n_slots)
+    lifetimes = tables.menu[:, Menu.LIFETIME]
+    low[times] = min(lifetimes.min(), 0)
+    high[times] = np.maximum(high[times], lifetimes.max())
+    high[10], high[11] = MAX_OPTION, tables.params[Param.MAX_STEPS]  # a reset may set any limit
+    high[[12, 15]], high[[13, 16]] = tables.codes[:, 0].max(), tables.objects[:items].max()
+    low[[13, 16]], low[tables.codes[:, 1]] = NOTHING, -1
+    high[tables.codes[:, 1]] = (2.0 ** np.unique(tables.objects[:items])).sum()
+    return low, high

@@ -20,6 +20,7 @@ from collab_overcooked.games.house.engine.config import (
     TransportConfig,
 )
 from collab_overcooked.games.house.engine.constants import BLOCKS, HANDS, NOTHING, Home, Kind, Param, Verb
+from collab_overcooked.games.house.engine.observe import highest_numbers
 from collab_overcooked.games.house.engine.state import Sizes, Tables
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.checks import near_matches
@@ -81,6 +82,7 @@ class Compiled:
     rooms: tuple[str, ...]  # Types of the rooms
     tasks: tuple[str, ...]  # Names of the families of tasks
     levels: tuple[str, ...]  # Action level of each seat
+    highest: tuple[int, ...]  # Highest value of each number of one agent's observation
 
 
 def compile_house(config: HouseConfig) -> Compiled:
@@ -106,7 +108,8 @@ def compile_house(config: HouseConfig) -> Compiled:
         ),
         allowed=_allowed(),
     )
-    return Compiled(tables, sizes, rooms, tasks, levels)
+    highest = tuple(highest_numbers(tables, sizes, len(THINGS), len(ROOM_TYPES)))
+    return Compiled(tables, sizes, rooms, tasks, levels, highest)
 
 
 def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.ndarray:

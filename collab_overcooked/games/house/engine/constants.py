@@ -8,6 +8,7 @@ NOTHING = -1
 HANDS = 2
 CONTAINER_ROOM = 3  # things that a carried container holds
 MESSAGE = 500  # characters of a message block; longer messages cost one more
+MAX_NEED = 100  # things of a class that a goal may name
 BLOCKS = 4  # message blocks that one action can pay for
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from collab_overcooked.games.house.engine.constants import (
+    BLOCKS,
+    CONTAINER_ROOM,
     HANDS,
+    MAX_NEED,
     NOTHING,
     Agent,
     Belief,
     Goal,
     Known,
     KnownPlace,
+    KnownRoom,
     Mate,
     Param,
     Place,
@@ -17,10 +23,11 @@ from collab_overcooked.games.house.engine.constants import (
     Role,
     Room,
     Thing,
+    Verb,
     World,
 )
 from collab_overcooked.games.house.engine.rules import contents, held_of_role, path_to, room_of, why_refused
-from collab_overcooked.kernels.arrays import clip_u8
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 
@@ -140,3 +147,18 @@ def encode_mate(state, b, i, j, out, at):
         for hand in range(HANDS):
             out[at + 2 + hand] = held_class(state, b, mate[Mate.LEFT_HAND + hand])
     return at + 5
+
+
+def highest_numbers(tables: Any, sizes: Any, n_classes: int, n_room_types: int) -> list[int]:
+    """Return the highest value of each number of an observation, as ``encode_known`` writes them."""
+    cost = tables.cost.copy()
+    cost[Verb.SAY] *= BLOCKS
+    way = sizes.height * sizes.width - 1
+    seat, task = sizes.agents - 1, len(tables.families) - 1
+    high = [ENDLESS, seat, task, n_classes, n_classes, 1 + CONTAINER_ROOM, 1, cost.max()]
+    high += [n_room_types, max(KnownRoom), way, 1] * sizes.rooms
+    for furniture in tables.furniture:
+        high += [1 + furniture[2], max(KnownPlace), way, 1]
+    high += [n_classes, max(Role), max(Known), sizes.rooms, way] * sizes.things
+    high += [n_classes, MAX_NEED, sizes.things] * sizes.goals
+    return high + [1, sizes.rooms, n_classes, n_classes, ENDLESS] * (sizes.agents - 1)

@@ -58,12 +58,6 @@ class Sizes:
             "G": self.goals,
         }
 
-    @property
-    def features(self) -> int:
-        """L, see ``observe.encode_known``."""
-        own_features, mate_features = 8, 5 * (self.agents - 1)
-        return own_features + 4 * self.rooms + 4 * self.furniture + 5 * self.things + 3 * self.goals + mate_features
-
 
 class Tables(NamedTuple):
     """Constants of a compiled game: read-only int32 arrays."""

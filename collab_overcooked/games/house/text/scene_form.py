@@ -13,6 +13,7 @@ from collab_overcooked.games.house.engine.compile import ROOM_TYPES, THINGS, Com
 from collab_overcooked.games.house.engine.constants import (
     CONTAINER_ROOM,
     HANDS,
+    MAX_NEED,
     NOTHING,
     Agent,
     Goal,
@@ -100,7 +101,7 @@ def _cell_codec(sizes: Sizes) -> Codec:
 
 
 def _goals_codec(sizes: Sizes) -> Codec:
-    fields = {"name": one_of(THINGS, "thing"), "need": integer(1, 100), "have": integer(0, 100)}
+    fields = {"name": one_of(THINGS, "thing"), "need": integer(1, MAX_NEED), "have": integer(0, MAX_NEED)}
 
     def encode(goals: Sequence[Mapping[str, Any]]) -> list[list[int]]:
         listed = [[THINGS.index(goal["name"]), goal["need"], goal.get("have", 0)] for goal in goals]

@@ -10,9 +10,12 @@ are int8 and stop at 127.
 
 from __future__ import annotations
 
+import numpy as np
+
 from collab_overcooked.games.overcooked.engine.constants import (
     HAND_END,
     IDLE,
+    MAX_INGREDIENTS,
     NOTHING,
     Closest,
     Encoding,
@@ -139,3 +142,16 @@ def encode_pot(target, x, y, cells, times, out, at):
     out[at + 6] = pot[Thing.TOMATOES]
     out[at + 7] = clip_i8(left) if cooking else 0
     encode_way(target, x, y, width, out, at + 8)
+
+
+def feature_bounds(height: int, width: int, n_players: int, cook_time: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest value of each number of one player's observation, int8 (L,)."""
+    way, most = [width - 1, height - 1], MAX_INGREDIENTS
+    pot = [1] * 5 + [most, most, cook_time] + way
+    block = [1] * 8 + way * len(SOURCES) + [most, most] + way * 2 + pot * 2 + [1] * 4
+    high = np.clip(block * n_players + way * n_players, 1, 127)
+    to, at = [True, True], [False, False]
+    flags = [False] * 8
+    signed = flags + to * len(SOURCES) + at + to * 2 + ([False] * 8 + to) * 2 + [False] * 4
+    low = np.where(signed * n_players + to * (n_players - 1) + at, -high, 0)
+    return low.astype(np.int8), high.astype(np.int8)

@@ -22,7 +22,8 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Terrain,
     View,
 )
-from collab_overcooked.games.overcooked.engine.features import BLOCK
+from collab_overcooked.games.overcooked.engine.features import feature_bounds
+from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 
@@ -137,8 +138,8 @@ def compile_view(
     if encoding >= Encoding.FEATURES:
         ways = np.stack([measure_ways(*maps) for maps in zip(floor, neighbours, strict=True)])
         nearest = np.stack([_nearest(*maps) for maps in zip(terrain, ways, strict=True)])
-        bounds, length = np.iinfo(np.int8), n_players * (BLOCK + 2)
-        space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(bounds.min, bounds.max, (length,), np.int8)
+        low, high = feature_bounds(terrain.shape[1], terrain.shape[2], n_players, cook_time)
+        space: gymnasium.spaces.Box[Any] = gymnasium.spaces.Box(low, high, dtype=np.int8)
         return Seen(view, holders, np.zeros((len(terrain), 0), np.uint8), nearest, ways, space)
     _refuse_unknown(symbols, n_players, obs)
     terrain = _pad(terrain, size)
@@ -181,7 +182,7 @@ def _map_space(shape: tuple[int, ...], order: Sequence[int], high: Array) -> gym
     marks = np.ones(shape[order.index(CHANNEL_AXIS)] - len(high), np.uint8)
     by_channel = np.concatenate([marks, high]).reshape([-1 if axis == CHANNEL_AXIS else 1 for axis in order])
     highest = np.broadcast_to(by_channel, shape)
-    return gymnasium.spaces.Box(np.zeros_like(highest), highest, shape, np.uint8)
+    return counts_to(highest)
 
 
 def _max_numbers(encoding: Encoding, cook_time: int, gate_limit: int) -> Array:

@@ -22,6 +22,8 @@ LOCKED_IN = 80  # steps that it costs if no other player may: one who carries a 
 AHEAD = 6  # steps by which work for the soup after the next counts as longer
 GATE_BONUS = 12  # steps by which opening a gate for another player counts as shorter
 BASE = 1 << 13  # of the joint cost, one digit a player
+PASSING = 2  # plus its number, where the others make way for a player
+MAX_PAIRED = 128  # cells of the largest floor on which two players look for a way past each other
 STAY, INTERACT = int(Action.STAY), int(Action.INTERACT)
 ONION, TOMATO, DISH, SOUP = int(Item.ONION), int(Item.TOMATO), int(Item.DISH), int(Item.SOUP)
 
@@ -51,7 +53,7 @@ class StaticInfo(NamedTuple):
     stations: Array  # (K, S, 3) see Station, row by row
     stands: Array  # (K, S, 4) cell on which one faces the station by direction, NOTHING where there is no floor
     gates: Array  # (K, F) station of a gate's cell, NOTHING for plain floor
-    n_regions: Array  # (K,) parts of the floor, all gates open
+    regions: Array  # (K, F) part of the floor that a cell belongs to, all gates open
 
 
 class Goal(IntEnum):
@@ -92,8 +94,12 @@ class Scratch(NamedTuple):
     empty: Array = array_of(Thing)  # a pot with nothing in it; never written
     loose: Array = array_of(Item)  # things on counters that are not yet counted for a need
     taken: Array = array_of("S")  # 1 if a player already takes from or puts on a counter
+    barred: Array = array_of("N", "S")  # 1 where a player never gets to a station, as it cannot pass the others
     order: Array = array_of("N")  # players by urgency
     choices: Array = array_of("N", 5, 2)  # cell after a move, and its cost
+    steps: Array = array_of("N", fill=NOTHING)  # cell that a player has to move to, NOTHING for its own choice
+    pairs: Array = array_of("pairs")  # 1 for cells of two players from which the first gets to its goal
+    pair_queue: Array = array_of("pairs")
 
 
 def make_static_info(tables: Any) -> StaticInfo:
@@ -102,14 +108,14 @@ def make_static_info(tables: Any) -> StaticInfo:
     n_stations, n_cells = max(len(static[0]) for static in layouts), tables.neighbours.shape[1]
     stations = np.full((len(layouts), n_stations, len(Station)), NOTHING, np.int32)
     stands = np.full((len(layouts), n_stations, 4), NOTHING, np.int32)
-    n_regions = np.array([_count_regions(neighbours) for neighbours in tables.neighbours], np.int32)
+    regions = np.stack([_number_regions(neighbours) for neighbours in tables.neighbours])
     gates = np.full((len(layouts), n_cells), NOTHING, np.int32)
     for k, (rows, sides) in enumerate(layouts):
         stations[k, : len(rows)], stands[k, : len(rows)] = rows, sides
         for s, (terrain, x, y) in enumerate(rows):
             if terrain == Terrain.GATE:
                 gates[k, tables.floor[k, y, x]] = s
-    return StaticInfo(stations, stands, gates, n_regions)
+    return StaticInfo(stations, stands, gates, regions)
 
 
 def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int]], list[list[int]]]:
@@ -126,20 +132,21 @@ def _layout_info(terrain: Array, floor: Array) -> tuple[list[tuple[int, int, int
     return rows, sides
 
 
-def _count_regions(neighbours: Array) -> int:
-    seen: set[int] = set()
-    count = 0
-    for start in np.flatnonzero((neighbours != NOTHING).any(axis=1)).tolist():
-        count += start not in seen
-        ahead = [start]
+def _number_regions(neighbours: Array) -> Array:
+    regions, count = np.full(len(neighbours), NOTHING, np.int32), 0
+    for start in range(len(neighbours)):
+        ahead = [start] if regions[start] == NOTHING else []
+        count += len(ahead)
         while ahead:
             cell = ahead.pop()
-            if cell not in seen:
-                seen.add(cell)
+            if regions[cell] == NOTHING:
+                regions[cell] = count - 1
                 ahead += [other for other in neighbours[cell].tolist() if other != NOTHING]
-    return count
+    return regions
 
 
 def make_scratch(static: StaticInfo, n_players: int) -> Scratch:
     """Allocate scratch memory."""
-    return allocate(Scratch, {"S": static.stations.shape[1], "F": static.gates.shape[1], "N": n_players})
+    n_cells = static.gates.shape[1]
+    pairs = n_cells**2 if n_cells <= MAX_PAIRED else 0
+    return allocate(Scratch, {"S": static.stations.shape[1], "F": n_cells, "N": n_players, "pairs": pairs})

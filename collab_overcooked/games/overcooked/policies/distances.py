@@ -88,28 +88,34 @@ def travel(s, cell, scratch):
 
 
 @kernel
-def find_carries(stations, stands, n_regions, scratch):
+def find_carries(stations, stands, regions, floor, players, scratch):
     """Find how long things take to pots and serving cells, handed over on counters where no way leads there.
 
-    Mutates: scratch.
+    Nothing is handed over to a part of the floor without a player. Mutates: scratch.
     """
-    carries = scratch.carries
+    carries, manned, divided = scratch.carries, scratch.passable, False
+    manned[:] = 0
+    for i in range(players.shape[0]):
+        here = regions[floor[players[i, Player.Y], players[i, Player.X]]]
+        for cell in range(regions.shape[0]):
+            manned[cell] = manned[cell] == 1 or regions[cell] == here
+            divided = divided or regions[cell] != here
     for s in range(stations.shape[0]):
         terrain = stations[s, Station.TERRAIN]
         if terrain != Terrain.POT and terrain != Terrain.SERVING:
             continue
         for cell in range(carries.shape[1]):
             carries[s, cell] = travel(s, cell, scratch)
-        changed = n_regions > 1
+        changed = divided
         while changed:
             changed = False
             for c in range(stations.shape[0]):
                 if stations[c, Station.TERRAIN] == Terrain.COUNTER:
-                    changed = hand_over(stands[c], carries[s], scratch.fields[c]) or changed
+                    changed = hand_over(stands[c], manned, carries[s], scratch.fields[c]) or changed
 
 
 @kernel
-def hand_over(stands, carry, field):
+def hand_over(stands, manned, carry, field):
     """A thing put on a counter goes on from its best side. Mutates: carry.
 
     Returns:
@@ -117,7 +123,7 @@ def hand_over(stands, carry, field):
     """
     best = FAR
     for stand in stands:
-        if stand != NOTHING:
+        if stand != NOTHING and manned[stand]:
             best = min(best, carry[stand])
     changed = False
     for cell in range(carry.shape[0]):

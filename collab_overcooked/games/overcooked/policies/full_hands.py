@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, NOTHING, Item, Terrain, Thing
+from collab_overcooked.games.overcooked.engine.constants import MAX_INGREDIENTS, NOTHING, Item, Player, Terrain, Thing
 from collab_overcooked.games.overcooked.engine.rules import ingredients_in, is_full, is_idle
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     AHEAD,
@@ -23,17 +23,35 @@ from collab_overcooked.kernels.jit import kernel
 
 
 @kernel
-def best_soup(pot, values, auto_start, needs, onions, tomatoes):
+def is_supplied(terrain, pot, stations, floor, players, scratch):
+    """Return whether players can bring a pot what a kind of dispenser has, over counters if necessary."""
+    for s in range(stations.shape[0]):
+        if stations[s, Station.TERRAIN] != terrain:
+            continue
+        for i in range(players.shape[0]):
+            cell = floor[players[i, Player.Y], players[i, Player.X]]
+            if scratch.opened[s, cell] < FAR and scratch.carries[pot, cell] < FAR:
+                return True
+    return False
+
+
+@kernel
+def best_soup(pot, values, auto_start, has_onions, has_tomatoes, needs, onions, tomatoes):
     """Of all soups that the content can still become the one that pays most is made; of equal ones the smallest.
 
-    Pots that start by themselves only do so with three ingredients. Where nothing pays any more, onions fill the pot.
+    What no player can bring is not put in. Pots that start by themselves only do so with three ingredients. Where
+    nothing pays any more, onions fill the pot, or tomatoes where these are all there is.
     Mutates: needs, at the columns of missing onions and tomatoes.
     """
     most, left = 0, MAX_INGREDIENTS - ingredients_in(pot)
     needs[onions], needs[tomatoes] = left, 0
+    if has_tomatoes and not has_onions:
+        needs[onions], needs[tomatoes] = 0, left
     for o in range(MAX_INGREDIENTS + 1):
         for t in range(MAX_INGREDIENTS + 1 - o):
             if o < pot[Thing.ONIONS] or t < pot[Thing.TOMATOES] or values[o, t] < most or values[o, t] == 0:
+                continue
+            if (o > pot[Thing.ONIONS] and not has_onions) or (t > pot[Thing.TOMATOES] and not has_tomatoes):
                 continue
             missing = o + t - ingredients_in(pot)
             if auto_start == 1 and missing < left:
@@ -44,7 +62,7 @@ def best_soup(pot, values, auto_start, needs, onions, tomatoes):
 
 
 @kernel
-def list_needs(stations, cells, values, times, auto_start, scratch):
+def list_needs(stations, floor, players, cells, values, times, auto_start, scratch):
     """Say of every pot what it needs. Mutates: scratch."""
     needs = scratch.needs
     for s in range(stations.shape[0]):
@@ -52,8 +70,10 @@ def list_needs(stations, cells, values, times, auto_start, scratch):
         if stations[s, Station.TERRAIN] != Terrain.POT:
             continue
         pot = cells[stations[s, Station.Y], stations[s, Station.X]]
+        has_onions = is_supplied(Terrain.ONIONS, s, stations, floor, players, scratch)
+        has_tomatoes = is_supplied(Terrain.TOMATOES, s, stations, floor, players, scratch)
         if not is_full(pot):
-            best_soup(pot, values, auto_start, needs[s], Need.ONIONS, Need.TOMATOES)
+            best_soup(pot, values, auto_start, has_onions, has_tomatoes, needs[s], Need.ONIONS, Need.TOMATOES)
         complete = needs[s, Need.ONIONS] + needs[s, Need.TOMATOES] == 0
         if not complete:
             continue
@@ -61,7 +81,8 @@ def list_needs(stations, cells, values, times, auto_start, scratch):
         needs[s, Need.DISH] = 1
         time = times[pot[Thing.ONIONS], pot[Thing.TOMATOES]]
         needs[s, Need.READY] = max(time - max(pot[Thing.TICK], 0), 0)
-        best_soup(scratch.empty, values, auto_start, needs[s], Need.NEXT_ONIONS, Need.NEXT_TOMATOES)
+        onions, tomatoes = Need.NEXT_ONIONS, Need.NEXT_TOMATOES
+        best_soup(scratch.empty, values, auto_start, has_onions, has_tomatoes, needs[s], onions, tomatoes)
 
 
 @kernel
@@ -111,21 +132,41 @@ def best_serving(cell, stations, scratch):
 
 
 @kernel
-def best_counter(target, cell, stations, stands, cells, scratch):
+def is_shared(i, c, target, scratch):
+    """Return whether a player other than one gets to a counter and to a target."""
+    for j in range(scratch.barred.shape[0]):
+        if j != i and scratch.barred[j, c] == 0 and scratch.barred[j, target] == 0:
+            return True
+    return False
+
+
+@kernel
+def hand_over_time(i, c, target, cell, stands, scratch):
+    """Return the steps of a thing from a counter to a target in other hands, FAR if no other player gets to both.
+
+    Steps count twice where the player itself only lacks a way past a teammate: it goes as near as possible.
+    """
+    if not is_shared(i, c, target, scratch):
+        return FAR
+    onward = FAR
+    for stand in stands[c]:
+        if stand != NOTHING:
+            onward = min(onward, scratch.carries[target, stand])
+    return HAND_OVER + (2 * onward if travel(target, cell, scratch) < FAR else onward)
+
+
+@kernel
+def best_counter(i, target, cell, stations, stands, cells, scratch):
     """Find the empty counter on which a thing is handed over for a target, or put out of the way without one."""
     best, least = NOTHING, FAR
     for c in range(stations.shape[0]):
-        if stations[c, Station.TERRAIN] != Terrain.COUNTER or scratch.taken[c] == 1:
+        if stations[c, Station.TERRAIN] != Terrain.COUNTER or scratch.taken[c] == 1 or scratch.barred[i, c] == 1:
             continue
         if cells[stations[c, Station.Y], stations[c, Station.X], Thing.ITEM] != Item.NONE:
             continue
         steps = scratch.fields[c, cell]
         if target != NOTHING:
-            onward = FAR
-            for stand in stands[c]:
-                if stand != NOTHING:
-                    onward = min(onward, scratch.carries[target, stand])
-            steps += HAND_OVER + onward
+            steps += hand_over_time(i, c, target, cell, stands, scratch)
         elif is_meeting_place(c, stands, scratch):
             steps += AHEAD  # better left free for handing over
         if steps < least:
@@ -174,8 +215,8 @@ def send_carrier(i, item, cell, stations, stands, cells, scratch):
                 scratch.needs[target, column_of(item, True)] -= 1
     if target == NOTHING:
         return
-    if travel(target, cell, scratch) >= FAR:
-        target = best_counter(target, cell, stations, stands, cells, scratch)
+    if travel(target, cell, scratch) >= FAR or scratch.barred[i, target] == 1:
+        target = best_counter(i, target, cell, stations, stands, cells, scratch)
         if target != NOTHING:
             scratch.taken[target] = 1
     send(i, target, rank, cell, scratch)

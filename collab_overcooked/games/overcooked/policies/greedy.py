@@ -27,14 +27,16 @@ from collab_overcooked.games.overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.overcooked.policies.assignment_arrays import (
+    PASSING,
     Array,
     Goal,
     Scratch,
     StaticInfo,
+    Trust,
     make_scratch,
     make_static_info,
 )
-from collab_overcooked.games.overcooked.policies.joint_moves import faces
+from collab_overcooked.games.overcooked.policies.joint_moves import faces, find_barred
 from collab_overcooked.games.overcooked.policies.task_assignment import assign_env
 from collab_overcooked.games.overcooked.policies.teammate_model import TeammateModel
 from collab_overcooked.kernels.macro_actions import CONTINUE, MEDIUM, Macro
@@ -43,6 +45,8 @@ from collab_overcooked.policies.api import EnvInfo, Seen, Silent, compiled_of, s
 GAME = "Overcooked-v0"
 PATIENCE = 2  # steps that the most urgent player is blocked before the order of moving is reversed
 REVERSED = 7  # steps for which it stays so
+JAMS = 2  # jams, with the same things in all hands, after which the others make way for the most urgent player
+MAX_WAY = 60  # steps in which they do so at most
 
 
 class Assigner:
@@ -60,6 +64,15 @@ class Assigner:
         trust = teammates.trust
         assign_env(self.tables, self.static, k, players, cells, trust, claimed, turn, scratch, actions)
 
+    def bar(self, state: Any, teammates: TeammateModel) -> Array:
+        """Return who never gets to which station, int32 (N, S); players are barred only where two of a kind play."""
+        k, static, scratch = self.layout(state), self.static, self.scratch
+        neighbours, barred = self.tables.neighbours[k], np.zeros_like(scratch.barred)
+        if len(barred) == 2 and (teammates.trust == Trust.KIN).all() and len(scratch.pairs):
+            where = static.stations[k], static.stands[k], neighbours, self.tables.floor[k]
+            find_barred(*where, state.players[0], barred, scratch)
+        return barred
+
     def layout(self, state: Any) -> int:
         """Return the number of the layout that environment 0 plays."""
         return int(state.clock[0, Clock.LAYOUT])
@@ -72,18 +85,29 @@ class Traffic:
     """Notices jams: the most urgent player neither moves nor is where it wants to be."""
 
     def __init__(self) -> None:
-        self.turn = 0  # 1 while the order of moving is reversed
+        self.turn = 0  # 1 while the order of moving is reversed, ``PASSING`` + i while all make way for player i
         self._blocked = 0
-        self._reversed = 0
+        self._left = 0  # steps to go with such a turn
+        self._jams = 0
+        self._hands: Array | None = None
 
     def watch(self, scratch: Scratch, players: Array, stations: Array, actions: Array) -> None:
         """Look at what was decided in this step, to set ``turn`` for the next."""
-        i = int(scratch.order[-1 if self.turn else 0])
+        i = int(scratch.order[-1 if self.turn == 1 else 0])
         s = int(scratch.goals[i, Goal.STATION])
         waits = s != NOTHING and actions[i] == Action.STAY and not faces(i, s, players, stations)
         self._blocked = self._blocked + 1 if waits and not self.turn else 0
-        self._reversed = REVERSED if self._blocked >= PATIENCE else max(self._reversed - 1, 0)
-        self.turn = int(self._reversed > 0)
+        hands = players[:, Player.HAND].copy()
+        if self._hands is not None and (hands != self._hands).any():
+            self._jams = JAMS if self._jams > JAMS else 0
+            self._left = 0 if self.turn >= PASSING else self._left
+        self._hands, self._left = hands, max(self._left - 1, 0)
+        if self._blocked >= PATIENCE:
+            self._jams += 1
+            passing = self._jams > JAMS
+            self._left, self.turn = (MAX_WAY, PASSING + i) if passing else (REVERSED, 1)
+        elif self._left == 0:
+            self.turn = 0
 
 
 class GreedyPolicy(Silent):
@@ -100,6 +124,7 @@ class GreedyPolicy(Silent):
         self._teammates = TeammateModel(seat, info.team, seed)
         self._has_directives = info.game.levels[seat] == MEDIUM  # type: ignore[attr-defined]
         self._traffic = Traffic()
+        self._barred: Array | None = None
         self._actions = np.zeros(info.game.n_agents, np.int32)
 
     def act(self, seen: Seen) -> int:
@@ -110,6 +135,9 @@ class GreedyPolicy(Silent):
         kitchen_assigner, players, k = self._assigner, state.players[0], self._assigner.layout(state)
         stations, tables = kitchen_assigner.static.stations[k], kitchen_assigner.tables
         self._teammates.watch(players, stations)
+        if self._barred is None:
+            self._barred = kitchen_assigner.bar(state, self._teammates)
+        kitchen_assigner.scratch.barred[:] = self._barred
         kitchen_assigner.assign(state, self._teammates, self._traffic.turn, self._actions)
         self._traffic.watch(kitchen_assigner.scratch, players, stations, self._actions)
         action = int(self._actions[seen.seat])

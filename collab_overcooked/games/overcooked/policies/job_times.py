@@ -16,7 +16,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     Station,
 )
 from collab_overcooked.games.overcooked.policies.distances import is_same_side, travel
-from collab_overcooked.games.overcooked.policies.full_hands import column_of, is_meeting_place, send
+from collab_overcooked.games.overcooked.policies.full_hands import column_of, is_meeting_place, is_shared, send
 from collab_overcooked.kernels.jit import kernel
 
 
@@ -50,7 +50,7 @@ def onward(s, target, cell, stands, scratch):
 
 
 @kernel
-def find_use(s, item, way, cell, stations, stands, scratch):
+def find_use(s, i, item, way, cell, stations, stands, scratch):
     """Find where an item from a station is needed soonest, for a player who reaches the station in ``way`` steps.
 
     Returns:
@@ -65,7 +65,8 @@ def find_use(s, item, way, cell, stations, stands, scratch):
         if later and (item == DISH or scratch.needs[target, column_of(item, True)] <= 0):
             continue
         steps = onward(s, target, cell, stands, scratch)
-        if steps >= FAR:
+        is_left = stations[s, Station.TERRAIN] == Terrain.COUNTER and is_shared(i, s, target, scratch)
+        if steps >= FAR or (scratch.barred[i, target] == 1 and is_left):
             continue
         steps += way + 1
         if item == DISH or later:
@@ -77,7 +78,7 @@ def find_use(s, item, way, cell, stations, stands, scratch):
 
 
 @kernel
-def fetch_time(s, item, cell, stations, stands, cells, scratch):
+def fetch_time(s, i, item, cell, stations, stands, cells, scratch):
     """Say how long it takes to fetch an item from a station to where it is needed, and where that is.
 
     Nothing is fetched from a dispenser while enough of it lies about, or handed over where there is no room.
@@ -92,7 +93,7 @@ def fetch_time(s, item, cell, stations, stands, cells, scratch):
         item, stations, scratch
     ):
         return FAR, NOTHING
-    least, best = find_use(s, item, way, cell, stations, stands, scratch)
+    least, best = find_use(s, i, item, way, cell, stations, stands, scratch)
     if (
         best != NOTHING
         and travel(best, cell, scratch) >= FAR
@@ -175,7 +176,7 @@ def job_time(s, i, cell, limit, stations, stands, floor, players, cells, scratch
         Steps, FAR for none, and the target of what is fetched.
     """
     terrain = stations[s, Station.TERRAIN]
-    if terrain == NOTHING or scratch.taken[s] == 1:
+    if terrain == NOTHING or scratch.taken[s] == 1 or scratch.barred[i, s] == 1:
         return FAR, NOTHING
     if terrain == Terrain.POT:
         return travel(s, cell, scratch) if scratch.needs[s, Need.START] == 1 else FAR, NOTHING
@@ -185,4 +186,4 @@ def job_time(s, i, cell, limit, stations, stands, floor, players, cells, scratch
     item = item_at(s, stations, cells)
     if item == 0:
         return FAR, NOTHING
-    return fetch_time(s, item, cell, stations, stands, cells, scratch)
+    return fetch_time(s, i, item, cell, stations, stands, cells, scratch)

@@ -93,10 +93,11 @@ class SoupLook:
         tables, static, scratch = kitchen_assigner.tables, kitchen_assigner.static, kitchen_assigner.scratch
         stations, stands, floor = static.stations[k], static.stands[k], tables.floor[k]
         players, cells = state.players[0], state.cells[0]
-        scratch.gate[0] = GATE_COST
+        scratch.gate[0], scratch.barred[:] = GATE_COST, 0
         survey(stations, stands, static.gates[k], tables.neighbours[k], floor, players, cells, self.trust, scratch)
-        find_carries(stations, stands, static.n_regions[k], scratch)
-        list_needs(stations, cells, tables.values[k], tables.times[k], tables.params[Param.AUTO_START], scratch)
+        find_carries(stations, stands, static.regions[k], floor, players, scratch)
+        values, times, auto_start = tables.values[k], tables.times[k], tables.params[Param.AUTO_START]
+        list_needs(stations, floor, players, cells, values, times, auto_start, scratch)
         count_loose(stations, cells, self.claimed, scratch)
         scratch.goals[:] = 0
         scratch.goals[:, Goal.STATION] = NOTHING

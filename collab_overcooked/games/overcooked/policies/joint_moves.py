@@ -7,7 +7,7 @@ import numpy as np
 from collab_overcooked.games.overcooked.engine.constants import HAND_END, NOTHING, Param, Player
 from collab_overcooked.games.overcooked.engine.rules import can_interact
 from collab_overcooked.games.overcooked.policies.assignment_arrays import BASE, FAR, INTERACT, KIN, Goal, Station
-from collab_overcooked.games.overcooked.policies.distances import is_shut
+from collab_overcooked.games.overcooked.policies.distances import is_shut, shut
 from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 
@@ -60,6 +60,9 @@ def list_choices(i, stations, neighbours, gates, floor, players, cells, scratch)
             x + OFFSETS[direction][0] == stations[s, Station.X] and y + OFFSETS[direction][1] == stations[s, Station.Y]
         )
         choices[direction, 1] = 1 if arrived else 2 * way(i, s, choices[direction, 0], scratch) + 1
+    if scratch.steps[i] != NOTHING:
+        for choice in range(5):
+            choices[choice, 1] = 0 if choices[choice, 0] == scratch.steps[i] else BASE - 1
 
 
 @kernel
@@ -124,6 +127,101 @@ def move_together(players, neighbours, stations, gates, floor, cells, turn, trus
         if actions[i] != INTERACT:
             actions[i] = 4 - best % 5
         best //= 5
+
+
+@kernel
+def make_way(i, stations, stands, neighbours, gates, floor, players, cells, trust, scratch):
+    """A player that others keep from its goal gets there with the one of them that is nearest to the goal.
+
+    Both take the first step of the shortest joint way. Mutates: scratch.
+    """
+    n, s, j, there = neighbours.shape[0], scratch.goals[i, Goal.STATION], NOTHING, 0
+    if s == NOTHING or scratch.pairs.shape[0] < n * n:
+        return
+    shut(stations, gates, floor, players, cells, trust, scratch.passable)
+    for k in range(players.shape[0]):
+        cell = floor[players[k, Player.Y], players[k, Player.X]]
+        scratch.passable[cell] = 0
+        if k != i and trust[k] == KIN and (j == NOTHING or scratch.opened[s, cell] < scratch.opened[s, there]):
+            j, there = k, cell
+    here = floor[players[i, Player.Y], players[i, Player.X]]
+    if j == NOTHING:
+        return
+    scratch.passable[here], scratch.passable[there] = 1, 1
+    pair = next_pair(here, there, stands[s], neighbours, scratch)
+    if pair != NOTHING:
+        scratch.steps[i], scratch.steps[j] = pair // n, pair % n
+
+
+@kernel
+def next_pair(here, there, stands, neighbours, scratch):
+    """Return the cells, as one number, that two players move to so that the first soon has one of its stands.
+
+    It is NOTHING if the first has one already, or never gets to one. Mutates: scratch.
+    """
+    n, count = neighbours.shape[0], 0
+    scratch.pairs[:] = 0
+    for stand in stands:
+        if stand == here:
+            return NOTHING
+        if stand == NOTHING or scratch.passable[stand] == 0:
+            continue
+        for other in range(n):
+            if other != stand and scratch.passable[other] == 1:
+                scratch.pairs[stand * n + other] = 1
+                scratch.pair_queue[count] = stand * n + other
+                count += 1
+    return spread(count, here * n + there, neighbours, scratch)
+
+
+@kernel
+def spread(count, end, neighbours, scratch):
+    """Mark all pairs of cells that two players get to from those in the queue, until one is at the end.
+
+    Mutates: scratch.
+
+    Returns:
+        The pair before the end, NOTHING if it is never reached.
+    """
+    n, pairs, queue, passable = neighbours.shape[0], scratch.pairs, scratch.pair_queue, scratch.passable
+    head = 0
+    while head < count:
+        first, second = queue[head] // n, queue[head] % n
+        for code in range(25):
+            one = first if code // 5 == 4 else neighbours[first, code // 5]
+            two = second if code % 5 == 4 else neighbours[second, code % 5]
+            if one == NOTHING or two == NOTHING or passable[one] == 0 or passable[two] == 0:
+                continue
+            if one == two or (one == second and two == first) or pairs[one * n + two] == 1:
+                continue
+            if one * n + two == end:
+                return queue[head]
+            pairs[one * n + two] = 1
+            queue[count] = one * n + two
+            count += 1
+        head += 1
+    return NOTHING
+
+
+@kernel
+def find_barred(stations, stands, neighbours, floor, players, barred, scratch):
+    """Find the stations that two players never get to, all gates open, as neither can pass the other.
+
+    Mutates: barred (2, S), scratch.
+    """
+    n, pairs = neighbours.shape[0], scratch.pairs
+    pairs[:], scratch.passable[:] = 0, 1
+    first, second = floor[players[0, Player.Y], players[0, Player.X]], floor[players[1, Player.Y], players[1, Player.X]]
+    pairs[first * n + second], scratch.pair_queue[0] = 1, first * n + second
+    spread(1, NOTHING, neighbours, scratch)
+    for s in range(stations.shape[0]):
+        barred[:, s] = 1
+        for stand in stands[s]:
+            for other in range(n):
+                if stand != NOTHING and pairs[stand * n + other] == 1:
+                    barred[0, s] = 0
+                if stand != NOTHING and pairs[other * n + stand] == 1:
+                    barred[1, s] = 0
 
 
 @kernel

@@ -19,6 +19,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
     KIN,
     LOCKED_IN,
     ONION,
+    PASSING,
     SOUP,
     STAY,
     TOMATO,
@@ -36,7 +37,7 @@ from collab_overcooked.games.overcooked.policies.full_hands import (
     send_carrier,
 )
 from collab_overcooked.games.overcooked.policies.job_times import item_at, job_time, open_for_oneself
-from collab_overcooked.games.overcooked.policies.joint_moves import can_act, move_together
+from collab_overcooked.games.overcooked.policies.joint_moves import can_act, make_way, move_together
 from collab_overcooked.kernels.jit import kernel
 
 
@@ -95,7 +96,7 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
         if scratch.goals[i, Goal.RANK] > 2:
             continue
         cell = floor[players[i, Player.Y], players[i, Player.X]]
-        c = best_counter(NOTHING, cell, stations, stands, cells, scratch)
+        c = best_counter(i, NOTHING, cell, stations, stands, cells, scratch)
         if c != NOTHING:
             scratch.taken[c] = 1
             send(i, c, 2, cell, scratch)
@@ -114,7 +115,7 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
         cells: See ``Thing``.
         trust: (N,) see ``Trust``.
         claimed: (S,) 1 where what lies on a counter is left to a stranger.
-        turn: 1 to let the least urgent go first.
+        turn: 1 to let the least urgent go first, ``PASSING`` + i to make way for player i.
         scratch: Scratch.
         actions: Written: primitive actions.
     """
@@ -126,8 +127,8 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
         helpers += trust[i] == KIN
     scratch.gate[0] = GATE_COST if helpers > 1 else LOCKED_IN
     survey(stations, stands, gates, neighbours, floor, players, cells, trust, scratch)
-    find_carries(stations, stands, static.n_regions[k], scratch)
-    list_needs(stations, cells, tables.values[k], times, params[Param.AUTO_START], scratch)
+    find_carries(stations, stands, static.regions[k], floor, players, scratch)
+    list_needs(stations, floor, players, cells, tables.values[k], times, params[Param.AUTO_START], scratch)
     count_loose(stations, cells, claimed, scratch)
     for i in range(n):
         goals[i] = 0
@@ -143,4 +144,7 @@ def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch,
         s = goals[i, Goal.STATION]
         acts = s != NOTHING and trust[i] == KIN and can_act(i, s, players, stations, cells, times, params)
         actions[i] = INTERACT if acts else STAY
+    scratch.steps[:] = NOTHING
+    if turn >= PASSING:
+        make_way(turn - PASSING, stations, stands, neighbours, gates, floor, players, cells, trust, scratch)
     move_together(players, neighbours, stations, gates, floor, cells, turn, trust, scratch, actions)

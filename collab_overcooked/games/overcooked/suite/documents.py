@@ -15,7 +15,7 @@ from collab_overcooked.games.overcooked.engine.generate import (
     prove_layout,
     read_wishes,
 )
-from collab_overcooked.games.overcooked.engine.solvability import list_untouched
+from collab_overcooked.games.overcooked.engine.solvability import DISPENSERS, list_untouched
 from collab_overcooked.games.overcooked.engine.spec import FOLDER, KEYS, Layout, load_kitchen
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.files import write_atomic
@@ -47,12 +47,21 @@ def _check_layout(source: str, policy: str) -> Finding:
     lines = [f"{layout.name}: {layout.width} x {layout.height}, {len(layout.starts)} players"]
     untouched = [f"{kind} at {cell}" for kind, cell in list_untouched(layout.grid, layout.starts)]
     lines += [f"  {line}" for line in errands or _tried(layout)]
-    lines += [f"  {station}: no player can stand beside it; take it out or give it floor" for station in untouched]
+    lines += [f"  note: {station}: no player can stand beside it" for station in untouched]
+    lines += [f"  note: orders with {name} cannot be filled: no player gets at any" for name in _missing(layout)]
     if score is not None:
         lines.append(f"{policy} serves {score} points in {STEPS} steps")
+    if score == 0 and proof is not None:
+        lines.append(f"  the errands above serve soup all the same: {policy} does not find them, as it plans otherwise")
     values: dict[str, Any] = {"name": layout.name, "proof": errands, "policy": policy, "score": score}
     values["unreachable"] = untouched
-    return Finding("\n".join(lines), values, not untouched and (proof is not None or bool(score)))
+    return Finding("\n".join(lines), values, proof is not None or bool(score))
+
+
+def _missing(layout: Layout) -> list[str]:
+    untouched = [cell for _, cell in list_untouched(layout.grid, layout.starts)]
+    ordered = sorted({name for soup in orders_to_prove(layout) for name in soup})
+    return [name for name in ordered if not set(layout.cells(DISPENSERS[name])) - set(untouched)]
 
 
 def _tried(layout: Layout) -> list[str]:

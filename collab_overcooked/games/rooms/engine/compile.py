@@ -24,7 +24,7 @@ from collab_overcooked.games.rooms.engine.constants import (
     RoomColumn,
     Sight,
 )
-from collab_overcooked.games.rooms.engine.observe import observation_length
+from collab_overcooked.games.rooms.engine.observe import highest_numbers
 from collab_overcooked.games.rooms.engine.spec import RoomLayout, load_rooms
 from collab_overcooked.games.rooms.engine.state import Tables
 from collab_overcooked.io.checks import near_matches
@@ -40,7 +40,7 @@ class Compiled:
     tables: Tables  # Read-only arrays
     n_players: int  # N, number of players
     n_rooms: int  # R, number of rooms
-    length: int  # L, size of one player's observation
+    highest: tuple[int, ...]  # (L,) highest value of each number of one player's observation
 
 
 def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
@@ -81,8 +81,8 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     )
     for array in tables:
         array.setflags(write=False)
-    length = observation_length(n_players, len(level.rooms), len(level.doors), len(generators))
-    return Compiled(level, config, goal, tables, n_players, len(level.rooms), length)
+    highest = tuple(highest_numbers(tables, n_players, len(generators)))
+    return Compiled(level, config, goal, tables, n_players, len(level.rooms), highest)
 
 
 def _check_adversary(goal: Goal, kind: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from collab_overcooked.games.rooms.engine.constants import (
     NOTHING,
     STAY,
@@ -13,16 +15,19 @@ from collab_overcooked.games.rooms.engine.constants import (
     Sight,
 )
 from collab_overcooked.games.rooms.engine.rules import generator_in
-from collab_overcooked.kernels.arrays import clip_u8, copy_numbers, index
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers, index
 from collab_overcooked.kernels.jit import kernel
 
 
-def observation_length(n_players: int, n_rooms: int, n_doors: int, n_generators: int) -> int:
-    """Return L, the size of one player's observation."""
-    entities = (n_players + 1) * n_rooms + n_players  # rooms as one-hot, turns since others were seen
-    flags = 2 * n_players + n_players + 1  # in the game, at work, target
-    things = n_doors + n_generators * (1 + n_rooms) + 1  # doors, generators, gate
-    return entities + flags + things + n_rooms + n_players + 1  # distances, turns left
+def highest_numbers(tables: Any, n_players: int, n_generators: int) -> list[int]:
+    """Return the highest value of each number of one player's observation, as ``encode_seat`` writes them."""
+    n_rooms, n_doors, distances = len(tables.rooms), int(tables.params[Param.N_DOORS]), tables.distances
+    turns = ENDLESS if tables.params[Param.SIGHT] == Sight.ROOM else 0  # since others were seen
+    entities = [1] * n_rooms + ([1] * n_rooms + [turns]) * n_players
+    flags = [1] * (2 * n_players + n_players + 1)  # in the game, at work, target
+    things = [1] * n_doors + ([int(tables.params[Param.FIXES])] + [1] * n_rooms) * n_generators + [1]  # and the gate
+    ways = distances.max((0, 1)).tolist() + [int(distances.max())] * n_players
+    return entities + flags + things + ways + [ENDLESS]
 
 
 @kernel

@@ -164,7 +164,7 @@ def start_of(compiled: Compiled) -> State:
 
 
 def _alloc(compiled: Compiled, count: int) -> tuple[State, Out]:
-    sizes = {**sizes_of(compiled.tables), "numbers": compiled.length}
+    sizes = {**sizes_of(compiled.tables), "numbers": len(compiled.highest)}
     return allocate(State, sizes, count), allocate(Out, sizes, count)
 
 

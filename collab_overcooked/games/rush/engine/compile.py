@@ -9,7 +9,7 @@ import numpy as np
 
 from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.constants import NOTHING, Area, Dish, Kind, Mask, Param, Reward
-from collab_overcooked.games.rush.engine.observe import AREA_FEATURES, CLOCK_FEATURES, ORDER_FEATURES
+from collab_overcooked.games.rush.engine.observe import highest_numbers
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.games.rush.engine.state import Tables
 from collab_overcooked.io.checks import parse_integer, quote_value
@@ -45,7 +45,7 @@ class Compiled:
     n_orders: int  # O, order slots of the largest episode
     n_areas: int  # P, areas of the largest episode
     n_actions: int  # A, size of the action space
-    length: int  # L, size of one agent's observation
+    highest: tuple[int, ...]  # (L,) highest value of each number of one agent's observation
 
     def action(self, area: int, order: int) -> int:
         """Return the number of using an area for an order, both counted from 0."""
@@ -67,7 +67,6 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
     )
     n_orders = max(len(episode.orders) for episode in scenario.episodes)
     n_areas = max(len(episode.areas) for episode in scenario.episodes)
-    n_goods = len(scenario.ingredients) + len(scenario.spices)
     names = Names(
         scenario=scenario.name,
         ingredients=scenario.ingredients,
@@ -92,7 +91,7 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
         n_orders=n_orders,
         n_areas=n_areas,
         n_actions=1 + n_areas * n_orders,
-        length=n_orders * (n_goods + ORDER_FEATURES) + n_areas * (n_goods + AREA_FEATURES) + CLOCK_FEATURES + agents,
+        highest=tuple(highest_numbers(tables)),
     )
 
 

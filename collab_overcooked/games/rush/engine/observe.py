@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from collab_overcooked.games.rush.engine.constants import Area, Clock, Dish, Kind, Mask, Order, Param, Reason
 from collab_overcooked.games.rush.engine.rules import why_invalid, would_ruin
-from collab_overcooked.kernels.arrays import clip_u8, copy_numbers
+from collab_overcooked.kernels.arrays import ENDLESS, clip_u8, copy_numbers
 from collab_overcooked.kernels.jit import kernel
 
 ORDER_FEATURES = 7  # in addition to the goods: exists, cook time, ingredients, spices, times cooked, finished, ruined
@@ -84,3 +86,13 @@ def encode_round(orders, stock, spaces, clock, dishes, needs, areas, params, out
     at += CLOCK_FEATURES
     out[at:] = 0
     return at
+
+
+def highest_numbers(tables: Any) -> list[int]:
+    """Return the highest value of each number of an observation; counts without a bound are left to be clipped."""
+    workers, high = int(tables.params[Param.WORKERS]), []
+    for need, cook_time in zip(tables.needs.max(0).tolist(), tables.dishes[..., Dish.COOK_TIME].max(0), strict=True):
+        high += [*need, 1, cook_time, 1, 1, cook_time + 1, 1, 1]  # one more time ruins it
+    for shelf, spaces in zip(tables.stock.max(0).tolist(), tables.areas[..., Area.SPACES].max(0), strict=True):
+        high += [*shelf, 1, 1, 1, spaces, spaces]
+    return [*high, ENDLESS, ENDLESS, workers - 1, workers, *[1] * int(tables.params[Param.N_AGENTS])]

@@ -72,6 +72,43 @@ def test_the_soup_that_pays_most_is_cooked() -> None:
     assert served > 0 and served % 50 == 0
 
 
+MIXED = [["onion"] * 3, {"soup": ["onion", "tomato", "tomato"], "value": 50}]
+WITHOUT = {
+    "no dispenser": "XXPXX\nO1 2X\nX   X\nXDXSX",
+    "in a wall": "XXPXXTX\nO1 2XXX\nX   XXX\nXDXSXXX",
+    "on floor of its own": "XXPXXXX\nO1 2X T\nX   XXX\nXDXSXXX",
+}
+
+
+@pytest.mark.parametrize("grid", WITHOUT.values(), ids=WITHOUT)
+@pytest.mark.parametrize("policy", ["greedy", "noisy:0.1"])
+def test_what_cannot_be_made_is_not_wanted(grid: str, policy: str) -> None:
+    assert score({"grid": grid, "orders": MIXED}, policy, policy) >= 20
+
+
+NARROW = {
+    "corridor, stations at both ends": "XXXXXXXXX\nO1     2P\nXDXXXXXSX",
+    "corridor, ends changed": "XXXXXXXXX\nP1     2O\nXSXXXXXDX",
+    "corridor with a niche": "XXXXXXSXXXXXX\nXXDXXX XXXOXX\nP 1       2 P\nXXOXXXXXXXDXX",
+    "pot in a dead end": "XSXPXOX\nX1X X2X\nX     X\nXXDXXXX",
+    "shape of an m": "XSXXX\nO X2O\nX1  P\nXDXXX",
+    "two floors and one passage": "XOXPXSX\nD    2X\nXXX XXX\nD    1X\nXOXPXSX",
+    "one counter between two floors": "XWXXX\nO1X2P\nD W S\nXXXXX",
+    "spare counters on one side": "XXXXX\nO1X2P\nO X P\nD X X\nXXXSX",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dynamics", ["auto", "explicit"])
+@pytest.mark.parametrize("grid", NARROW.values(), ids=NARROW)
+def test_two_serve_where_they_are_in_each_others_way(grid: str, dynamics: str) -> None:
+    assert score({"grid": grid}, "greedy", "greedy", steps=400, dynamics=dynamics) >= 20
+
+
+def test_two_serve_through_a_corridor() -> None:
+    assert score({"grid": NARROW["corridor, stations at both ends"]}, "greedy", "greedy") >= 20
+
+
 def test_the_same_seed_gives_the_same_episode() -> None:
     env = make("Overcooked-v0", layout="counter_circuit", max_cycles=60)
     team = make_team(["greedy", "greedy"])

@@ -80,9 +80,6 @@ def distribution(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "an unknown distribution"
 
 
-# ------------------------------------------------------------------------------------------- modules and files
-
-
 def import_plugin(name: str) -> ModuleType:
     """Import a module or file that registers games, policies or metrics, here and in worker processes started later.
 
@@ -144,9 +141,6 @@ def source_of(module: ModuleType) -> Path | None:
     """Return the file of a module; None if it has none."""
     file = getattr(module, "__file__", None)
     return Path(file).resolve() if file else None
-
-
-# ------------------------------------------------------------------------------------------- identity
 
 
 def identity(

@@ -191,8 +191,6 @@ class Sitting:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    # ------------------------------------------------------------------------------------ inside
-
     def _maker(self, bridge: Bridge) -> Any:
         connection = Connection(bridge, Budget(), {})
 

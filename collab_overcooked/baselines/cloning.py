@@ -65,9 +65,6 @@ class Cloning:
         return TrainingSettings(**values, steps=1, learner="maskable-ppo", rollout=1, environments=1)
 
 
-# ------------------------------------------------------------------------------------------- what was chosen
-
-
 @dataclass(frozen=True)
 class Choices:
     """Observations, legal actions and chosen actions of agents."""
@@ -145,9 +142,6 @@ def read_choices(game: Game, paths: Sequence[str], seats: Sequence[int] | None, 
         first = rows[-1][3] + 1 if rows else 0
         rows += [(observation, mask, action, first + episode) for observation, mask, action, episode in chosen]
     return gather(rows)
-
-
-# ------------------------------------------------------------------------------------------- learning
 
 
 @dataclass(frozen=True)

@@ -60,9 +60,6 @@ def write_curves(folder: Path) -> None:
         write_atomic(folder / "curves.svg", picture.encode())
 
 
-# ------------------------------------------------------------------------------------------- over seeds
-
-
 def training_folders(paths: Sequence[Path]) -> list[Path]:
     """Return the training folders at or below some paths: those with ``log.jsonl`` or ``returns.csv``."""
     folders: list[Path] = []

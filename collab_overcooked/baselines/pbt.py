@@ -82,9 +82,6 @@ def read_pbt_settings(values: Mapping[str, Any]) -> tuple[PbtSettings, TrainingS
     return pbt, settings
 
 
-# ------------------------------------------------------------------------------------------- members
-
-
 @dataclass(frozen=True)
 class Task:
     """Next generation of a member, with everything that a worker needs."""
@@ -128,9 +125,6 @@ def pool_of(pbt: PbtSettings) -> Executor:
     """Return what trains the members side by side."""
     workers = read_workers(RAY if pbt.executor == RAY else pbt.population)
     return open_pool(workers, pbt.population)[0]
-
-
-# ------------------------------------------------------------------------------------------- the population
 
 
 def select(game: FullGame, members: Sequence[PolicyFile], games: int, shaping: float, seed: int) -> list[float]:

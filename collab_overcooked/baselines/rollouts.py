@@ -224,8 +224,6 @@ class Rollouts:
     def _per_row(self, array: Array) -> Array:
         return np.repeat(array, self.batch.n_agents)
 
-    # ---------------------------------------------------------------------------------------- going on later
-
     def save(self) -> dict[str, Array]:
         """Return all that changes, as arrays."""
         arrays = {f"state.{name}": array for name, array in self.batch.state._asdict().items()}

@@ -83,8 +83,6 @@ class Training:
         if self.settings.history and not self.game.seen(clone(batch.state, 0), 0, 0).public_actions:
             raise ValueError(f"history: a seat of {self.game.id} does not see what the others do; use history=0")
 
-    # ---------------------------------------------------------------------------------------- learning
-
     @property
     def left(self) -> float:
         """Share of the training that lies ahead, 1 to 0."""
@@ -156,8 +154,6 @@ class Training:
             "explained_variance",
         )
         return {name: round(float(np.mean([entry[f"train/{name}"] for entry in kept])), 6) for name in names}
-
-    # ---------------------------------------------------------------------------------------- keeping
 
     def save(self, path: Path) -> None:
         """Write a checkpoint: everything that the rest of the training depends on."""

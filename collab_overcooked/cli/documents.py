@@ -64,9 +64,6 @@ def choose_game(arguments: list[str]) -> list[str]:
 CHOOSERS |= {"check": choose_kind, "generate": choose_game}
 
 
-# ------------------------------------------------------------------------------------------- kinds of files
-
-
 ANY_GAME = ("collab_overcooked.cli.lexicons:LEXICON", "collab_overcooked.study.documents:STUDY")
 
 
@@ -125,9 +122,6 @@ def show(finding: Finding, to_dict: bool) -> None:
     single = isinstance(finding.values, list) and len(finding.values) == 1
     values = finding.values[0] if single else finding.values  # type: ignore[index]
     OUT.print(json.dumps(values, indent=1) if to_dict else finding.text)
-
-
-# ------------------------------------------------------------------------------------------- generators
 
 
 def generator_of(env_id: str) -> Any:

@@ -228,9 +228,6 @@ def options_for(suite_options: Any, team: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-# ------------------------------------------------------------------------------------------- pages
-
-
 def allowed_names(address: str, public_name: Sequence[str] | None, yes: bool) -> list[str]:
     """Return the host names that a server accepts."""
     from collab_overcooked.play.server import LOOPBACK, is_loopback

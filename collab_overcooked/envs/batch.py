@@ -112,8 +112,6 @@ class BatchEnv:
         """Drop threads and bound kernels, which depend on the arrays' memory addresses."""
         return self.__dict__ | {"_bound": None, "_slices": [], "_pool": None}
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def reset(
         self,
         seed: int | Sequence[int] | None = None,
@@ -272,8 +270,6 @@ class BatchEnv:
             ValueError: For an unknown event, a weight that is no finite number, or a game that counts no events.
         """
         self._event_reward = None if weights is None else EventReward(self.game, weights)
-
-    # ---------------------------------------------------------------------------------------- inspection
 
     @property
     def over(self) -> Array:

@@ -135,8 +135,6 @@ class CompiledGame(FullGame):
         sizes = {**defaults, **self.sizes}
         return allocate(state, sizes, batch_size), allocate(out, sizes, batch_size, observations=space.dtype)
 
-    # ---------------------------------------------------------------------------------------- what a game defines
-
     def step_calls(self, state: Any, actions: np.ndarray, out: Any) -> tuple[KernelCall, ...]:
         """Return the kernel calls that advance a batch by one timestep, in their order."""
         return tuple((kernel, (self.compiled.tables, state, actions, out)) for kernel in self.step_kernels)
@@ -325,8 +323,6 @@ class CompiledGame(FullGame):
         """Return the reason codes of refused actions, (B, N), from the events."""
         reasons: np.ndarray = out.events[:, :, EventField.REASON]
         return reasons
-
-    # ---------------------------------------------------------------------------------------- inherited methods
 
     def bind(self, state: Any, actions: np.ndarray, out: Any) -> BoundBatch:
         """Return ``step`` and ``reset`` with the arrays of a batch bound to the kernels, so that calls are cheap.

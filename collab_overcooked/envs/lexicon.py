@@ -89,9 +89,6 @@ def split_text(text: str) -> list[str]:
     return [word.lower() for word in WORD.findall(text)]
 
 
-# ------------------------------------------------------------------------------------------- reading files
-
-
 def lexicons() -> list[str]:
     """Return the names of the built-in lexicons."""
     return builtin_names(FOLDER)
@@ -170,9 +167,6 @@ def inflect(stem: str, ending: str) -> str:
     if ending != "s" and stem.endswith("e"):
         return stem[:-1] + ending
     return stem + ending
-
-
-# ------------------------------------------------------------------------------------------- games
 
 
 class TranslatedGame:

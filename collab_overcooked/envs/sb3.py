@@ -41,8 +41,6 @@ class SB3VecEnv(VecEnv):
         self._returns, self._lengths = np.zeros(rows), np.zeros(rows, np.int64)  # of the running episodes
         self._started = time.time()
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Set the seeds of the next reset: environment ``e`` gets seed + e.
 
@@ -127,8 +125,6 @@ class SB3VecEnv(VecEnv):
     def close(self) -> None:
         """Stop the threads."""
         self.batch.close()
-
-    # ---------------------------------------------------------------------------------------- rows as objects
 
     def has_attr(self, attr_name: str) -> bool:
         """Return whether rows have an attribute; they have those of this VecEnv."""

@@ -100,9 +100,6 @@ def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
     scene.write(Rows(lambda name: getattr(state, name)[i], True), values)
 
 
-# ------------------------------------------------------------------------------------------- knowledge
-
-
 def uniform(part: Part, value: Any, rng: np.random.Generator) -> Any:
     """Believe that a part is anything that its form allows, with equal chances."""
     if part.draw is None:
@@ -140,9 +137,6 @@ def believed(part: Part, value: Any, seat: int, rng: np.random.Generator, name: 
         if not isinstance(changed, dict) or key in changed:
             changed[key] = believed(part.secrets[key], changed[key], seat, rng, f"{name}.{key}", redraws)
     return changed
-
-
-# ------------------------------------------------------------------------------------------- values
 
 
 def _same(value: Any) -> Any:
@@ -224,9 +218,6 @@ def sequence(item: Codec, slots: int, what: str, least: int = 0) -> Codec:
         lambda values: [*map(item.encode, values), *[NOTHING] * (slots - len(values))],
         item.draw and (lambda rng: [item.draw(rng) for _ in range(rng.integers(least, slots, endpoint=True))]),  # type: ignore[misc]
     )
-
-
-# ------------------------------------------------------------------------------------------- parts
 
 
 def column(array: str, index: int | slice, codec: Codec, **knowledge: Any) -> Part:
@@ -346,9 +337,6 @@ def clock(array: str, **indices: int) -> dict[str, Part]:
     """Declare the counter of steps and, by the second key, their limit, and the random generator."""
     (steps, played), (limit, most) = indices.items()
     return {steps: column(array, played, COUNT), limit: span(array, most, 1, MAX_OPTION), "chance": rng_state()}
-
-
-# ------------------------------------------------------------------------------------------- orders
 
 
 def open_orders(orders: Codec, remaining: Codec, slots: int, in_use: int, required: Sequence[str] = ("name",)) -> Part:

@@ -99,8 +99,6 @@ class CrossPlay:
         means = self.returns.mean(-1)
         return (means + means.T) / 2
 
-    # ---------------------------------------------------------------------------------------- telling
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything, fit for JSON."""
         size = range(len(self.names))

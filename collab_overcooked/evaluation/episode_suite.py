@@ -129,8 +129,6 @@ class EpisodeSuite(Suite):
         """Metric of an episode that the leaderboard averages."""
         return self.metrics[0]
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def plan(
         self, team: Sequence[str], suite_options: Any, *, seed: int, options: Mapping[str, Any], limits: Limits
     ) -> Evaluation:
@@ -163,8 +161,6 @@ class EpisodeSuite(Suite):
         """
         game = load_checked(self.env_id, **options)
         yield JobGroup(env_id=self.env_id, env_kwargs=options, team=parse_seats(team, game.n_agents), task=self.name)
-
-    # ---------------------------------------------------------------------------------------- scoring
 
     def score(self, records: Sequence[Record], scoring: Any) -> list[Scorecard]:
         """Return a card for every team and variant; the means of metrics where the suite has no columns."""
@@ -223,8 +219,6 @@ class EpisodeSuite(Suite):
     def outcome(self, record: Record) -> str:
         """Say what the first metric came to."""
         return f"{self.metrics[0]} {measure(record, self.metrics)[self.metrics[0]]:g}"
-
-    # ---------------------------------------------------------------------------------------- comparing, listing
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return 5 or 50 episodes."""

@@ -174,9 +174,6 @@ def _digest(paths: Sequence[Path]) -> str:
     return digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest() if digests else ""
 
 
-# ------------------------------------------------------------------------------------------- reading
-
-
 def pool_names() -> list[str]:
     """Return the names of the built-in pools."""
     return builtin_names(FOLDER)
@@ -309,9 +306,6 @@ def check_players(pool: PartnerPool) -> None:
             raise ValueError(f"pool {pool.name}: partner {partner.name!r} cannot play {pool.env_id}: {error}") from None
 
 
-# ------------------------------------------------------------------------------------------- tables
-
-
 def pool_table(pools: Iterable[PartnerPool]) -> ResultTable:
     """Return a row for each pool: environment, options and partners by family."""
     columns = tuple(map(Column, ("pool", "environment", "options", "partners")))
@@ -339,9 +333,6 @@ def partner_table(pool: PartnerPool) -> ResultTable:
         names = (partner.name, partner.policy, partner.family, partner.split, seat)
         rows.append((*names, estimate, best.by if best else None, partner.lower))
     return ResultTable(columns, tuple(rows))
-
-
-# ------------------------------------------------------------------------------------------- writing
 
 
 def write_partner_pool(path: Path, pool: PartnerPool) -> None:

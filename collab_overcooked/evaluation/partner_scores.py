@@ -143,9 +143,6 @@ def skip_met(
     return left
 
 
-# ------------------------------------------------------------------------------------------- playing
-
-
 def plan_cells(
     pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], episodes: int, among: bool = True
 ) -> Iterator[Cell]:
@@ -264,9 +261,6 @@ def _config(pool: PartnerPool, cells: Sequence[Cell], episodes: int) -> dict[str
     plugins = {name: value for name, value in plugins_of([pool.env_id], specs).items() if name not in files}
     config = {"pool": pool.name, "pool_sha256": pool.digest, "episodes": episodes, "version": __version__}
     return config | {"plugins": plugins}
-
-
-# ------------------------------------------------------------------------------------------- best responses
 
 
 def best_responses(pool: PartnerPool, lines: Sequence[Line], random: str = "random") -> tuple[Partner, ...]:

@@ -103,8 +103,6 @@ class Scores:
                 cells.setdefault(line["ego"], []).extend(line["returns"])
         return self._mean([[np.array(returns, float)] for returns in cells.values()]) if cells else None
 
-    # ---------------------------------------------------------------------------------------- tables
-
     def table(self) -> ResultTable:
         """Return a row for each method: shares of the best response over partners, by family, and self-play."""
         groups = np.array(list(self.families.values()))
@@ -178,8 +176,6 @@ class Scores:
         return f"{self.title}\n\n{self.table().markdown()}\n\nProbability of improvement\n\n" + (
             f"{self.improvements().markdown()}\n\n{notes}\n"
         )
-
-    # ---------------------------------------------------------------------------------------- pictures
 
     def write(self, folder: Path) -> list[str]:
         """Write the tables as Markdown and CSV, and the pictures as SVG and PNG; returns the names of the files."""

@@ -68,9 +68,6 @@ def _write_description(path: Path, episodes: Sequence[Trajectory], seat: int | N
     )
 
 
-# ------------------------------------------------------------------------------------------- Parquet
-
-
 def write_parquet(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:
     """Write ``data.parquet``, a row for each agent and step, and ``README.md``, the card of the dataset."""
     try:
@@ -148,9 +145,6 @@ flattened; its shape is {shape}. `dataset.json` has options, seed, team and outc
 |---|---|
 {columns}
 """
-
-
-# ------------------------------------------------------------------------------------------- Minari
 
 
 def write_minari(path: Path, episodes: Sequence[Trajectory], seat: int | None) -> None:

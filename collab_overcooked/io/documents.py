@@ -54,8 +54,6 @@ class Document(Mapping[str, Any]):
         kept = {path: mark for path, mark in self.marks.items() if path and path[0] not in values}
         return Document(self.source, {**self.content, **values}, kept)
 
-    # --------------------------------------------------------------------------------------- places
-
     def at(self, *path: Any) -> Any:
         """Return the value at a key path, None if missing."""
         value: Any = self.content
@@ -98,8 +96,6 @@ class Document(Mapping[str, Any]):
         if value is None:
             return self.error(f"{name} must {requirement}; it is missing", *path)
         return self.error(f"{name} must {requirement}, not {quote_value(value)}", *path)
-
-    # --------------------------------------------------------------------------------------- values
 
     def _value_at(self, path: Iterable[Any], default: Any, requirement: str) -> Any:
         value = self.at(*path)
@@ -225,9 +221,6 @@ def placed(values: Mapping[str, Any]) -> Iterator[None]:
         if isinstance(values, Document) and (error.name,) in values.marks:
             raise values.error(str(error), error.name) from None
         raise
-
-
-# ------------------------------------------------------------------------------------------- finding and reading
 
 
 def builtin_names(folder: str) -> list[str]:

@@ -66,9 +66,6 @@ def read(form: Form, value: Any, place: str | int) -> Any:
         raise
 
 
-# ------------------------------------------------------------------------------------------- JSON
-
-
 def parse_json(text: str | bytes) -> Any:
     """Parse standard JSON: no NaN, no lone surrogates, no duplicate keys, limited nesting."""
     try:
@@ -116,9 +113,6 @@ def _object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no number")
-
-
-# ------------------------------------------------------------------------------------------- single values
 
 
 def unchecked(value: Any, depth: int = MAX_DEPTH) -> Any:
@@ -234,9 +228,6 @@ def one_of(allowed: Iterable[Any], what: str = "") -> Form:
     return form
 
 
-# ------------------------------------------------------------------------------------------- composed
-
-
 def optional(form: Form) -> Form:
     """Allow None beside what a form allows."""
     return lambda value: None if value is None else form(value)
@@ -307,9 +298,6 @@ def _mapping(value: Any, known: Iterable[str] | None, what: str) -> Mapping[str,
         if not isinstance(key, str) or (known is not None and key not in known):
             raise SchemaError(near_matches(what, key, known or ()))
     return value
-
-
-# ------------------------------------------------------------------------------------------- redundant values
 
 
 def check_same(stated: Any, actual: Any, place: str) -> None:

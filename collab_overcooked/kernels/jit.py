@@ -91,9 +91,6 @@ def compile_seconds() -> float:
     return _compiling.seconds
 
 
-# ------------------------------------------------------------------------------------------- the cache
-
-
 @functools.cache
 def source_key(folder: Path) -> str:
     """Hash the inputs of compilation for the kernels of a folder: sources, compiler and its options.

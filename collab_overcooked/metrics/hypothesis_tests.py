@@ -63,9 +63,6 @@ def _stats() -> Any:
     return stats
 
 
-# ------------------------------------------------------------------------------------------- two samples
-
-
 def paired_test(differences: Values) -> TwoSampleTest | None:
     """Test whether the differences of pairs have a mean other than 0.
 
@@ -154,9 +151,6 @@ def _root(function: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if function(middle) > 0.0 else (low, middle)
     return (low + high) / 2.0
-
-
-# ------------------------------------------------------------------------------------------- several groups
 
 
 def one_way_anova(groups: Mapping[str, Values]) -> Anova | None:

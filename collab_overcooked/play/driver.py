@@ -107,8 +107,6 @@ class EpisodeDriver:
         lesson_for = getattr(self.game, "lesson_for", lambda seat: ())
         return {seat: lesson_for(seat) for seat in self.people}
 
-    # ---------------------------------------------------------------------------------------- the loop
-
     async def play(self, run: Episode, begin: Callable[[], Awaitable[None]]) -> Record:
         """Play an episode to its end; ``begin`` is waited for when everything is ready for the first step."""
         answer: Answer = None
@@ -204,8 +202,6 @@ class EpisodeDriver:
         elif not asked and self.people and self.env.agents and self.settings.pace:
             await asyncio.sleep(self.settings.pace)  # else a long walk is over before anybody has seen it
         return await self._ask_voice()
-
-    # ---------------------------------------------------------------------------------------- answers
 
     async def _answer(self, ask: Ask) -> Answer:
         person = self.people.get(ask.seat)
@@ -330,8 +326,6 @@ class EpisodeDriver:
         self._log(entry | ({"orders": orders} if orders else {}))
         return Message(None, message, "", orders=tuple(orders))
 
-    # ---------------------------------------------------------------------------------------- people who are gone
-
     def _is_lost(self, person: Person) -> bool:
         if self.settings.on_leave == "pause":
             return False
@@ -347,8 +341,6 @@ class EpisodeDriver:
         await asyncio.to_thread(self._reset, policy, ask.seat)
         self._thinkers[ask.seat] = Thinker(policy)
         return await self._think(ask)
-
-    # ---------------------------------------------------------------------------------------- messages of people
 
     def receive(self, person: Person, message: Mapping[str, Any]) -> None:
         """Handle a message of a person during the episode."""
@@ -410,8 +402,6 @@ class EpisodeDriver:
         orders = read_orders(self.game.orderable(), plan)
         self.game.order_next(state, 0, orders)
         return orders
-
-    # ---------------------------------------------------------------------------------------- what people see
 
     def _show_all(self) -> None:
         state = self.env.clone_state()

@@ -163,9 +163,6 @@ def make_app(
     return app
 
 
-# ------------------------------------------------------------------------------------------- pages
-
-
 def _response(text: str | bytes, kind: str = "text/html", status: int = 200) -> Any:
     from starlette.responses import Response
 
@@ -304,9 +301,6 @@ HOST_ACTS: dict[str, Callable[[Session], Any]] = {
     "continue": lambda session: session.pause(False),
     "watch": lambda session: f"/s/{session.watch().token}",
 }
-
-
-# ------------------------------------------------------------------------------------------- sockets
 
 
 async def _socket(socket: Any) -> None:

@@ -144,8 +144,6 @@ class Session:
         self.watchers.append(Person(WATCHER))
         return self.watchers[-1]
 
-    # ---------------------------------------------------------------------------------------- playing
-
     async def run(self) -> list[Record]:
         """Play all episodes; returns the records of those that came to their end."""
         try:
@@ -327,8 +325,6 @@ class Session:
     def _log(self, entry: Mapping[str, Any]) -> None:
         if self.folder is not None:
             self.folder.add_input({"session": self.id, "number": self._number, **entry})
-
-    # ---------------------------------------------------------------------------------------- people
 
     def connect(self, person: Person, outbox: Outbox) -> None:
         """Connect a person, who is sent the complete current state."""

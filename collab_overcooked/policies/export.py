@@ -118,9 +118,6 @@ def _game_of(env: Any) -> FullGame:
     raise ValueError(f"env must be an environment or a game of this package, not {quote_value(env)}")
 
 
-# ------------------------------------------------------------------------------------------- layers
-
-
 def _network(model: Any, kind: str, game: FullGame, activation: str | None) -> Network:
     shape = game.single_observation_space.shape
     scale = np.ones((1,) * len(shape), np.float32)

@@ -181,9 +181,6 @@ def torch_logits(module: Any, observations: Array) -> Array:
     return output.numpy().astype(np.float32)
 
 
-# ------------------------------------------------------------------------------------------- specs
-
-
 def sb3_from_text(text: str) -> SB3Policy:
     """Make the policy of ``model.zip``, ``model.zip,sample`` or ``model.zip,obs=features``."""
     path, mode, observation = _parse("sb3", text)

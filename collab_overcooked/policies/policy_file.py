@@ -168,9 +168,6 @@ def halved(file: PolicyFile) -> PolicyFile:
     return replace(file, network=replace(file.network, layers=layers))
 
 
-# ------------------------------------------------------------------------------------------- reading
-
-
 def read_policy(path: Path) -> PolicyFile:
     """Read a policy file."""
     with open_file(path) as file:

@@ -183,9 +183,6 @@ class ShortSightedPolicy(WrappedPolicy):
         return int(self._rng.choice(np.flatnonzero(seen.mask)))
 
 
-# ------------------------------------------------------------------------------------------- restricted actions
-
-
 class RestrictedPolicy(WrappedPolicy):
     """Plays with fewer actions: the other policy sees a smaller mask, and what it must not do becomes a random action.
 
@@ -309,9 +306,6 @@ class AvoidPolicy(RestrictedPolicy):
         return np.array([not names for names in _events_of(self._simulator, self._seat, actions)])
 
 
-# ------------------------------------------------------------------------------------------- simulated effects
-
-
 def _is_legal(action: int, seen: Seen) -> bool:
     return 0 <= action < len(seen.mask) and bool(seen.mask[action])
 
@@ -373,9 +367,6 @@ def _middle_of_area(simulator: Simulator, seat: int) -> Array:
     area = np.array(places)
     middle: Array = (area.min(0) + area.max(0)) / 2
     return middle
-
-
-# ------------------------------------------------------------------------------------------- specs
 
 
 def _convention(text: str, player: Policy) -> RestrictedPolicy:

@@ -136,8 +136,6 @@ class QuestionSet:
         return b"".join(schema.json_line(entry, schema.unchecked) for entry in entries)
 
 
-# ------------------------------------------------------------------------------------------- reading
-
 SEATS = 2  # in every game with questions; the other seat is the partner
 _ANYTHING = schema.mapping_of(schema.unchecked)
 _SCENE_FIELDS = {"name": schema.name, "env_id": schema.name, "options": _ANYTHING, "state": _ANYTHING}

@@ -153,9 +153,6 @@ def _answers(records: Sequence[Record]) -> ResultTable:
     return ResultTable(columns, tuple(rows), "Answers", detail=True)
 
 
-# ------------------------------------------------------------------------------------------- differences
-
-
 def _differences(by_policy: Mapping[str, Sequence[Record]]) -> Scorecard:
     columns = (
         Column("Policies"),

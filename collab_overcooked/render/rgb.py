@@ -114,9 +114,6 @@ def part_boxes(sheet: Sheet, m: Measures) -> list[tuple[int, int, int, int]]:
     return boxes
 
 
-# ------------------------------------------------------------------------------------------- the board
-
-
 def _draw_board(
     image: Image.Image, pen: ImageDraw.ImageDraw, board: Board, shift: int, bottom: int, m: Measures
 ) -> None:
@@ -248,9 +245,6 @@ def label_image(lines: tuple[str, ...], size: int, width: int) -> Image.Image:
 @lru_cache(maxsize=64)
 def _mark(name: str, size: int) -> Image.Image:
     return paint(strokes_of(name), size, {})
-
-
-# ------------------------------------------------------------------------------------------- cards and notes
 
 
 def _draw_column(image: Image.Image, column: PanelColumn, left: int, right: int, m: Measures) -> None:

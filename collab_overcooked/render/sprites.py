@@ -92,9 +92,6 @@ def food_colours(foods: Sequence[Food], finish: str, sprite: str) -> dict[str, s
     }
 
 
-# ------------------------------------------------------------------------------------------- strokes to images
-
-
 def _stroke(pen: ImageDraw.ImageDraw, stroke: Stroke, unit: float, colours: Colours) -> None:
     operation, colour, *numbers = stroke
     fill = colours.get(colour, colour)
@@ -169,9 +166,6 @@ def _food_image(icon: Icon, size: int) -> Image.Image:
         small = _food_image(Icon(foods=(name,)), side)
         image.alpha_composite(small, (round(i * (size - side) / 2), size - side))
     return image
-
-
-# ------------------------------------------------------------------------------------------- cooks
 
 
 @lru_cache(maxsize=1024)

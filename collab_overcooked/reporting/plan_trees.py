@@ -37,9 +37,6 @@ def summary(update: Update) -> str:
     )
 
 
-# ------------------------------------------------------------------------------------------- text
-
-
 def tree_text(update: Update) -> str:
     """Return a search tree as text, each plan below its parent."""
     nodes = update["nodes"]
@@ -60,9 +57,6 @@ def tree_text(update: Update) -> str:
 
     body = [line for root in children.get(-1, ()) for line in lines(root, 0)]
     return "\n".join([summary(update), "", *body, "", "Plan that is carried out:", update["plan"]])
-
-
-# ------------------------------------------------------------------------------------------- several episodes
 
 
 def costs_of(records: Sequence[Mapping[str, Any]]) -> ResultTable | None:

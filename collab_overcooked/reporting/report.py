@@ -102,9 +102,6 @@ def page_policy() -> str:
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-# ------------------------------------------------------------------------------------------- scores
-
-
 def card_sections(card: Scorecard) -> Iterator[str]:
     """Yield tiles, tables, notes and charts of a card; detailed tables are collapsed."""
     from collab_overcooked.reporting import plots
@@ -134,9 +131,6 @@ def _tiles(table: ResultTable) -> str:
     return f'<div class="tiles">{"".join(tiles)}</div>'
 
 
-# ------------------------------------------------------------------------------------------- configuration
-
-
 def _configuration(records: Sequence[Record]) -> str:
     first = records[0]
     entries = {
@@ -161,9 +155,6 @@ def _configuration(records: Sequence[Record]) -> str:
 
 def _team_entries(records: Sequence[Record]) -> dict[str, str]:
     return max((dict(record["team"]) for record in records), key=len)
-
-
-# ------------------------------------------------------------------------------------------- replays
 
 
 def choose_episodes(records: Sequence[Record]) -> list[Record]:

@@ -110,8 +110,6 @@ class ResultTable:
             if len(row) != len(self.columns):
                 raise ValueError(f"rows[{i}]: has {len(row)} cells, the table {len(self.columns)} columns")
 
-    # ---------------------------------------------------------------------------------------- terminal
-
     def show(self, console: Console) -> None:
         """Print the table, each interval below its number."""
         wide = Console(file=console.file, width=max(console.width, _MIN_WIDTH), force_terminal=console.is_terminal)
@@ -139,16 +137,12 @@ class ResultTable:
         for i, row in enumerate(self.rows):
             yield self.marks.get(i, ""), [column.text(cell) for column, cell in zip(self.columns, row, strict=True)]
 
-    # ---------------------------------------------------------------------------------------- Markdown
-
     def markdown(self) -> str:
         """Return the table as Markdown without its title, intervals in brackets."""
         heads = (file_cell(column.name) + (" (published)" if column.published else "") for column in self.columns)
         rule = "|---|" + "---:|" * (len(self.columns) - 1)
         rows = (map(_markdown_cell, self.columns, row) for row in self.rows)
         return "\n".join([_markdown_line(heads), rule, *map(_markdown_line, rows)])
-
-    # ---------------------------------------------------------------------------------------- HTML
 
     def html(self) -> str:
         """Return the table as HTML without its title, with intervals below the numbers."""
@@ -164,8 +158,6 @@ class ResultTable:
         body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>"
         label = html_text(self.title or "Table")  # focusable, so that the keyboard can scroll it
         return f'<div class="scroll" role="group" tabindex="0" aria-label="{label}"><table>{body}</table></div>'
-
-    # ---------------------------------------------------------------------------------------- files
 
     def csv(self) -> str:
         """Return the table as CSV with full precision and empty cells for missing values; see ``file_cell``."""
@@ -256,9 +248,6 @@ def estimate_json(cell: Estimate | float | None) -> dict[str, float | None]:
     if isinstance(cell, Estimate):
         return {"value": cell.value, "low": cell.low, "high": cell.high}
     return {"value": cell, "low": None, "high": None}
-
-
-# ------------------------------------------------------------------------------------------- cells
 
 
 def _markdown_line(cells: Iterable[str]) -> str:

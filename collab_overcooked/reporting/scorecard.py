@@ -78,9 +78,6 @@ class Scorecard:
         return values | ({} if self.data is None else {"data": self.data.to_dict()["rows"]})
 
 
-# ------------------------------------------------------------------------------------------- several cards
-
-
 def markdown(cards: Iterable[Scorecard]) -> str:
     """Return cards as one Markdown document."""
     return "\n".join(card.markdown() for card in cards)

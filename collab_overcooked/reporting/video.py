@@ -26,9 +26,6 @@ Line = tuple[str, str]
 """Speaker or actor (empty on a continuation line), and a line of text."""
 
 
-# ------------------------------------------------------------------------------------------- captioned frames
-
-
 def frames_of_record(record: Mapping[str, Any]) -> Iterator[np.ndarray]:
     """Replay a record and yield its frames: the initial state, then one per step.
 
@@ -85,9 +82,6 @@ def _strip(title: str, lines: Sequence[Line], width: int, height: int) -> np.nda
         fitted, size = fit_text(text, TEXT, max(1, width - 2 * PAD - indent))
         picture.alpha_composite(text_image(fitted, size, INK, bold=row == 0), (PAD + indent, top))
     return np.asarray(picture.convert("RGB"))
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def write_video(frames: Iterable[np.ndarray], path: str | Path, fps: float = 4) -> None:

@@ -135,9 +135,6 @@ def _step_limit(env_id: str, env_kwargs: str) -> int | None:
         return None
 
 
-# ------------------------------------------------------------------------------------------- records
-
-
 def by_variant(
     records: Iterable[Record],
     team: Callable[[Record], Hashable] = lambda record: team_text(record["team"].values()),

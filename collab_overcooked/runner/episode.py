@@ -62,9 +62,6 @@ def policy_seed(seed: int, seat: int) -> int:
     return derive_seed(seed, "policy", seat)
 
 
-# ------------------------------------------------------------------------------------------- events of an episode
-
-
 @dataclass(frozen=True)
 class Started:
     """The environment has been reset; policies must be reset before they are asked.
@@ -172,8 +169,6 @@ class Episode(Generator[Event, Answer, Record]):
         """Stop the episode; returns the record of the steps so far, with ``ended: "left"``."""
         self._loop.close()
         return self._record() | ({} if self._over else {"ended": "left"})
-
-    # ------------------------------------------------------------------------------------ the loop
 
     def _play(self) -> Generator[Event, Answer, Record]:
         env, facts = self.env, self.facts

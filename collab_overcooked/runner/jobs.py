@@ -215,9 +215,6 @@ def plugins_of(env_ids: Iterable[str], specs: Iterable[str]) -> dict[str, str]:
     )
 
 
-# ------------------------------------------------------------------------------------------- caches of a process
-
-
 @lru_cache(maxsize=8)
 def _cached_team(specs: tuple[str, ...]) -> Team:
     return make_team(specs)

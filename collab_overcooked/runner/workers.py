@@ -157,9 +157,6 @@ def open_pool(workers: Workers, count: int, threads: bool = False) -> tuple[Exec
     return ProcessPoolExecutor(count, mp_context=context, initializer=_begin_process, initargs=(imported(),)), count
 
 
-# ------------------------------------------------------------------------------------------- processes
-
-
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
     """Block Ctrl+C while the workers start; they inherit the signal mask, so that imports are not interrupted."""
@@ -184,9 +181,6 @@ def _begin_process(plugins: Sequence[str]) -> None:
 def _end_with(sentinel: int) -> None:
     multiprocessing.connection.wait([sentinel])
     os._exit(1)
-
-
-# ------------------------------------------------------------------------------------------- Ray
 
 
 class _RayPool(Executor):

@@ -149,8 +149,6 @@ class Bot:
                 return await self._get(go)
             await asyncio.sleep(POLL)
 
-    # ---------------------------------------------------------------------------------------- games
-
     async def _play(self, address: str) -> None:
         from websockets.asyncio.client import connect
 

@@ -117,9 +117,6 @@ def _response(content: str | bytes, kind: str, status: int = 200) -> Any:
     return Response(content, status, media_type=kind)
 
 
-# ------------------------------------------------------------------------------------------- data of the page
-
-
 def overview(host: StudyHost) -> dict[str, Any]:
     """Return the progress of a study, JSON-serialisable; participants appear under their random ids only."""
     journal = host.journal

@@ -164,9 +164,6 @@ class Study:
         return steps
 
 
-# ------------------------------------------------------------------------------------------- reading
-
-
 def read_study(source: str | Path | Mapping[str, Any], partners: Mapping[str, str] | None = None) -> Study:
     """Read and validate a study.
 
@@ -252,8 +249,6 @@ class _Reader:
     def _names(self, key: str) -> Iterable[str]:
         return self.doc.mapping(key, default={})
 
-    # ------------------------------------------------------------------------------------ conditions
-
     def _conditions(self, seed: int, group: int, partners: Mapping[str, str]) -> dict[str, Condition]:
         doc = self.doc
         names = doc.mapping("conditions")
@@ -329,8 +324,6 @@ class _Reader:
             except (ValueError, TypeError) as error:
                 raise doc.error(f"{'.'.join(keys)}: {error}", *keys) from None
         return settings
-
-    # ------------------------------------------------------------------------------------ blocks and ends
 
     def _blocks(self, conditions: Mapping[str, Condition], forms: Mapping[str, Questionnaire]) -> tuple[Block, ...]:
         doc = self.doc

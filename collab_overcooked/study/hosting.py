@@ -73,8 +73,6 @@ class StudyHost:
         for folder in self._folders.values():
             folder.close()
 
-    # ---------------------------------------------------------------------------------------- waiting
-
     def news(self, person: Participant) -> News:
         """Record a poll of the waiting room, match participants, and return the status."""
         step, study_page = self.journal.step_of(person), f"/study/{person.token}"
@@ -117,8 +115,6 @@ class StudyHost:
         while True:
             self.end_waits()
             await asyncio.sleep(SWEEP_INTERVAL)
-
-    # ---------------------------------------------------------------------------------------- places
 
     def note_activity(self, person: Participant) -> None:
         """Record activity of a participant."""
@@ -222,8 +218,6 @@ class StudyHost:
 
     def _is_broken(self, person: Participant) -> bool:
         return any(name not in self.journal.people or self.journal.people[name].end for name in self._members(person))
-
-    # ---------------------------------------------------------------------------------------- games
 
     def _session(self, person: Participant) -> Session | None:
         step = self.journal.step_of(person)  # the order of conditions is known once there is a group

@@ -134,8 +134,6 @@ class Journal(Locked):
         journal._lock = lock
         return journal
 
-    # ---------------------------------------------------------------------------------------- events
-
     def _write(self, event: str, **facts: Any) -> None:
         entry = {"time": round(self.clock(), 3), "event": event, **facts}
         self._log.append(entry)
@@ -254,8 +252,6 @@ class Journal(Locked):
             self._by_token.pop(_digest(self.people.pop(participant).token))
         self.events = events
         return names
-
-    # ---------------------------------------------------------------------------------------- queries
 
     def by_token(self, token: str) -> Participant | None:
         """Return the participant of a link's token, or None."""

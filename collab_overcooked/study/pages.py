@@ -76,9 +76,6 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
     return f'<form method="post" action="{_text(target)}" novalidate>{hidden}{inner}</form>'
 
 
-# ------------------------------------------------------------------------------------------- kinds of pages
-
-
 def consent_page(study: Study, kept: Mapping[str, str]) -> str:
     """Return the consent page; ``kept`` holds parameters of its address."""
     off = " disabled" if study.has_games else ""  # the page's script enables it
@@ -169,9 +166,6 @@ def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
 def message_page(study: Study, text: str) -> str:
     """Return a page with an error message."""
     return page(study, study.texts["error"], f"<p>{_text(text)}</p>")
-
-
-# ------------------------------------------------------------------------------------------- questions
 
 
 def _item(study: Study, item: Item, values: Sequence[str], complaint: str) -> str:

@@ -65,8 +65,6 @@ class StudyResults:
             results.records[name] = read_records(path) if path.exists() and path.stat().st_size else []
         return results
 
-    # ---------------------------------------------------------------------------------------- samples
-
     def samples(self, metrics: Sequence[str]) -> dict[str, dict[str, dict[tuple[Any, ...], float]]]:
         """Return values by measure, condition and unit: groups for metrics of games, participants for answers.
 
@@ -99,8 +97,6 @@ class StudyResults:
     def _group(self, record: Record) -> int | None:
         ids = [player["id"] for player in record.get("people", {}).values()]
         return next((number for number, members in enumerate(self.journal.groups) if set(ids) == set(members)), None)
-
-    # ---------------------------------------------------------------------------------------- tables
 
     def participants(self) -> list[Row]:
         """Return a row for each participant."""
@@ -277,9 +273,6 @@ COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
 }
 """Columns of tables without rows; episodes have the metrics of their games as further columns."""
 LEFT_OUT = ("joined", "number")  # of anonymous exports
-
-
-# ------------------------------------------------------------------------------------------- export
 
 
 def export(folder: Path, out: Path, options: ExportOptions) -> list[str]:

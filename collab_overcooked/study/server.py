@@ -72,8 +72,6 @@ class StudyPages:
         name = hashlib.sha256(self.study.name.encode("utf-8", "replace")).hexdigest()
         self._cookie = f"study-{name[:12]}"  # several studies may run under one host name
 
-    # ---------------------------------------------------------------------------------------- before consent
-
     async def entry(self, request: Any) -> Any:
         """Show the consent page; nothing is stored yet."""
         kept = self._kept(request.query_params)
@@ -137,8 +135,6 @@ class StudyPages:
             return fill(self.study.texts["missing_id"], name=self.study.panel_id)
         refusal = self.host.refusal()
         return self.study.texts[refusal] if refusal else ""
-
-    # ---------------------------------------------------------------------------------------- with a link
 
     def _person(self, request: Any) -> Participant | None:
         person = self.journal.by_token(request.path_params["token"])

@@ -98,9 +98,6 @@ def _expect_end(game: CompiledGame, state: Any, out: Any, rng: np.random.Generat
         expect(out.terminated[0] or out.truncated[0], f"a step after the end revives the episode, {where}")
 
 
-# ------------------------------------------------------------------------------------------- knowledge
-
-
 def check_knowledge(subject: Subject) -> str:
     """Check that what is hidden from a seat changes nothing that it gets, and that searches believe something of it."""
     game, subject_game, count = _need_scenes(subject), subject.need_game(), 0

@@ -123,8 +123,6 @@ class Leaderboard:
         summary = registry.load_suite(self.game).summary(records)
         return Line(name, lines[0].kind, scores, summary, [record for line in lines for record in line.records])
 
-    # ---------------------------------------------------------------------------------------- tables
-
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
         settings = [setting.name for setting in self.benchmark.settings]
@@ -278,9 +276,6 @@ def _names(lines: Iterable[Line]) -> set[str]:
 
 def _values(one: Line | Reference) -> dict[str, float]:
     return {setting: score.value for setting, score in one.scores.items() if score is not None}
-
-
-# ------------------------------------------------------------------------------------------- from records
 
 
 def read_comparison(plan: ComparisonPlan, out: Path, people: Sequence[Record] = ()) -> Comparison:

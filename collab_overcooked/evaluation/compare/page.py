@@ -139,9 +139,6 @@ def _table(table: ResultTable) -> str:
     return f"<h3>{html_text(table.title)}</h3>{table.html()}"
 
 
-# ------------------------------------------------------------------------------------------- replays
-
-
 def _episodes(comparison: Comparison) -> Iterator[Record]:
     for row in zip_longest(*(_of_board(board) for board in comparison.leaderboards)):
         yield from (record for record in row if record is not None)

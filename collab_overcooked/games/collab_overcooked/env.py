@@ -110,8 +110,6 @@ class CollabOvercooked(CompiledGame):
         }
         return tuple(step for step in self.lesson if possible[step[0]])
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def reset_forms(self) -> dict[str, Form]:
         return {
             "task": one_of(self.compiled.names.items[DISH + 1 :], "task"),
@@ -162,8 +160,6 @@ class CollabOvercooked(CompiledGame):
         if order in self.kitchen.tasks:
             return time_limit_of(self.kitchen, order, self.config.gamma, self.config.time_limit)
         return self.max_cycles
-
-    # ---------------------------------------------------------------------------------------- words and pictures
 
     @property
     def kitchen(self) -> Kitchen:

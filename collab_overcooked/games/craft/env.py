@@ -66,8 +66,6 @@ class CraftKitchen(CompiledGame):
         }
         self._set_spaces(counts_to(compiled.highest))
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         state.forced[which] = NOTHING
         if "orders" in options:
@@ -130,8 +128,6 @@ class CraftKitchen(CompiledGame):
 
     def orderable(self) -> Sequence[str]:
         return self.compiled.names.orders
-
-    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def level(self) -> Level:

@@ -65,8 +65,6 @@ class CuisineWorld(CompiledGame):
         original = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self._set_spaces(original if config.obs == "original64" else counts_to(high))
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
         state.forced[which] = NOTHING
         if "orders" in options:
@@ -141,8 +139,6 @@ class CuisineWorld(CompiledGame):
 
     def orderable(self) -> Sequence[str]:
         return self.compiled.names.orders
-
-    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def level(self) -> Level:

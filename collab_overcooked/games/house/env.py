@@ -53,8 +53,6 @@ class House(CompiledGame):
         self.max_cycles = int(self.compiled.tables.params[Param.LIMIT])
         self._set_spaces(counts_to(self.compiled.highest))
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled, self.n_actions)
 
@@ -81,8 +79,6 @@ class House(CompiledGame):
             return []
         pairs = self.compiled.tables.catalogue[self.compiled.tables.levels[seat]].tolist()
         return [action for action, (verb, _) in enumerate(pairs) if verb == Verb.SAY]
-
-    # ---------------------------------------------------------------------------------------- words and pictures
 
     @property
     def display_names(self) -> tuple[str, ...]:

@@ -89,8 +89,6 @@ class Overcooked(CompiledGame):
         self.sizes = dict(zip("HW", self.compiled.tables.terrain.shape[1:], strict=True))
         self._set_spaces(self.compiled.space)
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def reset_forms(self) -> dict[str, Form]:
         return {"layout": one_of(self.compiled.names, "layout"), **super().reset_forms()}
 
@@ -124,8 +122,6 @@ class Overcooked(CompiledGame):
         return (
             ((observe_batch, arguments), (mask_batch, arguments)) if self.has_macros else ((observe_batch, arguments),)
         )
-
-    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def layouts(self) -> tuple[Layout, ...]:

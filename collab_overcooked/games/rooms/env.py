@@ -67,8 +67,6 @@ class RoomGame(CompiledGame):
         self.unsaved = () if config.sight == "room" else ("sightings", "known_doors", "known_repairs")
         self._set_spaces(counts_to(self.compiled.highest))
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
 
@@ -98,8 +96,6 @@ class RoomGame(CompiledGame):
     def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
         """Replace what a seat does not know by a sampled belief; see ``policies.search.simulator``."""
         sample_belief(self.compiled, state, seat, rng)
-
-    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def level(self) -> RoomLayout:

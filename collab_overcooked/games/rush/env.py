@@ -71,8 +71,6 @@ class KitchenRush(CompiledGame):
         }
         return tuple(step for step in self.lesson if needed[step[0]])
 
-    # ---------------------------------------------------------------------------------------- playing
-
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
 
@@ -101,8 +99,6 @@ class KitchenRush(CompiledGame):
         """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""
         act_batch(self.compiled.tables, state, actions, out)
         self._show(state, out)
-
-    # ---------------------------------------------------------------------------------------- texts and pictures
 
     @property
     def scenario(self) -> Scenario:

@@ -73,9 +73,6 @@ def _decode(text: str, begin: int) -> tuple[dict[str, Any] | None, int]:
     return redact_values(plain), end
 
 
-# ------------------------------------------------------------------------------------------- one of several actions
-
-
 def choice_schema(count: int) -> dict[str, Any]:
     """Return the JSON schema of an answer that names one of ``count`` numbered actions."""
     return object_schema({"action": {"type": "integer", "enum": list(range(1, count + 1))}})
@@ -146,8 +143,6 @@ def _no_choice(texts: Sequence[str]) -> Unreadable:
     return Unreadable(f"Answer with the number of one action from 1 to {len(texts)}.")
 
 
-# ------------------------------------------------------------------------------------------- one of several letters
-
 MAX_LETTER_SEARCH = 200  # characters that are searched for a letter
 _LETTER = re.compile(rf"[\W_]*+(?:(?:LETTER|{_WORDS})[\s:]\W*+)?([A-Z])[\W_]*", re.IGNORECASE)
 _LETTERED = re.compile(
@@ -199,9 +194,6 @@ def _letter_of(text: str, choices: Sequence[str]) -> int | None:
 
 def _names(text: str, choice: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(choice.casefold())}(?!\w)", text.casefold()) is not None
-
-
-# ------------------------------------------------------------------------------------------- named texts
 
 
 def fields_schema(names: Sequence[str]) -> dict[str, Any]:
@@ -270,8 +262,6 @@ def read_plan(text: str) -> str:
     return plan if len(plan) <= MAX_PLAN else plan[:MAX_PLAN].rpartition(";")[0]
 
 
-# ------------------------------------------------------------------------------------------- joint plans
-
 PLAN_MARK = "Plan:"
 
 
@@ -304,9 +294,6 @@ def find_step(step: str, texts: Sequence[str]) -> str | None:
     return same[0] if same else longest[0] if len(longest) == 1 else None
 
 
-# ------------------------------------------------------------------------------------------- yes or no
-
-
 def verdict_schema() -> dict[str, Any]:
     """Return the JSON schema of a judgement."""
     return object_schema({"okay": {"type": "boolean"}, "reason": {"type": "string"}})
@@ -322,9 +309,6 @@ def read_verdict(text: str) -> tuple[bool, str]:
     if verdict is None:
         raise Unreadable("Begin with okay or not okay.")
     return verdict[1].casefold() in ("okay", "ok", "yes"), shorten(text[verdict.end() :].strip(" .:,-\n"), MAX_SAY)
-
-
-# ------------------------------------------------------------------------------------------- one action per agent
 
 
 def commands_schema(legal: Mapping[str, Sequence[str]]) -> dict[str, Any]:

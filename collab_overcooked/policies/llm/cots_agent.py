@@ -63,9 +63,6 @@ def plan_settings(values: Mapping[str, Value]) -> PlanSettings:
     )
 
 
-# ------------------------------------------------------------------------------------------- reading
-
-
 def read_scores(text: str) -> tuple[int, int, str]:
     """Return the scores of distances and of the division of work, and the message."""
     text = visible(text)
@@ -172,9 +169,6 @@ def find_option(text: str, options: Sequence[SubPlan]) -> SubPlan | None:
     same = [option for option in options if option.text.casefold() == plain]
     inside = [o for o in options if re.search(rf"(?<!\w){re.escape(o.text.casefold())}(?!\w)", plain)]
     return same[0] if same else max(inside, key=lambda option: len(option.text), default=None)
-
-
-# ------------------------------------------------------------------------------------------- asking
 
 
 class ModelVoices:

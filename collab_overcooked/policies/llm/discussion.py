@@ -51,8 +51,6 @@ class DiscussionAgent(TeamAgent):
         self._discussed = False  # since the last action
         self._opened = -1  # timestep of the last discussion opened by this agent
 
-    # ------------------------------------------------------------------------------------ acting
-
     def act(self, seen: Seen) -> Decision:
         """Open a discussion if necessary; otherwise take the next step of the agent's part."""
         options = self.options(seen)
@@ -89,8 +87,6 @@ class DiscussionAgent(TeamAgent):
             return ""
         self.plan[seen.names[seen.seat]].pop(0)
         return step
-
-    # ------------------------------------------------------------------------------------ discussing
 
     def reply(self, seen: Seen) -> Message | None:
         """Consent, object or propose; consent is silent unless there is information to share."""

@@ -57,8 +57,6 @@ class PartnerAgent:
             "public": values["plans"] == "public",
         }
 
-    # ------------------------------------------------------------------------------------ instructions
-
     def question(self, template: str, **values: Any) -> list[ChatMessage]:
         """Return a chat: the instructions, then a filled template."""
         fill = self.session.prompts.fill
@@ -66,8 +64,6 @@ class PartnerAgent:
             values["observation"] = self.instructions.observation(values["seen"], str(self.on["recipe"]))
         values = {**self._facts, **values}
         return [ChatMessage("system", fill("rules", **values)), ChatMessage("user", fill(template, **values))]
-
-    # ------------------------------------------------------------------------------------ planning and messages
 
     def act(self, seen: Seen) -> Decision:
         """Return a plan and a message; wait if the model gives no plan."""

@@ -101,8 +101,6 @@ class Team:
             self.restart()
         self.members[member.seat] = member
 
-    # ---------------------------------------------------------------------------------------- deciding
-
     def choose(self, seen: Seen) -> int:
         """Return a seat's action: the next sub-plan of the team's plan, after an update if necessary."""
         member = self.members[seen.seat]
@@ -169,8 +167,6 @@ class Team:
         walk = Walk(view, member.seat)
         spare = [o for o in view.options[member.seat] if o.action is not None and o.value > 0 and not o.uses & taken]
         return max(spare, key=lambda option: worth(walk, option), default=None)
-
-    # ---------------------------------------------------------------------------------------- the plan
 
     def update_plan(self, trigger: str, seen: Seen, view: PlanningView) -> None:
         """Rate the plan and replace it if necessary; running sub-plans are never interrupted."""

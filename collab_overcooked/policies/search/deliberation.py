@@ -251,8 +251,6 @@ class Deliberation:
         update.depth = path[-1].depth
         return plan, path
 
-    # ---------------------------------------------------------------------------------------- modes of search
-
     def _one(self) -> int:
         draft = self._propose(-1, 1)[0]
         return self.tree.add(self._node(-1, draft, ()))
@@ -291,8 +289,6 @@ class Deliberation:
             if self.tree.nodes[0].solved or not drafts:
                 break
         return self.tree.answer(self.settings.fallback)
-
-    # ---------------------------------------------------------------------------------------- asking
 
     @property
     def shared(self) -> Findings:

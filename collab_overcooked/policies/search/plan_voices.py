@@ -34,9 +34,6 @@ def voices() -> Voices:
     return Voices(propose, criticise, rate, lambda briefing, draft: without_clashes(draft.plan))
 
 
-# ------------------------------------------------------------------------------------------- costs of plans
-
-
 class Walk:
     """Walk of one seat through a plan: its place and load."""
 
@@ -129,9 +126,6 @@ def _is_open(view: PlanningView, plan: Plan, other: Plan) -> bool:
         for row, changed in zip(plan, other, strict=True)
         for seat, entry in changed.items()
     )
-
-
-# ------------------------------------------------------------------------------------------- proposing
 
 
 def propose(briefing: Briefing, path: Sequence[Node], nodes: Sequence[Node], n: int) -> list[Draft]:
@@ -294,9 +288,6 @@ def _with_entries(plan: Plan, seat: int, entries: Sequence[SubPlan]) -> Plan:
     return without_clashes(tuple(row for row in rows if row))
 
 
-# ------------------------------------------------------------------------------------------- criticising
-
-
 def criticise(briefing: Briefing, draft: Draft, before: Sequence[Node]) -> Critique:
     """Score a plan with one seat's knowledge.
 
@@ -371,9 +362,6 @@ def _message(briefing: Briefing, hints: Sequence[tuple[str, int, SubPlan | None]
     names = briefing.seen.names
     sentences = (templates[code].format(names[seat], o.text if o else "wait") for code, seat, o in hints)
     return " ".join(sentences) or "I agree."
-
-
-# ------------------------------------------------------------------------------------------- rating
 
 
 def rate(briefings: Sequence[Briefing]) -> int:

@@ -128,9 +128,6 @@ def without_recipes(compiled: Compiled) -> Compiled:
     return replace(compiled, kitchen=replace(compiled.kitchen, recipes=()), tables=blank)
 
 
-# ------------------------------------------------------------------------------------------- the grid
-
-
 def _cells(kitchen: Kitchen) -> tuple[list[tuple[int, int]], dict[tuple[int, int], int]]:
     floor: list[tuple[int, int]] = []
     tiles: dict[tuple[int, int], int] = {}
@@ -246,9 +243,6 @@ def _openness(mine: np.ndarray, users: np.ndarray, kinds: np.ndarray) -> np.ndar
     return np.where(mine == 0, Access.NONE, np.where(users == 1, Access.PRIVATE, common))
 
 
-# ------------------------------------------------------------------------------------------- food
-
-
 def _foods(
     kitchen: Kitchen, items: tuple[str, ...], item_id: Mapping[str, int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -280,9 +274,6 @@ def ingredients_below(kitchen: Kitchen, name: str) -> list[str]:
     if recipe is None:
         return []
     return [part for name in recipe.inputs for part in (name, *ingredients_below(kitchen, name))]
-
-
-# ------------------------------------------------------------------------------------------- actions
 
 
 @dataclass(frozen=True)
@@ -401,9 +392,6 @@ def _params(
     for key, value in values.items():
         params[key] = value
     return params
-
-
-# ------------------------------------------------------------------------------------------- tasks, rewards, views
 
 
 def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:

@@ -64,9 +64,6 @@ def observe_env(tables, agents, macros, tiles, orders, clock, observations, mask
             )
 
 
-# ------------------------------------------------------------------------------------------- masks
-
-
 @kernel
 def mask_medium(agent, macro, tiles, orders, params, stations, groups, foods, takes, access, mask):
     """The rules judge every action that could possibly be accepted; a busy agent may only continue. Mutates: mask."""
@@ -126,9 +123,6 @@ def mask_primitive(agent, tiles, orders, stations, foods, cells, access, mask):
         mask[action] = effect(held, plated, named_by(action), tiles[s], stations[s], orders, foods) != Event.NONE
 
 
-# ------------------------------------------------------------------------------------------- shared pieces
-
-
 @kernel
 def knows_recipes(i, params):
     """An agent sees recipes if it knows them, or if knowledge is full."""
@@ -144,9 +138,6 @@ def count_contents(tile, out, base):
             out[base + tile[Tile.CONTENT + k]] += 1
     elif now != Status.EMPTY:
         out[base + tile[Tile.ITEM]] = 1
-
-
-# ------------------------------------------------------------------------------------------- flat features
 
 
 @kernel
@@ -210,9 +201,6 @@ def encode_features(i, agents, macros, tiles, orders, clock, params, groups, acc
 def time_left(clock, params):
     """Agents see the number of steps left, or 0 with show_limit=False."""
     return clip_u8((clock[Clock.LIMIT] - clock[Clock.T]) * params[Param.SHOW_LIMIT])
-
-
-# ------------------------------------------------------------------------------------------- grid channels
 
 
 @kernel

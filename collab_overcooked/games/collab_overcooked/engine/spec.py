@@ -176,9 +176,6 @@ def _check_food(doc: Document, name: Any, *path: Any) -> None:
         raise doc.error(f"{name!r} is no food name: {advice}", *path)
 
 
-# ------------------------------------------------------------------------------------------- parts of the file
-
-
 def _stations(doc: Document) -> dict[str, StationSpec]:
     stations: dict[str, StationSpec] = {}
     for symbol in doc.mapping("stations"):

@@ -76,8 +76,6 @@ class Chooser:
     def _option(self, rank: int, action: int, urgency: int, stations: Iterable[int]) -> Option:
         return Option(rank, action, urgency, self.book.steps_to(self.pose, stations))
 
-    # -------------------------------------------------------------------------------- with something in hand
-
     def _holding(self) -> Iterator[Option]:
         item, _ = self.scene.hands[self.seat]
         purpose = self.needs.purposes.get(("hand", self.seat))
@@ -115,8 +113,6 @@ class Chooser:
             kinds = {making.recipe.kind for making in self.needs.makings}
             if self.needs.is_junk(station) or self.book.kind[station] not in kinds:
                 yield self._option(2, self.book.put[station], 0, [station])
-
-    # -------------------------------------------------------------------------------- with empty hands
 
     def _working(self) -> Iterator[Option]:
         for making in self.needs.makings:
@@ -232,8 +228,6 @@ class GreedyPolicy(Silent):
 
     def _useful(self, scene: Scene, seen: Seen) -> list[int]:
         return Chooser(scene, seen.seat, lambda action: bool(seen.mask[action])).ranked()
-
-    # -------------------------------------------------------------------------------- on a shared floor
 
     def _unblocked(self, scene: Scene, seen: Seen, useful: list[int], expected: dict[int, int]) -> int:
         useful = list(dict.fromkeys(useful))

@@ -161,8 +161,6 @@ class Needs:
             return self._need_making(item, making.urgency + HANDLING)
         return {self.book.kind[place[1]]} if place[0] == "utensil" else set()
 
-    # -------------------------------------------------------------------------------- where things can go
-
     def receivers(self, seat: int, item: int, making: Making) -> list[int]:
         """Return the utensils into which a seat can put an input of a product right now."""
         if making.station is not None:

@@ -97,8 +97,6 @@ class Order:
                 checked.append((book.fetch[item], ("short", item)))
         return Columns(np.array([action for action, _ in checked], np.int32), tuple(check for _, check in checked))
 
-    # -------------------------------------------------------------------------------- counting
-
     def shortage(self, state: Any) -> tuple[Array, Array]:
         """Count what still has to be made or fetched.
 

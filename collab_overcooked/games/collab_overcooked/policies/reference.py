@@ -94,8 +94,6 @@ class ReferencePolicy:
         if info.task:
             trajectories(info.game, info.task, self.number)
 
-    # ------------------------------------------------------------------------------------ deciding
-
     def act(self, seen: Seen) -> Decision | int:
         """Return the next action of the trajectory, or wait for it; open the conversation if it is time to."""
         self._catch_up(seen)
@@ -180,8 +178,6 @@ class ReferencePolicy:
             return self._book.wait
         self._doing = action
         return action
-
-    # ------------------------------------------------------------------------------------ talking
 
     def _requests(self, seen: Seen) -> list[str]:
         texts = self._game.action_texts(self._state)

@@ -111,9 +111,6 @@ class Group:
         self.conversations += len(run.conversations)
 
 
-# ------------------------------------------------------------------------------------------- one record
-
-
 def score_record(record: Mapping[str, Any], options: CollaborationOptions | None = None) -> dict[str, Any]:
     """Return the metrics of one episode, as they stand in its record.
 
@@ -166,9 +163,6 @@ METRICS = MetricSet(
     score_record,
     progress=lambda record: record["metrics"]["pc"],
 )
-
-
-# ------------------------------------------------------------------------------------------- many records
 
 
 def score_records(records: Sequence[Mapping[str, Any]], options: CollaborationOptions | None = None) -> list[TeamScore]:
@@ -279,9 +273,6 @@ def _row(name: str, members: Sequence[Played], scored: Mapping[str, Any]) -> Lev
         [[float(run.success) for run in group] for group in runs],
     )
     return LevelScore(name, len(members), sum(map(len, runs)), success, timesteps=times)
-
-
-# ------------------------------------------------------------------------------------------- logs of the original
 
 
 def original_logs(path: Path) -> list[Path]:

@@ -74,9 +74,6 @@ FINISH_WORDS = {
 Scene = Mapping[str, Any]
 
 
-# ------------------------------------------------------------------------------------------- items
-
-
 @lru_cache(maxsize=4096)
 def icon_of(name: str, plated: bool = False, ingredients: tuple[str, ...] = ()) -> Icon:
     """Derive what an item looks like from its name.
@@ -125,9 +122,6 @@ def labels_of(name: str) -> tuple[str, ...]:
     parts = [word for word in name.split("_") if word and word != "and"]
     short = [word for word in parts if word not in FORM_WORDS and word not in FINISH_WORDS]
     return " ".join(parts), " ".join(short or parts)
-
-
-# ------------------------------------------------------------------------------------------- the board
 
 
 def _board(kitchen: Kitchen, scene: Scene, hidden: Collection[Point]) -> Board:
@@ -189,9 +183,6 @@ def _cooks(kitchen: Kitchen, scene: Scene) -> list[Cook]:
         )
         for seat, agent in enumerate(scene["agents"])
     ]
-
-
-# ------------------------------------------------------------------------------------------- words
 
 
 def _agent_cards(kitchen: Kitchen, scene: Scene) -> list[Card]:

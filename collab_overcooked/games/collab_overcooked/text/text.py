@@ -127,9 +127,6 @@ def _unquoted(text: str) -> str:
     return text[1:-1].strip() if quoted else text
 
 
-# ------------------------------------------------------------------------------------------- the action grammar
-
-
 def parse_action(compiled: Compiled, text: str) -> int:
     """Read one action.
 
@@ -237,9 +234,6 @@ def vocabulary(compiled: Compiled, seat: int) -> list[str]:
     return texts
 
 
-# ------------------------------------------------------------------------------------------- events
-
-
 def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
     """Return an agent's event of one step as names, None if nothing happened.
 
@@ -266,9 +260,6 @@ def event_of(compiled: Compiled, row: Any) -> dict[str, Any] | None:
     if code in (Event.START, Event.START_WRONG):
         labels[code] = f"{names.operations[group - Group.UTENSIL]}({place})"
     return {"event": code.name, "item": item, "place": place, "label": labels[code]}
-
-
-# ------------------------------------------------------------------------------------------- descriptions
 
 
 def spaced(name: str) -> str:

@@ -228,9 +228,6 @@ def assign_batch(tables, state, knobs, scratch, actions):
             actions[b, i] = choose_command(tables, agents[b, i], bags[b, i], furnaces[b], weights, scratch)
 
 
-# ------------------------------------------------------------------------------------------- from Python
-
-
 class Assigner:
     """A game's assignment with its scratch memory."""
 

@@ -81,9 +81,6 @@ def arithmetic() -> list[dict[str, Any]]:
     return rows
 
 
-# ------------------------------------------------------------------------------------------- scoring
-
-
 @dataclass(frozen=True)
 class CraftResult:
     """Scores of one team on one variant of the game."""

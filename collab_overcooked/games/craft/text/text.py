@@ -61,9 +61,6 @@ class Report:
     feedback: tuple[str, ...]  # Messages, one line per problem
 
 
-# ------------------------------------------------------------------------------------------- commands
-
-
 def agent_names(count: int) -> tuple[str, ...]:
     """Return the names of the agents in commands and texts."""
     return tuple(f"bot{k + 1}" for k in range(count))
@@ -141,9 +138,6 @@ def read_list(compiled: Compiled, commands: Sequence[str]) -> tuple[dict[int, tu
     return parsed, problems, unknown
 
 
-# ------------------------------------------------------------------------------------------- outcomes
-
-
 def refusal(compiled: Compiled, seat: int, action: int, reason: int) -> str:
     """Return the message of a refused command; empty if it was accepted."""
     word = compiled.names.actions[action][1]
@@ -166,9 +160,6 @@ def event_of(compiled: Compiled, row: Sequence[int]) -> dict[str, Any] | None:
         "place": place,
         "label": f"{VERBS[verb]}({argument})",
     }
-
-
-# ------------------------------------------------------------------------------------------- the observation
 
 
 def content_text(counts: Mapping[str, int]) -> str:

@@ -59,9 +59,6 @@ def observe_env(tables, agents, tools, served, orders, clock, observations, mask
         )
 
 
-# ------------------------------------------------------------------------------------------- masks
-
-
 @kernel
 def mask_exact(agent, tools, places, sizes, uses, sold, n_base, mask):
     """The exact mask allows every command that the rules accept now: noop, goto, and commands at the agent's location.
@@ -123,9 +120,6 @@ def completes(agent, tool, place, sizes, uses):
     return False
 
 
-# ------------------------------------------------------------------------------------------- features
-
-
 @kernel
 def encode_agent(agent, n_items, n_places, out, at):
     """An agent is encoded as its held item, its location and whether it is busy. Mutates: out."""
@@ -185,9 +179,6 @@ def copy_view(i, first, out, length, n_agents):
     copy_numbers(first[end:], out[end:])
 
 
-# ------------------------------------------------------------------------------------------- the original's numbers
-
-
 @kernel
 def power_of_two(exponent):
     """Return an integer power of two, exact in double precision."""
@@ -244,9 +235,6 @@ def encode_original(agents, tools, served, orders, clock, params, places, object
             out[codes[p, 2]] = 1
     for k in range(out.shape[0]):
         observations[1, k] = out[k]
-
-
-# ------------------------------------------------------------------------------------------- bounds
 
 
 def bounds(tables: Any, n_agents: int, n_slots: int) -> tuple[np.ndarray, np.ndarray]:

@@ -225,9 +225,6 @@ def _check_name(doc: Document, name: Any, *path: Any) -> None:
         raise doc.error(f"{quote_value(name)} is no name: use letters and digits, a letter first", *path)
 
 
-# ------------------------------------------------------------------------------------------- parts of the file
-
-
 def _ingredients(doc: Document) -> dict[str, tuple[str, ...]]:
     classes = {kind: doc.names(_check_name, "ingredients", kind, twice=True) for kind in doc.mapping("ingredients")}
     seen: set[str] = set()

@@ -39,8 +39,6 @@ RECORD_FIELDS = RecordFields(
     step={"orders": ORDERS},
 )
 
-# ------------------------------------------------------------------------------------------- published numbers
-
 
 ABLATIONS = {"hints": True, "feedback": True, "demo": "full", "demo_agents": 0}
 """Switches of language agents whose effect the paper measured, with their default values."""
@@ -111,9 +109,6 @@ def published() -> Published:
 def _condition(row: Mapping[str, Any], alphas: Sequence[float]) -> Condition:
     fractions = {alpha: str(text) for alpha, text in zip(alphas, row["fractions"], strict=True)}
     return Condition(**{**row, "fractions": fractions})
-
-
-# ------------------------------------------------------------------------------------------- scoring
 
 
 @dataclass(frozen=True)

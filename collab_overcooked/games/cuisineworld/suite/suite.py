@@ -77,9 +77,6 @@ def parse_level_names(text: str | None) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-# ------------------------------------------------------------------------------------------- the suite
-
-
 class CuisineWorldSuite(OrderSuite):
     """Orders with deadlines at several paces: collaboration scores beside the published ones."""
 

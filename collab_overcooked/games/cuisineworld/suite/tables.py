@@ -21,8 +21,6 @@ from collab_overcooked.runner.teams import size_text
 
 PUBLISHED_MODEL = "GPT-4"  # heading of published numbers
 
-# ------------------------------------------------------------------------------------------- tables
-
 
 def scorecard(game: str, result: CosResult) -> Scorecard:
     """Return all tables and notes of a result."""
@@ -160,9 +158,6 @@ def _fraction(table: CosTable, level: str, alpha: float) -> str | None:
     return None if cell is None else str(cell)
 
 
-# ------------------------------------------------------------------------------------------- notes
-
-
 def notes(result: CosResult) -> list[str]:
     """Return the notes below the tables."""
     lines = []
@@ -196,9 +191,6 @@ def _whole(result: CosResult, agents: int) -> bool:
     paper = reference(result, agents)
     complete = published().tables.get(agents)
     return paper is None or complete is None or (paper.levels, paper.alphas) == (complete.levels, complete.alphas)
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def _settings(result: CosResult) -> Iterator[dict[str, Cell]]:

@@ -77,9 +77,6 @@ Scene = Mapping[str, Any]
 Lifetimes = Mapping[str, int] | None
 
 
-# ------------------------------------------------------------------------------------------- items
-
-
 def icon_of(level: Level, name: str) -> Icon:
     """Return what an item of a level's cookbook looks like."""
     recipe = level.recipes.get(name)
@@ -102,9 +99,6 @@ def icon_of(level: Level, name: str) -> Icon:
 def split_name(name: str) -> str:
     """Split an item's name: ``tomatoLettuceSalad`` becomes ``tomato lettuce salad``."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", plain_text(name)).lower()
-
-
-# ------------------------------------------------------------------------------------------- the board
 
 
 def spots(level: Level, agents: int) -> tuple[Point, list[tuple[Point, Point, int]]]:
@@ -170,9 +164,6 @@ def _standing(level: Level, scene: Scene, cooks: Sequence[Cook], places: Sequenc
             beside = 1 if i == len(here) - 1 and i % 2 == 0 else 2  # a last one alone stands in the middle
             left = middle - beside * COOK / 2 + i % 2 * COOK
             yield (round(left, 2), round(top + way * (i // 2) * COOK, 2)), cook
-
-
-# ------------------------------------------------------------------------------------------- status
 
 
 def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) -> Card:

@@ -62,9 +62,6 @@ class Report:
     feedback: tuple[str, ...]  # The original's messages
 
 
-# ------------------------------------------------------------------------------------------- lists of commands
-
-
 def read_commands(names: Names, n_agents: int, commands: Sequence[str]) -> list[tuple[int, int]]:
     """Validate a list of commands such as ``"goto_agent0_pan0"`` as a whole and raise the first problem.
 
@@ -150,9 +147,6 @@ def outcome(compiled: Compiled, commands: Sequence[Sequence[int]], count: int) -
     return Report(obeyed, feedback(compiled, commands, count))
 
 
-# ------------------------------------------------------------------------------------------- single actions
-
-
 def parse_action(names: Names, text: str) -> int:
     """Parse one action, ``"goto pan0"`` or a command with any agent's number, ``"goto_agent1_pan0"``.
 
@@ -203,9 +197,6 @@ def event_of(compiled: Compiled, command: Sequence[int]) -> dict[str, Any] | Non
         "place": names.places[place],
         "label": names.catalogue[row],
     }
-
-
-# ------------------------------------------------------------------------------------------- the state as text
 
 
 def content_text(content: Sequence[str]) -> str:

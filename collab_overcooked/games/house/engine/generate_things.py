@@ -64,9 +64,6 @@ def find_place(state, b, name):
     return 0
 
 
-# ------------------------------------------------------------------------------------------- housework
-
-
 @kernel
 def make_housework(tables, state, b, task, scratch):
     """Goals are drawn until one asks for three things at least. Mutates: state, scratch."""
@@ -157,9 +154,6 @@ def shuffle_things(state, b):
             kept = state.things[b, o, column]
             state.things[b, o, column] = state.things[b, other, column]
             state.things[b, other, column] = kept
-
-
-# ------------------------------------------------------------------------------------------- transport
 
 
 @kernel

@@ -156,8 +156,6 @@ class HouseLook:
         names = {f"{thing['name']} {o}" for o, thing in scene["things"].items()}
         return frozenset(names | ({"bed"} if scene["goal"]["found"] else set()))
 
-    # ---------------------------------------------------------------------------------------- sub-plans
-
     def _offers(self, scene: Scene, plans: SubPlans | None, seat: int) -> Iterator[SubPlan]:
         missing = team_wants(scene)
         yield from self._fetching(scene, plans, seat, missing)

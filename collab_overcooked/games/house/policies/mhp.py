@@ -73,8 +73,6 @@ class MonteCarloPlanner(SubPlanPolicy):
         rooms = {r: plans.ids[Verb.GO][r] for r in unseen_rooms(scene) if r in plans.ids[Verb.GO]}
         return self.any_of(rooms or plans.ids[Verb.CHECK] or plans.ids[Verb.GO])
 
-    # ---------------------------------------------------------------------------------------- subgoals
-
     def candidates(self, scene: Scene) -> list[Subgoal]:
         """Return the possible subgoals: only visible things if there are any; mates' subgoals come last."""
         missing = {goal["name"]: goal["need"] - goal["seen"] for goal in scene["goals"] if goal["need"] > goal["seen"]}
@@ -111,8 +109,6 @@ class MonteCarloPlanner(SubPlanPolicy):
     def last_resort(self, scene: Scene, missing: dict[str, int]) -> list[Subgoal]:
         """Return searches for classes that mates are believed to bring."""
         return [place for name in missing for place in self.hiding_places(scene, name)]
-
-    # ---------------------------------------------------------------------------------------- search
 
     def search(self, scene: Scene, candidates: list[Subgoal]) -> Subgoal:
         """Return the first subgoal of most simulations."""

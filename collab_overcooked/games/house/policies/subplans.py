@@ -64,8 +64,6 @@ class SubPlanPolicy(Silent):
         """Return an action, None to wait."""
         raise NotImplementedError
 
-    # ---------------------------------------------------------------------------------------- what policies ask
-
     def ticks(self, cells: int) -> int:
         """Return how long a way takes."""
         return int(cells * self.tables.cost[Verb.WALK])

@@ -181,9 +181,6 @@ def _known(sizes: Sizes) -> Part:
     return codec.group({key: codec.row(f"know_{key}", row) for key, row in rows.items()})
 
 
-# ------------------------------------------------------------------------------------------- between keys
-
-
 def check_scene(compiled: Compiled, scene: Scene) -> None:
     """Refuse a scene whose parts contradict each other; kernels read arrays at the numbers that it holds."""
     goals = scene["goals"]

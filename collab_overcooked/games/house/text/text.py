@@ -115,9 +115,6 @@ def parse_action(texts: Sequence[str], text: str) -> int:
     raise ActionError("F_NO_ACTION", near_matches("action", text, [option for option in texts if option]))
 
 
-# ------------------------------------------------------------------------------------------- events
-
-
 def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     """Return an agent's event in a step: event, label, outcome of its action, ticks and counts."""
     if not row[EventColumn.CODE] and not row[EventColumn.REASON]:
@@ -135,9 +132,6 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
         "delivered": row[EventColumn.DELIVERED],
         "said": int(row[EventColumn.CODE] == Event.SPOKE),
     }
-
-
-# ------------------------------------------------------------------------------------------- observations
 
 
 def listed(names: Sequence[str]) -> str:
@@ -217,9 +211,6 @@ def running_text(state: State, i: int, seat: int, texts: Sequence[str]) -> str:
     """Return the text of a seat's action in progress; empty if there is none."""
     action = int(state.macro_state[i, seat, Macro.ACTION])
     return "" if action == NOTHING else texts[action]
-
-
-# ------------------------------------------------------------------------------------------- the rules
 
 
 def names() -> list[str]:

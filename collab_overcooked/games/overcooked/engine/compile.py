@@ -149,9 +149,6 @@ def _frame(layout: Layout, config: OvercookedConfig) -> np.ndarray:
     return frame
 
 
-# ------------------------------------------------------------------------------------------- the grid
-
-
 def _terrain(layouts: Sequence[Layout]) -> np.ndarray:
     size = (max(layout.height for layout in layouts), max(layout.width for layout in layouts))
     terrain = np.full((len(layouts), *size), Terrain.WALL, np.int32)
@@ -201,9 +198,6 @@ def _regions(terrain: np.ndarray) -> np.ndarray:
                 ahead += [[y + dy, x + dx] for dx, dy in OFFSETS]
         count += 1
     return regions
-
-
-# ------------------------------------------------------------------------------------------- soups
 
 
 def _values(layout: Layout) -> np.ndarray:

@@ -191,9 +191,6 @@ PICKUPS = (NOTHING, int(Event.ONION_PICKUP), int(Event.TOMATO_PICKUP), int(Event
 DROPS = (NOTHING, int(Event.ONION_DROP), int(Event.TOMATO_DROP), int(Event.DISH_DROP), int(Event.SOUP_DROP))
 
 
-# ------------------------------------------------------------------------------------------- directives
-
-
 class Rules(IntEnum):
     """Rules of directives, option ``text_rules``."""
 
@@ -307,9 +304,6 @@ BLOCKED = 1 << 12  # added to the distance of an object whose only reachable sid
 NORTH, SOUTH, EAST, WEST, STAY, INTERACT = (int(action) for action in Action)
 SIDES = (NORTH, SOUTH, WEST, EAST)
 AWAY_ORDER = (WEST, NORTH, SOUTH, EAST)
-
-
-# ------------------------------------------------------------------------------------------- observations
 
 
 class Encoding(IntEnum):

@@ -159,9 +159,6 @@ def layout_text(layout: Layout, par: int | None = None) -> str:
     return "\n".join([*lines, *([] if par is None else [f"par: {par}"]), ""])
 
 
-# ------------------------------------------------------------------------------------------- drawing
-
-
 def _draw(rng: np.random.Generator, wishes: Wishes) -> str | None:
     width, height, rooms = (_between(rng, pair) for pair in (wishes.width, wishes.height, wishes.rooms))
     floor = np.zeros((height, width), bool)

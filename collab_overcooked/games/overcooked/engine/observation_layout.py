@@ -231,9 +231,6 @@ def _refuse_unknown(symbols: set[str], n_players: int, obs: str) -> None:
         raise ValueError(f"obs 'jaxmarl' is for 2 players, not {n_players}; choose obs='lossless'")
 
 
-# ------------------------------------------------------------------------------------------- distances
-
-
 def measure_ways(floor: Array, neighbours: Array) -> Array:
     """Return the fewest steps from each pose to facing each cell that is next to the floor, (4F, H * W)."""
     poses, (height, width) = 4 * len(neighbours), floor.shape

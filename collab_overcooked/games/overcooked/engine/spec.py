@@ -166,9 +166,6 @@ def _shared_counters(doc: Document, grid: tuple[str, ...]) -> tuple[tuple[int, i
     return tuple(dict.fromkeys(cells))
 
 
-# ------------------------------------------------------------------------------------------- the grid
-
-
 def _grid(doc: Document) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
     rows = doc.rows("grid", remedy="close every row with a station, counter X or wall W")
     width = len(rows[0])
@@ -211,9 +208,6 @@ def _check_starts(doc: Document, starts: Mapping[str, Any]) -> None:
             raise LayoutError(f"{doc.row_of('grid', 0)}: the grid starts player {digit} but not player {k}")
 
 
-# ------------------------------------------------------------------------------------------- soups
-
-
 def _soup(doc: Document, entry: Any, path: tuple[Any, ...]) -> Soup:
     if not isinstance(entry, list) or not 1 <= len(entry) <= MAX_INGREDIENTS:
         raise doc.error(f"a soup is a list of 1 to {MAX_INGREDIENTS} ingredients, not {entry!r}", *path)
@@ -248,8 +242,6 @@ def _orders(doc: Document, values: dict[Soup, int], times: dict[Soup, int]) -> t
             times[soup] = doc.integer(*path, "cook_time")
     return tuple(orders) or SOUPS
 
-
-# ------------------------------------------------------------------------------------------- the public format
 
 RENAMED = {"layout_name": "name", "order_bonus": "order_bonus", "delivery_reward": "value", "cook_time": "cook_time"}
 PAIRED = {"value": ("onion_value", "tomato_value"), "cook_time": ("onion_time", "tomato_time")}

@@ -86,8 +86,6 @@ class Search:
         actions = result.actions_to(best)
         return Plan(actions, name_states(root, actions, state_key), int(scores[best]))
 
-    # -------------------------------------------------------------------------------- the game's part of the search
-
     def expand(self, nodes: Fork, notes: Notes) -> tuple[Array, Notes]:
         """Players without an errand choose one; notes are the errands and for how long players have been blocked."""
         goals, blocked = notes

@@ -135,8 +135,6 @@ class JointSearch:
             carry[:, target] = steps
         return carry
 
-    # ------------------------------------------------------------------------------------ the search
-
     def solve(self, scene: Any, goal: Goal, margin: int, longest: int) -> Solution | None:
         """Return the fewest steps to a goal, and those by the players' first uses, up to ``margin - 1`` steps more.
 
@@ -233,8 +231,6 @@ class JointSearch:
         state, count = layer.state, len(layer.firsts)
         parts = [state.players.reshape(count, -1), state.cells.reshape(count, -1), layer.firsts]
         return np.asarray((np.concatenate(parts, axis=1).astype(np.int64) + 3) @ self.salt)
-
-    # ------------------------------------------------------------------------------------ the bound
 
     def _bound(self, state: Any, goal: Goal) -> Array:
         pose, cells = self._pose(state.players), state.cells.reshape(len(state.cells), -1, len(Thing))

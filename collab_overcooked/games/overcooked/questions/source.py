@@ -92,9 +92,6 @@ def draw_goal(state: State, rng: np.random.Generator) -> Goal:
     return Goal.DELIVER if soup and rng.random() >= START_SHARE else Goal.START
 
 
-# ------------------------------------------------------------------------------------------- the paper's situations
-
-
 class Situation(NamedTuple):
     """A situation of the paper."""
 
@@ -117,9 +114,6 @@ SITUATIONS: Mapping[str, Situation] = {
         "forced_coordination", 1, {1: "dish"}, "ready", Goal.DELIVER, "put on s"
     ),
 }
-
-
-# ------------------------------------------------------------------------------------------- the source
 
 
 class OvercookedQuestions:

@@ -38,9 +38,6 @@ def default_level(team: Sequence[str]) -> str | dict[str, str]:
     return {f"agent_{seat}": MEDIUM for seat, is_model in enumerate(speaks) if is_model}
 
 
-# ------------------------------------------------------------------------------------------- published numbers
-
-
 @dataclass(frozen=True)
 class Published:
     """Numbers printed in papers, measured by their authors."""
@@ -80,9 +77,6 @@ def published() -> Published:
         for layout, scores in values["helper_directive"].items()
     }
     return Published(values["source"], values["steps"], values["self_play"], values["with_human_proxy"], helper)
-
-
-# ------------------------------------------------------------------------------------------- scoring
 
 
 def score_record(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,9 +92,6 @@ def _first_of_kin(name: str, known: Sequence[str]) -> int:
     return next((i for i, other in enumerate(known) if name.startswith(other)), len(known))
 
 
-# ------------------------------------------------------------------------------------------- the suite
-
-
 class OvercookedSuite(EpisodeSuite):
     """Soups for 400 steps; scores, and the papers' beside them."""
 

@@ -50,9 +50,6 @@ def icon_of(thing: Thing) -> Icon:
     return Icon(foods=(FOODS[thing["item"]],))
 
 
-# ------------------------------------------------------------------------------------------- the board
-
-
 @lru_cache(maxsize=64)
 def _plain_cell(symbol: str, shade: int) -> Cell:
     if symbol == " ":
@@ -98,9 +95,6 @@ def _cooks(scene: Scene, names: Sequence[str]) -> list[Cook]:
         icon, mark = (icon_of(held), held["item"][0]) if held else (None, "")
         cooks.append(Cook(seat, letters[seat], player["facing"], chef=False, held=icon, mark=mark))
     return cooks
-
-
-# ------------------------------------------------------------------------------------------- texts
 
 
 def soup_text(soup: Soup) -> str:

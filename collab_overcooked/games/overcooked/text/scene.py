@@ -105,9 +105,6 @@ def _past(directives: Sequence[str], position: codec.Codec, cells: int) -> Part:
     return codec.group(parts, tuple(parts))
 
 
-# ------------------------------------------------------------------------------------------- things
-
-
 def _sorted_ingredients(value: Any) -> list[str]:
     form = list_of(one_of(INGREDIENTS, "ingredient"), 1, MAX_INGREDIENTS, "ingredients")
     return sorted(form(value))
@@ -209,9 +206,6 @@ def _gates(compiled: Compiled, position: codec.Codec) -> Part:
 
     gate = {"position": position.form, "open": boolean_or_bit, "counter": COUNT.form, "limit": COUNT.form}
     return Part(list_of(record(gate, ["position"]), 0, tables.terrain[0].size, "gates"), read, write)
-
-
-# ------------------------------------------------------------------------------------------- checks between keys
 
 
 def check_scene(compiled: Compiled, directives: Sequence[str], scene: Scene) -> None:

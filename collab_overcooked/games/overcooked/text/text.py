@@ -93,9 +93,6 @@ REASONS = {
 }
 
 
-# ------------------------------------------------------------------------------------------- names of actions
-
-
 def object_name(thing: Array) -> str:
     """Return the name of a numbered object, for example ``"c0"``."""
     return f"{LETTERS[thing[Object.KIND]]}{thing[Object.NUMBER]}"
@@ -189,9 +186,6 @@ def parse_directive(compiled: Compiled, text: str) -> int:
     )
 
 
-# ------------------------------------------------------------------------------------------- refusals
-
-
 def explain(
     compiled: Compiled, state: Any, i: int, seat: int, action: int, reason: int, cell: tuple[int, int] = (0, 0)
 ) -> str:
@@ -240,9 +234,6 @@ def _surroundings(compiled: Compiled, state: Any, i: int, seat: int) -> Array:
     return paths
 
 
-# ------------------------------------------------------------------------------------------- events
-
-
 LABELS = {
     Event.TOMATO_PICKUP: "take tomato",
     Event.TOMATO_DROP: "put tomato down",
@@ -282,9 +273,6 @@ def event_of(row: Sequence[int] | Array, sparse: float, shaped: float) -> dict[s
         "sparse": float(sparse),
         "shaped": float(shaped),
     }
-
-
-# ------------------------------------------------------------------------------------------- descriptions
 
 
 def thing_text(thing: Array) -> str:

@@ -153,9 +153,6 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
     return _values(_explore(compiled, roots, worst))
 
 
-# ------------------------------------------------------------------------------------------- roots
-
-
 def start_of(compiled: Compiled) -> State:
     """Return the start of an episode as a batch of one."""
     state, out = _alloc(compiled, 1)
@@ -205,9 +202,6 @@ def placements(compiled: Compiled) -> State:
 def _is_won(compiled: Compiled, state: State) -> Array:
     gate = (state.generators[:, :, Generator.PROGRESS] >= compiled.tables.params[Param.FIXES]).all(axis=1)
     return gate & np.isin(state.players[:, :, Player.ROOM], compiled.level.exits).any(axis=1)
-
-
-# ------------------------------------------------------------------------------------------- exploring
 
 
 def _explore(compiled: Compiled, roots: State, worst: bool) -> Solution:
@@ -292,9 +286,6 @@ def _ranges(starts: Array, sizes: Array) -> Array:
     last = np.cumsum(sizes)
     ranges: Array = np.arange(last[-1]) - np.repeat(last - sizes - starts, sizes)
     return ranges
-
-
-# ------------------------------------------------------------------------------------------- values
 
 
 def _backup(solution: Solution, values: Array, worst: np.ufunc) -> Array:

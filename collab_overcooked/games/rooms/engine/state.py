@@ -71,9 +71,6 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     return {"N": n, "M": n + 1, "G": len(tables.generators), "A": n_rooms + 2}
 
 
-# ------------------------------------------------------------------------------------------- readable events
-
-
 def event_of(level: RoomLayout, event: Sequence[int]) -> dict[str, Any]:
     """Return what a player did in the last turn, as plain words and numbers.
 

@@ -135,9 +135,6 @@ def _margin(worse: Sequence[tuple[float, float]], best: tuple[float, float]) -> 
     return None
 
 
-# ------------------------------------------------------------------------------------------- scenes
-
-
 def draw_scene(variant: Rooms, rng: np.random.Generator) -> dict[str, Any]:
     """Return a random solved state."""
     return variant.scene(int(rng.integers(len(variant.solution.keys))))
@@ -169,9 +166,6 @@ def change(variant: Rooms, scene: SceneState, rng: np.random.Generator) -> dict[
         return variant.first(variant.load(changed))
     except ValueError:  # a player is in the room of the adversary
         return dict(scene)
-
-
-# ------------------------------------------------------------------------------------------- situations
 
 
 def _goes(variant: Rooms, judged: Judged) -> set[str]:
@@ -310,8 +304,6 @@ class RoomQuestions:
         """Return the action of the first turn."""
         action = actions[0][asked_seat(item)]
         return item.choices.index(action) if action in item.choices else OTHER
-
-    # ------------------------------------------------------------------------------------ items
 
     def _pair(self, variant: Rooms, seat: int, rng: np.random.Generator) -> tuple[Item, ...]:
         while True:

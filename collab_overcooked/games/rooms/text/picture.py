@@ -72,9 +72,6 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
     return Sheet((board, PanelColumn(cards, PANEL, lines)), listing=listing, tile=88, font=0.14)
 
 
-# ------------------------------------------------------------------------------------------- the map
-
-
 def _cell(compiled: Compiled, scene: Scene, room: int) -> Cell:
     level, name = compiled.level, compiled.level.rooms[room]
     items = []
@@ -128,9 +125,6 @@ def _links(compiled: Compiled, scene: Scene, corners: Sequence[Point]) -> tuple[
             colour = SHADE if name is None else GOOD if scene["doors"][name] else BAD
             links.append(Link(ends[0], ends[1], colour, arrow=not back, crossed=colour == BAD))
     return tuple(links)
-
-
-# ------------------------------------------------------------------------------------------- the panel
 
 
 def _panel(compiled: Compiled, scene: Scene, names: Sequence[str], letters: Sequence[str]) -> tuple[Card, ...]:

@@ -65,9 +65,6 @@ def limit_scene(scene: Mapping[str, Any], seat: int) -> dict[str, Any]:
     return kept | limited | {"doors": memory["doors"], "gate": gate, "in_sight": memory["in_sight"]}
 
 
-# ------------------------------------------------------------------------------------------- beliefs
-
-
 def rooms_in_sight(compiled: Compiled, state: State, i: int) -> Array:
     """Return the rooms that each player sees, bool (N, R): its memory and those behind open passages."""
     seen: Array = compiled.tables.distances[state.clock[i, Clock.DOORS], state.players[i, :, Player.ROOM]] <= 1

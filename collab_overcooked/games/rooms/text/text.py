@@ -89,9 +89,6 @@ KILLERS = {
 }
 
 
-# ------------------------------------------------------------------------------------------- actions
-
-
 def action_texts(compiled: Compiled) -> list[str]:
     """Return the text of every action, by id; the same for all players and states."""
     level, use = compiled.level, "use what is in the room"
@@ -159,9 +156,6 @@ def refusal(compiled: Compiled, room: int, reason: int) -> str:
     return REASONS[Reason(reason)].format(room=compiled.level.title(room))
 
 
-# ------------------------------------------------------------------------------------------- the rules
-
-
 def manual(compiled: Compiled, turns: int) -> str:
     """Return the rules as text, for an episode of so many turns."""
     level, config, n = compiled.level, compiled.config, compiled.n_players
@@ -224,9 +218,6 @@ def _generators(compiled: Compiled) -> str:
 
 def _either(names: Sequence[str]) -> str:
     return " or ".join(names)
-
-
-# ------------------------------------------------------------------------------------------- the observation
 
 
 def menu_text(compiled: Compiled, listed: Sequence[int]) -> str:

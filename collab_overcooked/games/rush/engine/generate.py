@@ -131,9 +131,6 @@ def _values(name: str, description: str, wish: Wish, episode: Values) -> Values:
     }
 
 
-# ------------------------------------------------------------------------------------------- how much work
-
-
 def _work(wish: Wish) -> tuple[int, int]:
     amounts = _amounts(wish)
     if amounts:
@@ -174,9 +171,6 @@ def _ranges(numbers: Sequence[int]) -> str:
         single = str(start) if start == end else f"{start} to {end}"
         ranges.append(f"{start} and more" if end == MAX_TURNS_TRIED - 1 else single)
     return ", ".join(ranges) or "no number"
-
-
-# ------------------------------------------------------------------------------------------- one episode
 
 
 def _draw_recipes(rng: random.Random, orders: int, cooking: int) -> dict[str, Values]:
@@ -246,9 +240,6 @@ def _sum(needs: Iterable[Goods], good: str) -> int:
     return sum(need.get(good, 0) for need in needs)
 
 
-# ------------------------------------------------------------------------------------------- exchanging goods
-
-
 def exchange_goods(values: Mapping[str, Any], episodes: int, rng: random.Random) -> Values:
     """Return a scenario with the first episode of ``values`` and copies of it with goods exchanged.
 
@@ -301,9 +292,6 @@ def _renamed(counts: Goods, exchange: Mapping[str, str]) -> dict[str, int]:
     new = {exchange[good]: count for good, count in counts.items()}
     order = list(exchange)
     return dict(sorted(new.items(), key=lambda item: order.index(item[0])))
-
-
-# ------------------------------------------------------------------------------------------- files
 
 
 def values_of(scenario: Scenario) -> Values:

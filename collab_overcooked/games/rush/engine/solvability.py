@@ -142,9 +142,6 @@ def _uses(episode: EpisodeSpec, good: str) -> tuple[int, ...]:
     return (*asked, *(area.stock.get(good, 0) for area in episode.areas))
 
 
-# ------------------------------------------------------------------------------------------- claims and reports
-
-
 def claim_of(report: EpisodeReport) -> dict[str, int]:
     """Return all that an episode's proofs show, as a file would claim it: turns where all orders can be finished."""
     claim = {}

@@ -127,9 +127,6 @@ def _counts(doc: Document, known: Sequence[str] | None, *path: Any) -> dict[str,
     return counts
 
 
-# ------------------------------------------------------------------------------------------- parts of the file
-
-
 def _episode(doc: Document, e: int, ingredients: tuple[str, ...], spices: tuple[str, ...]) -> EpisodeSpec:
     path = ("episodes", e)
     doc.mapping(*path, only=EPISODE_KEYS)

@@ -63,9 +63,6 @@ def sizes_of(tables: Tables) -> dict[str, int]:
     return {"O": n_orders, "P": tables.areas.shape[1], "K": n_goods}
 
 
-# ------------------------------------------------------------------------------------------- readable events
-
-
 def event_of(names: Any, event: Sequence[int]) -> dict[str, Any]:
     """Return what an agent did in the last slot, as plain words and numbers.
 

@@ -120,9 +120,6 @@ def _count(events: Iterable[Mapping[str, Any]], finished: set[str], attribution:
     return ActionCounts(positive, negative, neutral)
 
 
-# ------------------------------------------------------------------------------------------- runs of a scenario
-
-
 @dataclass(frozen=True, slots=True)
 class ScenarioScore:
     """Means over episodes and runs with 95 % intervals over runs; tuples are in agent order."""

@@ -33,8 +33,6 @@ NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
 SCENARIOS = ("easy", "hard")
 
-# ------------------------------------------------------------------------------------------- what records need
-
 
 class RushLogger:
     """Logs what an episode was and what became of its orders, and which reset brings it back."""
@@ -58,9 +56,6 @@ class RushLogger:
             "orders": scene["orders"],
             "options": {"episode": scene["episode"]},
         }
-
-
-# ------------------------------------------------------------------------------------------- playing
 
 
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
@@ -111,9 +106,6 @@ def _sizes(scenario: str, agents: Sequence[int] | None) -> tuple[int, ...]:
     if scenario not in scenarios() and not scenario.endswith((".yaml", ".yml")):
         raise ValueError(near_matches("scenario", scenario, scenarios()))
     return tuple(dict.fromkeys(agents)) if agents else (load_scenario(scenario).agents,)
-
-
-# ------------------------------------------------------------------------------------------- the suite
 
 
 class RushSuite(EpisodeSuite):

@@ -51,9 +51,6 @@ def good_icon(name: str, is_spice: bool, missing: bool = False, text: str = "") 
     return Icon(foods=(name,), faded=missing, text=text or name)
 
 
-# ------------------------------------------------------------------------------------------- the kitchen
-
-
 def area_size(scenario: Scenario) -> tuple[int, int]:
     """Return the columns and rows of tiles per area: its station, and its stock next to it."""
     shelf = max(len(scenario.ingredients), len(scenario.spices))
@@ -108,9 +105,6 @@ def area_line(area: Mapping[str, Any]) -> str:
     rows = [" ".join(goods[k : k + GOODS_IN_LINE]) for k in range(0, len(goods), GOODS_IN_LINE)]
     spaces = f"{area['spaces']} of {area['spaces_per_turn']} free"
     return "; ".join((f"{area['kind']} {area['id']}", spaces, *rows))
-
-
-# ------------------------------------------------------------------------------------------- the panel
 
 
 def _turn_text(scene: Scene) -> str:

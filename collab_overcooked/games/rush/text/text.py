@@ -77,9 +77,6 @@ names shown there; both can change from episode to episode. "pasta 2" means two 
 """
 
 
-# ------------------------------------------------------------------------------------------- actions
-
-
 def wire(verb: str, area: int, order: str) -> str:
     """Write an action as the paper prints it."""
     return str({"action_type": verb, "area_id": area, "value": {"order": order}})
@@ -228,9 +225,6 @@ def refusal(compiled: Compiled, episode: int, action: int, reason: int) -> str:
         goods="ingredients" if area.kind == "pantry" else "spices",
         needs=counts(needed),
     )
-
-
-# ------------------------------------------------------------------------------------------- descriptions
 
 
 def counts(goods: Mapping[str, int]) -> str:

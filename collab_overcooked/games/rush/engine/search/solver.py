@@ -175,8 +175,6 @@ class Solver:
         needs = self.problem.kinds[o] * (1 - row[[Order.INGREDIENTS, Order.SPICES]])
         return (*row[: Order.FINISHED].tolist(), *needs.tolist(), int(self.problem.dishes[o, Dish.COOK_TIME]))
 
-    # -------------------------------------------------------------------------------------- plans
-
     def _decisions(self) -> Iterator[tuple[int, int]]:
         clock, seats = self._stack.clock[0].tolist(), np.flatnonzero(self.problem.played).tolist()
         for slot in range(clock[Clock.LIMIT] - clock[Clock.T]):

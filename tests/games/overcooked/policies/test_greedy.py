@@ -91,8 +91,8 @@ NARROW = {
     "corridor, ends changed": "XXXXXXXXX\nP1     2O\nXSXXXXXDX",
     "corridor with a niche": "XXXXXXSXXXXXX\nXXDXXX XXXOXX\nP 1       2 P\nXXOXXXXXXXDXX",
     "pot in a dead end": "XSXPXOX\nX1X X2X\nX     X\nXXDXXXX",
-    "shape of an m": "XSXXX\nO X2O\nX1  P\nXDXXX",
-    "two floors and one passage": "XOXPXSX\nD    2X\nXXX XXX\nD    1X\nXOXPXSX",
+    "comb": "XPXXXOX\nX1XSX2X\nX     X\nXXXDXXX",
+    "two rooms and a door": "XXXXXXXXX\nO1  X  2P\nD       S\nXXXXXXXXX",
     "one counter between two floors": "XWXXX\nO1X2P\nD W S\nXXXXX",
     "spare counters on one side": "XXXXX\nO1X2P\nO X P\nD X X\nXXXSX",
 }

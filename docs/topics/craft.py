@@ -102,7 +102,7 @@ def craft_features() -> str:
         ("orders", own.sizes["Q"] * (orders + 1), "dish, steps left; the oldest first"),
         ("time", 3, "steps taken, steps left, steps to the next order"),
     ]
-    return block_table(blocks, own.compiled.length)
+    return block_table(blocks, own.single_observation_space.shape[0])
 
 
 def craft_bounds() -> str:

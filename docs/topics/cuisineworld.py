@@ -15,7 +15,6 @@ from collab_overcooked.games.cuisineworld.engine import rewards, rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
 from collab_overcooked.games.cuisineworld.engine.observe import (
     AGENT_FEATURES,
-    CLOCK_FEATURES,
     ORDER_FEATURES,
     ORIGINAL_LENGTH,
     TOOL_FEATURES,
@@ -113,8 +112,8 @@ def cuisineworld_features() -> str:
     for q in range(ours.compiled.max_open_orders):
         blocks.append((f"order {q + 1}: name", len(names.orders), "one of the level's orders set to 1, if open"))
         blocks.append((f"order {q + 1}: time", ORDER_FEATURES, "steps left, 255 for no end"))
-    blocks.append(("clock", CLOCK_FEATURES, "steps taken, steps left, steps until the order timer turns"))
-    return block_table(blocks, ours.compiled.length)
+    blocks.append(("clock", 3, "steps taken, steps left, steps until the order timer turns"))
+    return block_table(blocks, ours.single_observation_space.shape[0])
 
 
 def cuisineworld_items() -> str:

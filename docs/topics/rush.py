@@ -88,7 +88,7 @@ def rush_features() -> str:
         blocks.append((f"{area.kind} {area.id}: state", AREA_FEATURES, words))
     blocks.append(("clock", CLOCK_FEATURES, "turn, turns left, worker, slots left in the turn"))
     blocks.append(("seat", ours.n_agents, "the own seat set to 1"))
-    return block_table(blocks, ours.length)
+    return block_table(blocks, len(ours.highest))
 
 
 # ------------------------------------------------------------------------------------------- actions and words

@@ -42,6 +42,8 @@ from collab_overcooked.kernels.macro_actions import (
 from collab_overcooked.kernels.paths import UNREACHABLE, flood
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- choosing an action
+
 
 @kernel
 def can_use(group, groups, access):
@@ -206,6 +208,9 @@ def start_macro_actions(tables, agents, macros, tiles, orders, events, actions):
                 start_macro(macros[i], actions[i], row[Row.ITEM] if row[Row.VERB] == Verb.WAIT else 0)
         macros[i, MacroState.REASON] = reason
         events[i, EventColumn.REASON] = reason
+
+
+# ------------------------------------------------------------------------------------------- carrying an action out
 
 
 @kernel

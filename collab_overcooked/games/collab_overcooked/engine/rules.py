@@ -35,6 +35,8 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- utensils and counters
+
 
 @kernel
 def status(tile):
@@ -53,6 +55,9 @@ def clear_tile(tile):
     """Clear an emptied counter or utensil. Mutates: tile."""
     tile[:] = NOTHING
     tile[Tile.PLATED : Tile.CONTENT] = 0
+
+
+# ------------------------------------------------------------------------------------------- what an interact does
 
 
 @kernel
@@ -364,6 +369,9 @@ def refill_orders(orders, rng, tasks, params):
     for q in range(params[Param.LOOKAHEAD]):
         if orders[q] == NOTHING:
             orders[q] = tasks[draw_task(rng, tasks), Task.ITEM]
+
+
+# ------------------------------------------------------------------------------------------- primitive actions
 
 
 @kernel

@@ -22,6 +22,8 @@ from collab_overcooked.games.craft.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
+# ------------------------------------------------------------------------------------------- places and distances
+
 
 @kernel
 def square_to(agent, place):
@@ -62,6 +64,9 @@ def target_of(row, agent, places, gone):
     return nearest(agent, Role.CHEST if verb == Verb.STORE else Role.FURNACE, places, gone)
 
 
+# ------------------------------------------------------------------------------------------- refusals
+
+
 @kernel
 def why_not_slot(item, held, count):
     """A slot holds up to 64 items of one kind."""
@@ -92,6 +97,9 @@ def why_refused(tables, row, agent, bag, gone, furnaces):
     if verb == Verb.TAKE and furnaces[f, Furnace.OUTPUTS] == 0:
         return Reason.F_NOTHING_COOKED
     return Reason.OK
+
+
+# ------------------------------------------------------------------------------------------- effects of commands
 
 
 @kernel
@@ -156,6 +164,9 @@ def apply_command(tables, row, agent, bag, gone, furnaces, chest, event):
     elif verb == Verb.STORE:
         bag[what] -= 1
         chest[what] += 1
+
+
+# ------------------------------------------------------------------------------------------- passing of time
 
 
 @kernel
@@ -240,6 +251,8 @@ def take_order(orders, clock, forced, stream, rng, params):
         order = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_DISHES])
         add_order(order, params[Param.LIFETIME], orders, clock, Clock.OPEN)
 
+
+# ------------------------------------------------------------------------------------------- shaped reward
 
 LOADED, TAKEN, STORED, AHEAD = 0.1, 0.2, 0.3, 4  # rewards; items in a slot above which loading earns nothing
 

@@ -25,6 +25,8 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.orders import Queue, add_order, drop_late_orders, drop_order, next_order, remember_order
 
+# ------------------------------------------------------------------------------------------- mixtures
+
 
 @kernel
 def holds(tool, item):
@@ -62,6 +64,9 @@ def find_recipe(tool, place, sizes, uses):
         if sizes[r] == tool[Tool.COUNT] and belongs(tool, r, uses):
             return r
     return NOTHING
+
+
+# ------------------------------------------------------------------------------------------- refusals
 
 
 @kernel
@@ -151,6 +156,9 @@ def check_command(row, agent, tool, place, sizes, uses, sold):
     if verb == Verb.PUT:
         return check_put(at, agent, tool, place, uses, sold)
     return check_activate(at, agent, tool, place, sizes, uses)
+
+
+# ------------------------------------------------------------------------------------------- effects of commands
 
 
 @kernel
@@ -251,6 +259,9 @@ def tick_busy(agents, tools):
     for at in range(tools.shape[0]):
         if tools[at, Tool.BUSY] > 0:
             tools[at, Tool.BUSY] -= 1
+
+
+# ------------------------------------------------------------------------------------------- orders
 
 
 @kernel
@@ -377,6 +388,9 @@ def tick(orders, clock, wanted, forced, stream, rng, order_events, menu, demand,
             order_events[OrderEvent.DRAWN] = drawn
             take_order(drawn, orders, clock, wanted, menu, demand)
     sort_orders(orders, clock, menu)
+
+
+# ------------------------------------------------------------------------------------------- shaped reward
 
 
 @kernel

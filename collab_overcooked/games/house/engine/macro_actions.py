@@ -22,6 +22,8 @@ from collab_overcooked.games.house.engine.rules import full_hand, is_near, path_
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Macro, Outcome
 
+# ------------------------------------------------------------------------------------------- sub-plans
+
 
 @kernel
 def plan_primitive(state, b, i, verb, arg):

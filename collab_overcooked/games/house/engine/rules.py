@@ -28,6 +28,8 @@ from collab_overcooked.games.house.engine.constants import (
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- where things are
+
 
 @kernel
 def room_of(state, b, i):
@@ -83,6 +85,9 @@ def contents(state, b, o):
         if state.things[b, other, Thing.REL] == Rel.INSIDE and state.things[b, other, Thing.PARENT] == o:
             count += 1
     return count
+
+
+# ------------------------------------------------------------------------------------------- what is accepted
 
 
 @kernel
@@ -220,6 +225,9 @@ def why_refused(tables, state, b, i, action):
     if verb < Verb.SAY:
         return why_not_primitive(tables, state, b, i, verb, arg)
     return why_not_plan(tables, state, b, i, verb, arg)
+
+
+# ------------------------------------------------------------------------------------------- what actions do
 
 
 @kernel

@@ -35,6 +35,8 @@ from collab_overcooked.kernels.grid import OFFSETS
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import CONTINUE, is_running
 
+# ------------------------------------------------------------------------------------------- distances
+
 
 @kernel
 def mark_floor(terrain, cells, floor):
@@ -124,6 +126,9 @@ def nearest_counter(objects, cells, paths):
         if moves != NOTHING and moves < best_moves:
             best, best_moves = slot, moves
     return best
+
+
+# ------------------------------------------------------------------------------------------- what is possible
 
 
 @kernel

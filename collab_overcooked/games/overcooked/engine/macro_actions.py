@@ -63,6 +63,8 @@ from collab_overcooked.kernels.macro_actions import (
 )
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- carrying out
+
 
 @kernel
 def step_macro_actions(tables, k, players, macros, cells, rng, actions, paths, events):
@@ -239,6 +241,9 @@ def end_directive(macro, event):
     if is_running(macro):
         end_macro(macro)
         event[EventColumn.ENDED] = Outcome.DONE
+
+
+# ------------------------------------------------------------------------------------------- giving way
 
 
 @kernel

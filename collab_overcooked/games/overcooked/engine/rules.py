@@ -32,6 +32,8 @@ from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.macro_actions import Level
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- objects and soups
+
 
 @kernel
 def put(thing, item):
@@ -93,6 +95,9 @@ def count_dish_pots(pots, n_pots, cells):
         waiting = is_idle(pot) and ingredients_in(pot) == MAX_INGREDIENTS
         count += pot[Thing.ITEM] == Item.SOUP and not waiting
     return count
+
+
+# ------------------------------------------------------------------------------------------- what is useful
 
 
 @kernel
@@ -163,6 +168,9 @@ def potting_bits(item, before, after):
     if before == 0:
         bits |= 1 << (Event.USELESS_ONION_POTTING + other)
     return bits
+
+
+# ------------------------------------------------------------------------------------------- what an interact does
 
 
 @kernel
@@ -311,6 +319,9 @@ def choose_primitives(actions, levels, events):
             events[i, EventColumn.REASON] = Reason.OK if known else Reason.NO_SUCH_ACTION
 
 
+# ------------------------------------------------------------------------------------------- moving
+
+
 @kernel
 def can_enter(x, y, terrain, cells):
     """Players can walk on floor and through open gates, with or without an object in hand."""
@@ -345,6 +356,9 @@ def move_players(terrain, players, cells, events, moves):
         players[i, Player.Y] = targets[i] // width
 
 
+# ------------------------------------------------------------------------------------------- what goes on by itself
+
+
 @kernel
 def cook(pot, times, auto_start):
     """With dynamics="auto" a full pot starts by itself; a started soup cooks until it is ready. Mutates: pot."""
@@ -376,6 +390,9 @@ def age_gate(gate, occupied, limit, pause):
             gate[Thing.TICK] += 1
     elif not occupied:
         put(gate, Item.NONE)
+
+
+# ------------------------------------------------------------------------------------------- starting
 
 
 @kernel

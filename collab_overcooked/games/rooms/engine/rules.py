@@ -30,6 +30,8 @@ from collab_overcooked.kernels.arrays import index
 from collab_overcooked.kernels.jit import kernel
 from collab_overcooked.kernels.rng import draw_below
 
+# ------------------------------------------------------------------------------------------- rooms and doors
+
 
 @kernel
 def is_open(passage, doors):
@@ -79,6 +81,9 @@ def count_ways(ways):
     for k in range(ways.shape[0]):
         count += ways[k] != NOTHING
     return count
+
+
+# ------------------------------------------------------------------------------------------- effects of actions
 
 
 @kernel
@@ -160,6 +165,9 @@ def act(seat, action, reason, players, generators, clock, tables, event):
     event[EventColumn.CAUGHT], event[EventColumn.COMPLETED], event[EventColumn.ESCAPED] = 0, 0, 0
     if action > n_rooms and reason == Reason.OK:
         use(seat, players, generators, clock, tables, event)
+
+
+# ------------------------------------------------------------------------------------------- thief and killer
 
 
 @kernel
@@ -271,6 +279,9 @@ def chase(players, room, doors, target, tables):
     if target == NOTHING:
         return room
     return step_towards(room, players[index(target), Player.BEFORE], doors, tables)
+
+
+# ------------------------------------------------------------------------------------------- outcomes
 
 
 @kernel

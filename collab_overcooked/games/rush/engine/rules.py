@@ -26,6 +26,8 @@ from collab_overcooked.kernels.jit import kernel
 
 MAX_SHAPED = 9  # limit of the shaped reward of one order, in tenths
 
+# ------------------------------------------------------------------------------------------- refusals
+
 
 @kernel
 def is_in_stock(shelf, need, first, end):
@@ -73,6 +75,9 @@ def would_ruin(order, dish, area):
     if area[Area.KIND] != Kind.STOVE:
         return False
     return order[Order.INGREDIENTS] == 0 or order[Order.COOKED] >= dish[Dish.COOK_TIME]
+
+
+# ------------------------------------------------------------------------------------------- effects of actions
 
 
 @kernel
@@ -169,6 +174,9 @@ def settle(order, dish, clock, event):
         event[EventColumn.TENTHS] = shape(order)
 
 
+# ------------------------------------------------------------------------------------------- time
+
+
 @kernel
 def count_orders(dishes):
     """An episode has as many orders as it has order slots in use."""
@@ -206,6 +214,9 @@ def end_slot(spaces, clock, dishes, areas, params):
 def is_decided(clock, dishes):
     """An episode is decided once every order is finished or ruined."""
     return clock[Clock.FINISHED] + clock[Clock.RUINED] == count_orders(dishes)
+
+
+# ------------------------------------------------------------------------------------------- a new episode
 
 
 @kernel

@@ -33,10 +33,6 @@ def resolve_moves(cells, targets):
     """Agents with the same target cell, or with each other's, all stay; so do agents whose target stays occupied.
 
     Mutates: targets, which become the cells after the step.
-
-    Args:
-        cells: int32 ``(N,)``, cells of the agents.
-        targets: int32 ``(N,)``, target cells of the agents; an agent that stays targets its current cell.
     """
     count = cells.shape[0]
     changed = True

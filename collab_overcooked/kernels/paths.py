@@ -19,14 +19,6 @@ def flood(start, neighbours, occupied, distance, first, queue):
     """Find the fewest steps from a pose to every pose, and the first step of that path.
 
     Directions are tried in the order west, north, east, south, which settles ties. Mutates: distance, first, queue.
-
-    Args:
-        start: Pose to start from.
-        neighbours: int32 ``(F, 4)``, floor cell next to a floor cell by direction, or -1.
-        occupied: int32 ``(F,)``, non-zero where another agent stands.
-        distance: int32 ``(4F,)``, written; ``UNREACHABLE`` where there is no path.
-        first: int32 ``(4F,)``, written; direction of the first step, -1 at the start and where there is no path.
-        queue: int32 ``(4F,)``, scratch.
     """
     for pose in range(distance.shape[0]):
         distance[pose] = UNREACHABLE

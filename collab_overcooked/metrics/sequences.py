@@ -30,15 +30,7 @@ def matched_prefix(history, history_length, reference, reference_length):
 
 @kernel
 def match_prefixes(histories, history_lengths, references, reference_lengths, matched):
-    """Every history is compared with every reference. Mutates: matched.
-
-    Args:
-        histories: int32 [H, T].
-        history_lengths: int32 [H].
-        references: int32 [R, M].
-        reference_lengths: int32 [R].
-        matched: int32 [H, R], receives D of each pair.
-    """
+    """Every history is compared with every reference. Mutates: matched."""
     for h in range(histories.shape[0]):
         for r in range(references.shape[0]):
             matched[h, r] = matched_prefix(histories[h], history_lengths[h], references[r], reference_lengths[r])
@@ -69,16 +61,7 @@ def common_subsequence(history, history_length, reference, reference_length, row
 
 @kernel
 def match_common_subsequences(histories, history_lengths, references, reference_lengths, row, matched):
-    """Every history is compared with every reference, skips allowed. Mutates: row, matched.
-
-    Args:
-        histories: int32 [H, T].
-        history_lengths: int32 [H].
-        references: int32 [R, M].
-        reference_lengths: int32 [R].
-        row: int32 [M + 1], scratch memory.
-        matched: int32 [H, R], receives the length of the longest common subsequence of each pair.
-    """
+    """Every history is compared with every reference, skips allowed. Mutates: row, matched."""
     for h in range(histories.shape[0]):
         for r in range(references.shape[0]):
             matched[h, r] = common_subsequence(

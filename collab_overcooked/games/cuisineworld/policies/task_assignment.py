@@ -101,15 +101,7 @@ def deliver(seat, tables, scratch):
 
 @kernel
 def help_out(seat, tables, static, take, scratch):
-    """Return the best command at an agent's location, or noop.
-
-    Args:
-        seat: The agent, with free hands.
-        tables: Of the game.
-        static: Of the level.
-        take: Whether to take finished products too.
-        scratch: The kitchen.
-    """
+    """Return the best command at an agent's location, or noop."""
     agent, at = scratch.agents[seat], scratch.agents[seat, Agent.PLACE]
     tool, place = scratch.tools[at], tables.places[at]
     if place[Place.ROLE] != Role.COOK:
@@ -190,17 +182,7 @@ def give_commands(tables, static, knobs, trust, agents, tools, scratch, actions)
 
 @kernel
 def assign_batch(tables, static, knobs, trust, state, scratch, actions):
-    """Decide for every environment of a batch.
-
-    Args:
-        tables: Of the game.
-        static: Of the level.
-        knobs: (B, knobs), see Knob.
-        trust: (N,), see SHARE and HEED.
-        state: Batch.
-        scratch: Scratch memory.
-        actions: (B, N), written; noop for seats that are not commanded.
-    """
+    """Decide for every environment of a batch."""
     n_seats = 0
     for seat in range(trust.shape[0]):
         n_seats += trust[seat] >= SHARE

@@ -46,14 +46,6 @@ def next_primitive(tables, state, b, i, first, event):
 
     Mutates: state.agents, event.
 
-    Args:
-        tables: Read only.
-        state: Batch.
-        b: Environment.
-        i: Agent.
-        first: Whether the action has just begun.
-        event: The agent's row of events, with what it saw and how its last primitive action went.
-
     Returns:
         An ``Outcome``.
     """

@@ -66,18 +66,6 @@ def list_errands(cell, hand, stations, cells, times, params, ways, options):
 def make_children(tables, static, ways, players, cells, clock, goals, options, parents, chosen):
     """Players without an errand try all of theirs, jointly with the others; where these are too many, some of them.
 
-    Args:
-        tables: The game's.
-        static: See ``make_static_info``.
-        ways: (K, S, F) steps to stations, all gates open.
-        players: (W, N, 7) nodes, like cells and clock.
-        cells: (W, H, W, 4).
-        clock: (W, 6).
-        goals: (W, N) errands of the nodes.
-        options: (N, ERRANDS + 1) scratch.
-        parents: (C,) written: node of each child.
-        chosen: (C, N) written: its errands.
-
     Returns:
         Number of children.
     """

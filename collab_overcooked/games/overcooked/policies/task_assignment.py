@@ -105,20 +105,7 @@ def clear_hands(stations, stands, floor, players, cells, trust, scratch):
 
 @kernel
 def assign_env(tables, static, k, players, cells, trust, claimed, turn, scratch, actions):
-    """Decide for one kitchen. Mutates: scratch, actions (N,).
-
-    Args:
-        tables: The game's.
-        static: See ``make_static_info``.
-        k: Layout.
-        players: See ``Player``.
-        cells: See ``Thing``.
-        trust: (N,) see ``Trust``.
-        claimed: (S,) 1 where what lies on a counter is left to a stranger.
-        turn: 1 to let the least urgent go first, ``PASSING`` + i to make way for player i.
-        scratch: Scratch.
-        actions: Written: primitive actions.
-    """
+    """Decide for one kitchen. Mutates: scratch, actions (N,)."""
     stations, stands, gates = static.stations[k], static.stands[k], static.gates[k]
     neighbours, floor, times = tables.neighbours[k], tables.floor[k], tables.times[k]
     params, goals, n = tables.params, scratch.goals, players.shape[0]

@@ -157,14 +157,6 @@ def go_on(problem, stack, depth, action, move, takes):
 def search(problem, stack, targets, end, budget, spent):
     """Search for a plan that finishes all target orders before a slot begins. Mutates: stack, spent.
 
-    Args:
-        problem: Episode and seats.
-        stack: The state at depth 0 is the start; a played seat is to act.
-        targets: (O,) 1 for the orders to finish.
-        end: Slot before which they must be finished; at most the limit of the clock.
-        budget: Maximum number of states to visit.
-        spent: (1,) states visited so far; incremented.
-
     Returns:
         FOUND, IMPOSSIBLE or GAVE_UP, and the number of decisions in the plan, which is in ``stack.action``.
     """

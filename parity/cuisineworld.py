@@ -71,7 +71,7 @@ def _time(remaining: int | None) -> int:
 
 def _level_of(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of the built-in level of a recording, or the values of one that is made for it."""
-    steps = {"max_steps": header["max_steps"]} if "max_steps" in header else {}
+    steps = {"max_cycles": header["max_steps"]} if "max_steps" in header else {}
     if header["level"] in levels() and (header["oracle"] or set(header["lifetimes"].values()) == {10}):
         return {"extends": header["level"], **steps}
     items = header.get("task_ingredients") or {name: [name] for name in header["task_names"]}
@@ -397,7 +397,7 @@ def _replay_print(part: Mapping[str, Any], report: FileReport) -> None:
             "name": setup["level"],
             "kitchen": [re.sub(r"\d+$", "", name) for name in setup["kitchen"]],
             "orders": setup["task_names"],
-            "max_steps": setup["max_steps"],
+            "max_cycles": setup["max_steps"],
         }
     env = make("CuisineWorld-v0", level=level, agents=setup["num_agents"], alpha=setup["alpha"], beta=setup["beta"])
     expect("interval", _game(env).timing.interval, setup["task_interval"])

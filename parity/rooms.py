@@ -98,7 +98,7 @@ def _compare_killer(scene: Values, turn: Values) -> None:
 
 
 def _replay_escape(game: Values, report: FileReport) -> None:
-    env = make("CollabEscape-v0", preset="code2024", horizon=LONGEST)
+    env = make("CollabEscape-v0", preset="code2024", max_cycles=LONGEST)
     env.reset(seed=0)
     scene: Values = env.scene()
     for t, turn in enumerate(game["log"]):

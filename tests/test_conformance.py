@@ -81,7 +81,7 @@ OPTIONS = {
         {"adversary": "worst", "sight": "room", "menu": "lettered", "order": "game", "mask_in": "rllib"},
     ],
     "Housework-v0": [
-        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_cycles": 80},
+        {"action_level": "primitive", "stepping": "tick", "mask_in": "obs", "max_ticks": 80},
         {
             "agents": 4,
             "rooms": 6,

@@ -80,6 +80,7 @@ def test_importing_registers_strings_and_loads_no_kernel():
         "game_record",
         "io",
         "io.checks",
+        "io.files",
         "games",
         *games,
         *(f"{g}.record" for g in games),

@@ -16,8 +16,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 MAX_BYTES = 1 << 30  # of a file that is read as a whole
 MAX_DOCUMENT = 1 << 24  # of a file that a person writes
 MAX_MODEL = 1 << 42  # of a file that a library reads in parts
@@ -89,6 +87,8 @@ def read_shipped(path: str) -> str:
 
 def read_shipped_yaml(path: str) -> dict[str, Any]:
     """Return the values of a YAML file of the package."""
+    import yaml  # slow to import
+
     return dict(yaml.safe_load(read_shipped(path)))
 
 

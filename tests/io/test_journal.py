@@ -42,7 +42,7 @@ def test_lines_are_checked(tmp_path: Path) -> None:
         journal.append(-1)
     journal.append_line(b"1\n-1\n")
     assert journal.path.stat().st_mode & 0o777 == 0o600
-    with pytest.raises(SchemaError, match="a, line 2: got -1"):
+    with pytest.raises(SchemaError, match="a, line 2: must be an integer"):
         list(JournalFile(journal.path, integer()).read())
 
 

@@ -94,7 +94,7 @@ def test_damage_is_named_with_its_line(shipped, tmp_path):
     for damaged, text in (
         ([], "line 1: is truncated or no JSON"),
         (["[]", *good[1:]], r"line 1: must be a mapping, not "),
-        ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema: got"),
+        ([good[0].replace("questions/2", "questions/9"), *good[1:]], "schema must be one of"),
         ([good[0].replace("questions/2", "questions/1"), *good[1:]], "version 1 .* several right answers"),
         (good[:-1], "its heading says"),
         ([*good[:at], good[at][:-20]], f"line {at + 1}: is truncated"),

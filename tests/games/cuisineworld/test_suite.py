@@ -349,9 +349,9 @@ def run(*text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (["cuisineworld", "--gamma", "2"], "No such option: --gamma"),
-        (["cuisineworld", "--tasks", "a"], "No such option: --tasks"),
-        (["collab-overcooked", "--agents", "2"], "No such option: --agents"),
+        (["cuisineworld", "--gamma", "2"], "Unknown option: --gamma"),
+        (["cuisineworld", "--tasks", "a"], "Unknown option: --tasks"),
+        (["collab-overcooked", "--agents", "2"], "Unknown option: --agents"),
         (["cuisineworld", "--agents", "two"], "agents: cannot read 'two'; write for example 2,3,4"),
         (["cuisineworld", "--counting", "stpes"], "unknown counting 'stpes'"),
     ],

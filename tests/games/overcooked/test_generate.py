@@ -147,7 +147,7 @@ def test_generated_kitchens_are_as_wished_for(name: str) -> None:
     pool = drawn(name)
     wishes = read_wishes(WISHES[name])
     for layout in pool:
-        assert len(layout.starts) == wishes.players
+        assert len(layout.starts) == wishes.agents
         for symbol, (low, high) in zip(
             "POTDS", (wishes.pots, wishes.onions, wishes.tomatoes, wishes.dishes, wishes.servings), strict=True
         ):

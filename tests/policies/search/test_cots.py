@@ -31,7 +31,7 @@ from collab_overcooked.runner.replay import first_difference
 from collab_overcooked.runner.teams import make_team
 
 SMALL: dict[str, dict[str, Any]] = {
-    "Housework-v0": {"task": "set_table", "max_cycles": 30},
+    "Housework-v0": {"task": "set_table", "max_ticks": 30},
     "Transport-v0": {"max_ticks": 400, "rooms": 6},
     "CollabOvercooked-v0": {"task": "boiled_egg"},
     "CuisineWorld-v0": {"level": "level_1", "agents": 2},

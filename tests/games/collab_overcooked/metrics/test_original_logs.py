@@ -141,11 +141,11 @@ def test_success_is_a_finished_order(finished: Any, success: bool) -> None:
     [
         (["total_timestamp"], 3, "total_timestamp: a list is needed, got int"),
         (["total_timestamp", 1], 0, r"total_timestamp\[1\]: 0 follows 0, the file holds several runs"),
-        (["total_timestamp", 1], "1", r"total_timestamp\[1\] must be .* not '1'"),
-        (["total_order_finished"], "yes", "total_order_finished must be .* not 'yes'"),
+        (["total_timestamp", 1], "1", r"total_timestamp\[1\]: got '1'"),
+        (["total_order_finished"], "yes", "total_order_finished: got 'yes'"),
         (["total_action_list"], {"a": [], "b": []}, "total_action_list: got the keys"),
         (["total_action_list"], [[]], "total_action_list: has 1 agents"),
-        (["total_action_list", 0, 0, "action"], None, r"total_action_list\[0\]\[0\].action must be .* not None"),
+        (["total_action_list", 0, 0, "action"], None, r"total_action_list\[0\]\[0\].action: got None"),
         (["content", 1, "content"], None, r"content\[1\].content: an object is needed"),
         (["content", 0, "content", "content", 0, 1, "agent"], 2, r"content\[0\].content.content\[0\]\[1\].agent"),
         (["content", 0, "content", "content", 0, 0, "plan"], 1, r"content\[0\].content.content\[0\]\[0\].plan"),
@@ -165,7 +165,7 @@ def test_malformed_logs_name_file_and_field(tmp_path: Path, path: list[Any], val
 
 @pytest.mark.parametrize("field", ["total_timestamp", "total_order_finished", "total_action_list", "content"])
 def test_a_missing_field_is_named(field: str) -> None:
-    with pytest.raises(LogError, match=f"log: {field} is missing"):
+    with pytest.raises(LogError, match=f"log: {field}: is missing"):
         original_run({key: value for key, value in LOG.items() if key != field})
 
 

@@ -7,6 +7,7 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import pydantic  # noqa: F401  cyclopts checks types by it as soon as any library has imported it
 import pytest
 from cli_runner import CliRunner
 

@@ -8,6 +8,7 @@ import sys
 from dataclasses import fields
 from typing import Annotated, Any
 
+import pydantic  # noqa: F401  see test_cli.py
 import pytest
 from cli_runner import CliRunner
 from cyclopts import App, Argument, Parameter

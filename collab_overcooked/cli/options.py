@@ -106,7 +106,7 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
         if isinstance(default, tuple)
         else default is not False and default not in (None, ""),
     )
-    return Annotated[hint, parameter]
+    return Annotated[hint if reader is None else Any, parameter]  # what readers return is checked by their commands
 
 
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:

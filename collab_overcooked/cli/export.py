@@ -13,7 +13,7 @@ from cyclopts.validators import Number
 from collab_overcooked.cli.app import read_settings, say
 from collab_overcooked.cli.options import FLAG, Settings, several
 from collab_overcooked.io.checks import near_matches
-from collab_overcooked.io.files import draft_folder, write_atomic
+from collab_overcooked.io.files import draft_folder, remove_drafts, write_atomic
 
 CHAT = "chat"
 
@@ -41,6 +41,7 @@ def export(
 
     if form not in (*FORMATS, CHAT):
         raise ValueError(near_matches("format", form, (*FORMATS, CHAT)))
+    remove_drafts(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ValueError(f"--out {out}: exists and is not an empty folder; nothing is overwritten")
     if form == CHAT:

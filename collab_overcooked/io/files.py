@@ -129,12 +129,16 @@ def draft_folder(folder: Path) -> Iterator[Path]:
         _remove(beside)
 
 
-def _name_draft(folder: Path, suffix: str = "") -> Path:
-    """Name a draft in a folder, which is made, and from which drafts of dead processes are removed."""
-    folder.mkdir(parents=True, exist_ok=True)
+def remove_drafts(folder: Path) -> None:
+    """Remove what processes that are dead left unfinished in a folder."""
     for path in folder.glob(".draft-*"):
         if (match := _DRAFT.match(path.name)) and not _is_running(int(match[1])):
             _remove(path)
+
+
+def _name_draft(folder: Path, suffix: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_drafts(folder)
     return folder / f".draft-{os.getpid()}-{next(_numbers)}{suffix}"
 
 

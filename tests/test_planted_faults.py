@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from pathlib import Path
@@ -13,12 +14,18 @@ from collab_overcooked import registry
 from collab_overcooked.envs import scene_codec as codec
 from collab_overcooked.testing import ConformanceError, check_game
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "docs" / "examples"))
-GAMES = list(registry.GAMES)
-import beacon  # noqa: E402 - found by the path above
-import relay  # noqa: E402
 
-registry.GAMES[:] = GAMES  # the examples register themselves
+def example(name):
+    """Import an example game; no other test finds it in the registry, among the modules or on the path."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "docs" / "examples"))
+        patch.setattr(registry, "GAMES", [*registry.GAMES])
+        module = importlib.import_module(name)
+    del sys.modules[name]
+    return module
+
+
+beacon, relay = example("beacon"), example("relay")
 Bay, DIVER = beacon.Bay, 1
 SEARCHED = ("end_is_final", "scenes", "knowledge")
 

@@ -106,7 +106,8 @@ def _annotation(one: Field[Any], hint: Any) -> Any:
         if isinstance(default, tuple)
         else default is not False and default not in (None, ""),
     )
-    return Annotated[hint if reader is None else Any, parameter]  # what readers return is checked by their commands
+    # ``rooms=2`` stands for a range, so that a tuple may be shorter than its type says.
+    return Annotated[hint if item is None else tuple[item, ...] | None, parameter]  # type: ignore[valid-type]
 
 
 def refuse_changes(options: Any, allowed: Any, reason: str) -> None:

@@ -14,8 +14,8 @@ from collab_overcooked.runner.teams import make_team
 from collab_overcooked.testing import random_legal
 
 REACHED = 0.02  # share of the numbers that get to their highest value
-CASES = [
-    *((env_id, {}) for env_id in registered()),
+DEFAULTS = [(env_id, {}) for env_id in registered()]
+OTHERS = [
     ("Overcooked-v0", {"obs": "features", "layout": "forced_coordination"}),
     ("Overcooked-v0", {"obs": "features_counters", "agents": 3, "layout": "gated_delivery"}),
     ("CollabOvercooked-v0", {"obs": "grid", "action_level": "primitive"}),
@@ -29,6 +29,7 @@ CASES = [
     ("Transport-v0", {"rooms": 8, "agents": 3, "stepping": "tick"}),
     ("Housework-v0", {"rooms": 8, "items": 10, "talk": "free"}),
 ]
+CASES = [*DEFAULTS, *(pytest.param(case, marks=pytest.mark.slow) for case in OTHERS)]
 
 
 def named(case):
@@ -80,7 +81,7 @@ def test_observations_lie_within_bounds_that_are_reached(case):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("case", CASES, ids=named)
+@pytest.mark.parametrize("case", [*DEFAULTS, *OTHERS], ids=named)
 def test_observations_lie_within_bounds_in_long_play(case):
     check(case, steps=10_000)
 

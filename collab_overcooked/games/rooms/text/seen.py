@@ -97,12 +97,13 @@ def sample_belief(compiled: Compiled, state: State, seat: int, rng: np.random.Ge
         active = state.players[b, state.players[b, :, Player.ACTIVE] == 1, Player.ROOM].tolist()
         place = _believed_room(compiled, state, b, seat, n_players, seen, active, rng)
         state.clock[b, Clock.ADVERSARY] = place
-        state.players[b, :, Player.SEEN] = 0
         decides[b] = ago[n_players] > 0
+        known = np.zeros(n_players, np.bool_) if decides[b] else ago[:n_players] == 0
+        state.players[b, ~known, Player.SEEN] = 0
         if decides[b]:
             state.clock[b, Clock.TARGET] = NOTHING
         else:
-            _believe_seen(compiled, state, b)
+            _believe_seen(compiled, state, b, known)
     settle_batch(compiled.tables, state, decides)
     for array, before in zip((state.sightings, state.known_doors, state.known_repairs), memory, strict=True):
         array[:, seat] = before
@@ -141,7 +142,7 @@ def _believed_room(
     return int(rng.choice(rooms)) if len(rooms) else last
 
 
-def _believe_seen(compiled: Compiled, state: State, b: int) -> None:
+def _believe_seen(compiled: Compiled, state: State, b: int, known: Array) -> None:
     distances = compiled.tables.distances[state.clock[b, Clock.DOORS], state.clock[b, Clock.ADVERSARY]]
-    for player in state.players[b]:
+    for player in (state.players[b, other] for other in np.flatnonzero(~known)):
         player[Player.SEEN] = distances[player[Player.ROOM]] == 1 and player[Player.ACTIVE] == 1

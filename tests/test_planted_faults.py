@@ -16,13 +16,11 @@ from collab_overcooked.testing import ConformanceError, check_game
 
 
 def example(name):
-    """Import an example game; no other test finds it in the registry, among the modules or on the path."""
+    """Import an example game, which no other test finds in the registry or on the path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(Path(__file__).resolve().parents[1] / "docs" / "examples"))
         patch.setattr(registry, "GAMES", [*registry.GAMES])
-        module = importlib.import_module(name)
-    del sys.modules[name]
-    return module
+        return importlib.import_module(name)
 
 
 beacon, relay = example("beacon"), example("relay")

@@ -29,7 +29,7 @@ class RecordFields:
 
 
 def check_record(record: Any) -> None:
-    """Form that a value is a record of a registered game."""
+    """Check that a value is a record of a registered game."""
     _HEAD(record)
     _check_options(record["env_id"], record["env_kwargs"])
     _whole_record(record["env_id"], len(record["team"]), record.get("suite", ""))(record)

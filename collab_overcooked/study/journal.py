@@ -55,13 +55,13 @@ check_secret = object_of({"id": schema.name, "token": schema.name, "kept": mappi
 
 
 def check_answer(value: Any) -> None:
-    """Form an answer, see ``forms.Item.read``."""
+    """Check an answer, see ``forms.Item.read``."""
     check: Form = list_of(schema.text) if isinstance(value, list) else schema.text
     (integer(-schema.MAX_NUMBER) if type(value) is int else optional(check))(value)
 
 
 def check_event(value: Any) -> None:
-    """Form an entry of the journal."""
+    """Check an entry of the journal."""
     object_of({"event": schema.one_of(_FACTS)})(value)
     _EVENTS[value["event"]](value)
 

@@ -57,7 +57,7 @@ commands = App(
     suppress_keyboard_interrupt=False,
 )
 app = commands.meta
-app.help_flags = ()  # the commands print their help, which may depend on the words after them
+app.help_flags = ()  # the commands print their help, which may depend on the arguments after them
 for _option in ("--help", "--version"):
     commands[_option].group = commands.group_parameters
 
@@ -68,7 +68,7 @@ def command_group(name: str, help: str) -> App:
 
 
 CHOOSERS: dict[str, Callable[[list[str]], list[str]]] = {}
-"""Command -> function that prepares it for the words after it, and returns these; see ``choose``."""
+"""Command -> function that prepares it for its arguments, and returns these; see ``choose``."""
 
 FIRST_STEPS = """Benchmarks of cooperation: kitchens, homes, pursuit and escape.
 
@@ -149,7 +149,7 @@ def choose(
 
 
 def is_asking(arguments: Sequence[str]) -> bool:
-    """Return whether the words after a command ask for its help."""
+    """Return whether the arguments of a command ask for its help."""
     return not arguments or arguments[0] in commands.help_flags
 
 

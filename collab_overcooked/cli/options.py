@@ -119,10 +119,10 @@ def refuse_changes(options: Any, allowed: Any, reason: str) -> None:
 
 
 def return_positionals(command: App, chain: Sequence[str], arguments: ArgumentCollection) -> None:
-    """Give positional parameters the words that list options before them took.
+    """Give positional parameters the arguments that list options before them took.
 
-    A list option leaves its further words to a positional parameter that is missing; ``NAME=VALUE`` options leave all
-    words without ``=``.
+    A list option leaves its further arguments to a missing positional parameter; ``NAME=VALUE`` options leave all
+    arguments without ``=``.
     """
     takers = [one for one in arguments if one.index is None and one.parameter.consume_multiple]
     for taker in sorted(takers, key=lambda one: one.parameter.metavar not in (PAIRS, SEATS)):

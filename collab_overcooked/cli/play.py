@@ -64,7 +64,7 @@ class HowOptions:
 
     clock: str = option("game", "Clock: turns, ticks (real time), or game (the game's default).")
     tick: float = option(0.15, "Seconds per step in real time.")
-    show: str = option("both", "Observation: arguments (text), picture or both.")
+    show: str = option("both", "Observation: words (text), picture or both.")
     menu: str = option("legal", "Actions in the menu: legal, vocabulary or none.")
     names: str = option("shown", "Names of partners: shown or blind.")
     decide_within: float | None = option(None, "Time limit for a decision in turns, in seconds; then the seat idles.")

@@ -234,7 +234,7 @@ class CompiledGame(FullGame):
         raise NotImplementedError
 
     def check(self, state: Any, i: int, seat: int, action: int, earlier: Sequence[int] = ()) -> tuple[str, str]:
-        """Judge an action by ``why_refused``, whatever earlier seats do, in the words of its reason's name."""
+        """Judge an action by ``why_refused``, whatever earlier seats do, with its reason's name as message."""
         name = self.reason_codes(self.why_refused(state, i, seat, action)).name
         return name, "Accepted." if name == "OK" else f"{name.removeprefix('F_').replace('_', ' ').capitalize()}."
 

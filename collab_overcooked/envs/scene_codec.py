@@ -101,7 +101,7 @@ def write_scene(scene: Part, state: Any, i: int, values: Any) -> None:
 
 
 def uniform(part: Part, value: Any, rng: np.random.Generator) -> Any:
-    """Believe that a part is anything that its form allows, with equal chances."""
+    """Believe that a part is anything that its form allows, with equal probability."""
     if part.draw is None:
         raise TypeError("a part whose form does not say how it is drawn needs a belief of its own")
     return part.draw(rng)

@@ -121,7 +121,7 @@ def _specs(text: str) -> list[str]:
 def skip_met(
     pool: PartnerPool, egos: Sequence[Ego], partners: Sequence[Partner], note: Callable[[str], None]
 ) -> list[Ego]:
-    """Return the egos that have not met a partner of a pool, and are none; ``note`` is told of the others.
+    """Return the egos that have not met a partner of a pool, and are none; ``note`` is called for each of the others.
 
     Raises:
         ValueError: If there is no other.

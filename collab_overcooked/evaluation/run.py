@@ -67,7 +67,7 @@ def evaluate(
     Args:
         plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
         out: Run folder; a run of the same plan that was interrupted there is continued.
-        team: If the plan is the name of a suite: a mapping of seats to policies, a list of ``seat=policy`` words or of
+        team: If the plan is the name of a suite: a mapping of seats to policies, a list of ``seat=policy`` texts or of
             policies in seat order, or the printed line, ``"agent_0=planner agent_1=greedy"``.
         workers: See ``workers.read_workers``; the number of processor cores if None.
         make: Turns policy texts into policies, for policies outside the registry or that share something. The workers

@@ -213,7 +213,7 @@ def _within(what: str, low: float | None, high: float | None, is_large: bool) ->
 
 
 def one_of(allowed: Iterable[Any], what: str = "") -> Form:
-    """Allow some words or integers; ``what`` names their kind in messages that suggest similar ones."""
+    """Allow some texts or integers; ``what`` names their kind in messages that suggest similar ones."""
     values = tuple(allowed)
 
     def form(value: Any) -> Any:

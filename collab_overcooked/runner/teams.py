@@ -30,11 +30,11 @@ class Team:
 
 
 def read_team(team: str | Mapping[str, str] | Iterable[str]) -> list[str]:
-    """Return a team as ``seat=policy`` words.
+    """Return a team as ``seat=policy`` texts.
 
     Args:
         team: A mapping of seats to policies, the line that tables print (``"agent_0=planner agent_1=greedy"``), a list
-            of words, or a list of at least two policies in seat order.
+            of texts, or a list of at least two policies in seat order.
     """
     if isinstance(team, str):
         return re.split(rf"\s+(?={SEAT.pattern})", team.strip())

@@ -39,7 +39,7 @@ def _states(subject: Subject, game: CompiledGame, count: int) -> Iterator[tuple[
 
 
 def place_of(game: CompiledGame, name: str, index: np.ndarray) -> str:
-    """Return an entry of an array of the state in the words of its declaration, such as ``bay[WRECK]``."""
+    """Return an entry of an array of the state by the names of its declaration, such as ``bay[WRECK]``."""
     axes = game.array_classes[0]._field_defaults[name].axes
     named = [axis(k).name if isinstance(axis, type) else str(k) for axis, k in zip(axes, index.tolist(), strict=True)]
     return f"{name}[{', '.join(named)}]"

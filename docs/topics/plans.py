@@ -35,9 +35,9 @@ PUBLISHED: Sequence[tuple[str, str, str]] = (
 
 def plan_settings() -> str:
     """List the parameters of the policy."""
-    words = field_comments(PlanSettings)
+    comments = field_comments(PlanSettings)
     rows = [
-        (code(each.name), code(each.default) if each.default != "" else "", words[each.name])
+        (code(each.name), code(each.default) if each.default != "" else "", comments[each.name])
         for each in fields(PlanSettings)
     ]
     return table(("parameter", "default", "meaning"), rows)

@@ -14,12 +14,12 @@ from .writing import RESULTS, code, field_comments, table
 
 def training_settings() -> str:
     """List what a training by PPO can be told."""
-    words = field_comments(TrainingSettings)
+    comments = field_comments(TrainingSettings)
     rows = []
     for name, parameter in inspect.signature(TrainingSettings).parameters.items():
         required, made = parameter.default is parameter.empty, "factory" in repr(parameter.default)
         rows.append(
-            (code(name), "required" if required else code("{}" if made else repr(parameter.default)), words[name])
+            (code(name), "required" if required else code("{}" if made else repr(parameter.default)), comments[name])
         )
     return table(("setting", "default", "meaning"), rows)
 

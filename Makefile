@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs films lint format clean
+.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -39,9 +39,9 @@ DEMO ?= --games collab-overcooked overcooked collab-escape
 demo: $(STAMP)
 	$(BIN)/collab-overcooked compare --budget small $(DEMO) --out runs/demo
 
-# The GIFs of the first pages, docs/films; `collab-overcooked render` does the same for any record, with captions.
-films: $(STAMP)
-	$(BIN)/python docs/facts.py --films
+# The pictures of the pages, docs/pictures: plays, trains and compares for some minutes; screenshots need a Chromium.
+pictures: $(STAMP)
+	$(BIN)/python docs/facts.py --pictures
 
 # Beside each other: the type checker takes longest and uses one core.
 LINTERS := ruff format-check imports sources types

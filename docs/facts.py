@@ -16,8 +16,7 @@ in one of the modules of ``topics``. The prose around it is written by hand.
     python docs/facts.py --overcooked   # measure the baselines of Overcooked, in the same way
     python docs/facts.py --questions    # let policies answer the built-in questions by playing
     python docs/facts.py --proxies      # measure the stand-ins for people of Overcooked
-    python docs/facts.py --films        # play and render the GIFs of the first pages (some only: name their ids)
-    python docs/facts.py --pictures     # draw the pictures of CuisineWorld anew
+    python docs/facts.py --pictures     # draw the pictures of the pages anew (some only: name them)
 """
 
 from __future__ import annotations
@@ -36,17 +35,17 @@ from topics import (
     craft,
     cuisineworld,
     cuisineworld_results,
-    films,
+    files,
     house,
     language,
     overcooked,
     package,
     parity,
+    pictures,
     plans,
     questions,
     rooms,
     rush,
-    scenario,
     training,
 )
 from topics.writing import DOCS
@@ -59,13 +58,13 @@ TOPICS = (
     compare,
     cuisineworld,
     cuisineworld_results,
-    films,
+    files,
     house,
+    pictures,
     plans,
     craft,
     rush,
     rooms,
-    scenario,
     training,
     overcooked,
     language,
@@ -117,8 +116,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
     "--questions": lambda _: questions.measure(),
     "--proxies": lambda _: overcooked.measure_proxies(),
-    "--films": films.draw_films,
-    "--pictures": lambda _: cuisineworld.draw_pictures(),
+    "--pictures": pictures.draw,
 }
 """What takes time or loads much, and so is done only when asked for."""
 

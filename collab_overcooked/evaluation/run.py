@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -51,7 +53,7 @@ def _by_seat(name: str, values: Iterable[Any]) -> Iterator[tuple[str, Any]]:
 
 def evaluate(
     plan: Evaluation | str,
-    out: str | Path,
+    out: str | Path | None = None,
     team: str | Mapping[str, str] | Sequence[str] = ("all=greedy",),
     *,
     workers: int | str | None = None,
@@ -66,7 +68,7 @@ def evaluate(
 
     Args:
         plan: Name of a suite or id of its game, or a plan that ``suites.plan_evaluation`` made.
-        out: Run folder; a run of the same plan that was interrupted there is continued.
+        out: Run folder; a run of the same plan that was interrupted there is continued. If None, no file is kept.
         team: If the plan is the name of a suite: a mapping of seats to policies, a list of ``seat=policy`` texts or of
             policies in seat order, or the printed line, ``"agent_0=planner agent_1=greedy"``.
         workers: See ``workers.read_workers``; the number of processor cores if None.
@@ -93,7 +95,12 @@ def evaluate(
         raise ValueError(f"{next(iter(plan_options))}: options of a suite belong to its plan, which is made already")
     chosen = read_workers(workers, default=None if make is None else 1)
     teams = [make_team(team, make) for team in plan.teams()]  # refuses unknown policies before the folder is touched
-    with resumable(Path(out), RECORDS), RunFolder(out, {**plan.config(), **(facts or {})}, note) as folder:
+    with ExitStack() as stack:
+        if out is None:
+            out = stack.enter_context(TemporaryDirectory())
+        else:
+            stack.enter_context(resumable(Path(out), RECORDS))
+        folder = stack.enter_context(RunFolder(out, {**plan.config(), **(facts or {})}, note))
         clear_env_cache()
         keys = [key for job in plan.jobs for key in job.keys]
         pending = [job for job in plan.jobs if any(key not in folder.records for key in job.keys)]

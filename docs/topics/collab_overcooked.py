@@ -22,8 +22,6 @@ from .writing import (
     block_table,
     calls,
     code,
-    complaints,
-    example,
     first_line,
     folded,
     option_table,
@@ -313,21 +311,12 @@ def limit_of(task: str, rule: str = "inclusive") -> int:
 def tasks() -> str:
     """List the tasks by level."""
     spec = kitchen()
-    parts = []
-    for level, names in sorted(spec.levels().items()):
-        time = spec.tasks[names[0]].reference_time
-        lengths = {tuple(tuple(map(len, reference)) for reference in spec.tasks[name].references) for name in names}
-        pairs = ", ".join(f"{a} + {b}" for a, b in next(iter(lengths))) if len(lengths) == 1 else "see below"
-        parts.append(
-            f"### Level {level}\n\nReference time {time}, limit {limit_of(names[0])} steps; actions of chef + "
-            f"assistant in each reference: {pairs}.\n"
-        )
-        rows = []
-        for name in names:
-            used = raw_ingredients(spec, name)
-            rows.append((spec.tasks[name].title, code(name), used, "yes" if spec.serving[name] else "no"))
-        parts.append(table(("task", "name", "raw ingredients", "on a dish"), rows) + "\n")
-    return "\n".join(parts).rstrip()
+    rows = [
+        (level, spec.tasks[name].title, code(name), raw_ingredients(spec, name), "yes" if spec.serving[name] else "no")
+        for level, names in sorted(spec.levels().items())
+        for name in names
+    ]
+    return table(("level", "task", "name", "raw ingredients", "on a dish"), rows, right=(0,))
 
 
 def raw_ingredients(spec: Kitchen, name: str) -> str:
@@ -345,10 +334,11 @@ def time_limits() -> str:
     rows = []
     for level, names in sorted(spec.levels().items()):
         name = names[0]
-        rows.append((level, spec.tasks[name].reference_time, limit_of(name, "strict"), limit_of(name)))
-    return table(
-        ("level", "reference time T\\*", "`strict`: ⌊1.5 T*⌋", "`inclusive`: ⌊1.5 T*⌋ + 1"), rows, right=(0, 1, 2, 3)
-    )
+        lengths = {(len(chef), len(mate)) for task in names for chef, mate in spec.tasks[task].references}
+        pairs = ", ".join(f"{chef} + {mate}" for chef, mate in sorted(lengths))
+        rows.append((level, spec.tasks[name].reference_time, limit_of(name, "strict"), limit_of(name), pairs))
+    heads = ("level", "reference time T\\*", "`strict`: ⌊1.5 T*⌋", "`inclusive`: ⌊1.5 T*⌋ + 1", "chef + assistant")
+    return table((*heads[:4], f"actions of {heads[4]} in references"), rows, right=(0, 1, 2, 3))
 
 
 def recipes() -> str:
@@ -374,41 +364,6 @@ def below(spec: Kitchen, name: str) -> set[str]:
     return set() if recipe is None else {part for given in recipe.inputs for part in (given, *below(spec, given))}
 
 
-def example_kitchen() -> str:
-    """Show the example kitchen file."""
-    return example("diner.yaml")
-
-
-def example_task() -> str:
-    """Show the example task file."""
-    return example("beef_stew.yaml")
-
-
-MISTAKES: tuple[tuple[str, str, str], ...] = (
-    ("an unknown symbol", "S 0X 1I", "S 0Q 1I"),
-    ("a row that is too short", "S 0X 1I", "S 0X 1"),
-    ("floor at the edge", "X  X  C", "X  X   "),
-    ("an agent without a start", "S 0X 1I", "S 0X  I"),
-    ("a station that no agent can reach", "XPPXXXX", "PPPXXXX"),
-    ("a misspelt key", "cook_time:", "cooktime:"),
-    ("an unknown food", "tomato_soup: [tomato_slices, basil]", "tomato_soup: [tomato_slice, basil]"),
-    ("two recipes with the same inputs", "onion_soup: [onion, onion]", "onion_soup: [basil, tomato_slices]"),
-    ("a recipe cycle", "inputs: [tomato], time: 2", "inputs: [tomato_soup], time: 2"),
-    ("more inputs than fit", "onion_soup: [onion, onion]", "onion_soup: [onion, onion, onion]"),
-    ("a task that cannot be ordered", "plain: [tomato_slices]", "plain: [basil]"),
-    ("a weight of an unknown task", "{tomato_soup: 2, onion_soup: 1}", "{tomato_soup: 2, onion: 1}"),
-    ("a key that stands twice", "max_wait: 5", "max_wait: 5\nmax_wait: 6"),
-    ("dishes needed but not there", "XXXXXDX", "XXXXXXX"),
-    ("a seat that cannot reach its station", "users: [0]", "users: [1]"),
-    ("a product that no agent can make", "X  X  C", "X  X  X"),
-)
-
-
-def layout_errors() -> str:
-    """Spoil the example kitchen in several ways and list what is said about it."""
-    return complaints("diner.yaml", MISTAKES, lambda path: registry.load_game(ENV_ID, kitchen=str(path)))
-
-
 FACTS = (
     specs,
     options,
@@ -429,7 +384,4 @@ FACTS = (
     tasks,
     time_limits,
     recipes,
-    example_kitchen,
-    example_task,
-    layout_errors,
 )

@@ -1,11 +1,10 @@
-"""Facts about comparisons: what is played in each game, and what kind of policy each one is."""
+"""Facts about comparisons: what is played in each game."""
 
 from __future__ import annotations
 
 from collab_overcooked import registry
 from collab_overcooked.evaluation.benchmark import BUDGETS, Benchmark
 from collab_overcooked.evaluation.compare.plan import ComparisonPlan
-from collab_overcooked.policies.registry import policy_records
 
 from .writing import code, table
 
@@ -26,12 +25,4 @@ def _played(benchmark: Benchmark) -> str:
     return f"{shown} ({times} {benchmark.repeats})"
 
 
-def kinds() -> str:
-    """List the kinds of policies."""
-    rows: dict[str, list[str]] = {}
-    for record in policy_records():
-        rows.setdefault(record.kind, []).append(code(record.usage))
-    return table(("kind", "policies"), [(kind, ", ".join(names)) for kind, names in rows.items()])
-
-
-FACTS = (compared_settings, kinds)
+FACTS = (compared_settings,)

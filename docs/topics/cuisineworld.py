@@ -27,8 +27,6 @@ from .writing import (
     DOCS,
     block_table,
     code,
-    complaints,
-    example,
     first_line,
     folded,
     option_table,
@@ -249,30 +247,34 @@ def cuisineworld_tools() -> str:
 
 
 def cuisineworld_levels() -> str:
-    """Show all levels with their orders and times."""
-    parts = []
+    """Show all levels, then their orders with the steps that each lives."""
+    paces = [f"α&nbsp;{alpha:g}" for alpha in PAPER_ALPHAS]
+    rows: list[tuple[Any, ...]] = []
+    orders: dict[str, tuple[Any, ...]] = {}
     for name in levels():
         level = load_level(name)
-        counts = Counter(level.kitchen)
-        kitchen = ", ".join(f"{n} {kind}" if n > 1 else kind for kind, n in counts.items())
-        agents = f"{level.agents} agents in the file"
-        note = _note(level)
-        rows: list[tuple[Any, ...]] = []
+        kitchen = ", ".join(f"{n} {kind}" if n > 1 else kind for kind, n in Counter(level.kitchen).items())
+        listed = ", ".join(map(code, level.order_names)) + _note(level)
+        intervals = (level.timing(alpha).interval for alpha in PAPER_ALPHAS)
+        rows.append((code(name), level.paper_class, level.agents, kitchen, listed, *intervals))
         for dish in level.order_names:
             lives = [level.lifetime_of(dish, alpha) for alpha in PAPER_ALPHAS]
-            rows.append((code(dish), _made(level, dish), level.work(dish), *lives))
-        rows.append(("*steps between orders*", "", "", *(level.timing(alpha).interval for alpha in PAPER_ALPHAS)))
-        heads = ("order", "made of", "work", *(f"α&nbsp;{alpha:g}" for alpha in PAPER_ALPHAS))
-        lines = [f"### {name}", f"*{level.paper_class}*, {agents}. Kitchen: {kitchen}.{note}"]
-        parts.append("\n\n".join([*lines, table(heads, rows, right=range(2, 3 + len(PAPER_ALPHAS)))]))
-    return "\n\n".join(parts)
+            assert orders.setdefault(dish, row := (_made(level, dish), level.work(dish), *lives)) == row
+    heads = ("level", "class", "agents", "kitchen", "orders", *(f"steps between, {pace}" for pace in paces))
+    dishes = [(code(dish), *row) for dish, row in orders.items()]
+    return "\n\n".join(
+        [
+            table(heads, rows, right=(2, *range(5, 5 + len(paces)))),
+            table(("order", "made of", "work", *paces), dishes, right=range(2, 3 + len(paces))),
+        ]
+    )
 
 
 def _note(level: Level) -> str:
     from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability
 
     problems = prove_solvability(level).problems
-    return f" `check` reports: {'; '.join(problems)}." if problems else ""
+    return f". `check` reports: {'; '.join(problems)}" if problems else ""
 
 
 def _made(level: Level, item: str) -> str:
@@ -335,39 +337,7 @@ def draw_pictures() -> None:
     env.reset(seed=0)
     for pair in zip(*(words.split(", ") for words in APPENDIX_H), strict=True):
         env.step({agent: env.parse(words) for agent, words in zip(env.agents, pair, strict=True)})
-    Image.fromarray(env.render()).quantize(255).save(DOCS / "cuisineworld.png", optimize=True)
-
-
-# ------------------------------------------------------------------------------------------- how to
-
-
-def example_level() -> str:
-    """Show the example level file."""
-    return example("levels/brunch.yaml").replace("levels/", "", 1)
-
-
-MISTAKES: tuple[tuple[str, str, str], ...] = (
-    ("a misspelt key", "interval: 12", "intervall: 12"),
-    ("a missing key", "kitchen: [storage, chopboard, toaster, pan, pan, mixer, servingtable]", ""),
-    ("a tool that is not described", "toaster, pan, pan", "grill, pan, pan"),
-    ("no place to serve", "mixer, servingtable]", "mixer]"),
-    ("an order without recipe", "shakshuka: {lifetime: 30}", "sandwich: {lifetime: 30}"),
-    ("an item that no table takes", "[friedEgg, friedEgg]", "[friedEgg, toast]"),
-    ("an unknown ingredient", "{pan: [egg, butter]}", "{pan: [egg, oil]}"),
-    ("equal ingredients, which would merge", "{pan: [egg, butter]}", "{pan: [egg, egg]}"),
-    ("more ingredients than fit", "{mixer: [toast, avocadoSlice]}", "{chopboard: [toast, avocadoSlice]}"),
-    ("two recipes alike", "{pan: [egg, tomatoSlice, onionSlice]}", "{pan: [egg, butter]}"),
-    ("a product that is cooked on where it was made", "{pan: [egg, tomatoSlice, onionSlice]}", "{pan: [friedEgg]}"),
-    ("a recipe circle", "{toaster: [bread]}", "{toaster: [avocadoToast]}"),
-    ("a lifetime that is no number of steps", "lifetime: 24", "lifetime: 0"),
-    ("a name that commands cannot carry", "friedEgg: {pan", "fried_egg: {pan"),
-    ("a key that stands twice", "lifetime: 24", "lifetime: 24\nlifetime: 25"),
-)
-
-
-def level_errors() -> str:
-    """Spoil the example level in several ways and list what is said about it."""
-    return complaints("levels/brunch.yaml", MISTAKES, load_level)
+    Image.fromarray(env.render()).quantize(255).save(DOCS / "pictures" / "cuisineworld.png", optimize=True)
 
 
 FACTS: tuple[Callable[[], str], ...] = (
@@ -387,6 +357,4 @@ FACTS: tuple[Callable[[], str], ...] = (
     cuisineworld_levels,
     cuisineworld_recipes,
     cuisineworld_counts,
-    example_level,
-    level_errors,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
@@ -10,46 +11,67 @@ from collections.abc import Iterator
 from cyclopts import App, Argument
 
 from collab_overcooked import registry, testing
-from collab_overcooked.envs import api, parallel
+from collab_overcooked.envs import parallel
 
-from .writing import DOCS, code, first_line, option_table, plain, section, table
+from .writing import DOCS, code, first_line, option_table, plain, table
 
 ROOT = DOCS.parent
 
 
-def environments() -> str:
-    """List the registered ids."""
-    rows = [(code(record.id), code(record.module), record.summary) for record in registry.GAMES]
-    return table(("id", "module", "what it is"), rows)
-
-
-PAPERS = {
-    "CollabOvercooked-v0": "Sun et al. 2025, *Collab-Overcooked*",
-    "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
-    "CraftKitchen-v0": "Gong et al. 2024, *MindAgent*, section 7 (Minecraft), without Minecraft",
-    "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
-    "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
-    "AlienRush-v0": "the same paper",
-    "Housework-v0": "Zhang et al. 2024, *CoELA* (C-WAH), after Puig et al. 2021, *Watch-And-Help*",
-    "Transport-v0": "Zhang et al. 2024, *CoELA* (TDW-MAT)",
-    "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
-    "CollabEscape-v0": "the same paper and code",
+FACTS_OF_GAMES = {
+    "CollabOvercooked-v0": (
+        "`agent_0` chef, knows the recipe; `agent_1` assistant, has ingredients and dishes",
+        "20 a delivery, to all",
+        "Sun et al. 2025, *Collab-Overcooked*",
+    ),
+    "CuisineWorld-v0": (
+        "cooks, all alike",
+        "50 a served order and its steps left, to all",
+        "Gong et al. 2024, *MindAgent*",
+    ),
+    "CraftKitchen-v0": ("all alike", "1 a served order, to all", "Gong et al. 2024, section 7 (Minecraft)"),
+    "Overcooked-v0": (
+        "cooks, at different starts",
+        "20 a soup, to all; own shaped reward in the infos",
+        "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023",
+    ),
+    "KitchenRush-v0": (
+        "all alike; `agent_0` acts first in a turn",
+        "1 a finished order, -1 a ruined one, to all",
+        "*Collaborative Tasks with Heterogenous LLM Students*",
+    ),
+    "AlienRush-v0": ("the same", "the same", "the same"),
+    "Housework-v0": (
+        "all alike; each knows what it saw",
+        "1 a wanted thing at the goal, to all",
+        "C-WAH, of *CoELA* and *CoTS*",
+    ),
+    "Transport-v0": ("the same", "the same", "TDW-MAT, of *CoELA* and *CoTS*"),
+    "CollabCapture-v0": (
+        "players, at different starts",
+        "1 a capture, to all",
+        "Agashe et al. 2023, *LLM-Coordination*",
+    ),
+    "CollabEscape-v0": ("the same", "1 an escape, -1 a loss, to all", "the same"),
 }
 
 
 def games() -> str:
-    """List id, summary, spaces and paper of each game."""
+    """List seats, spaces, rewards, lengths and papers of the games."""
     rows = []
     for record in registry.GAMES:
-        if record.id not in PAPERS:  # its page is still to be written
+        if record.id not in FACTS_OF_GAMES:  # its page is still to be written
             continue
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
         link = f"[{code(record.id)}]({record.game.split('.')[2]}.md)"
+        seats, reward, paper = FACTS_OF_GAMES[record.id]
         observation = f"{seen.dtype} {seen.shape}"
-        rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
-    return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)
+        rows.append(
+            (link, f"{len(env.possible_agents)}: {seats}", observation, acts.n, reward, env.game.max_cycles, paper)
+        )
+    return table(("id", "seats", "observation", "actions", "reward", "steps", "paper"), rows)
 
 
 def shell_options() -> str:
@@ -61,29 +83,8 @@ def policies() -> str:
     """List the kinds of policies."""
     from collab_overcooked.policies.registry import policy_records
 
-    return table(
-        ("write", "what it does"), [(code(record.usage), plain(record.summary)) for record in policy_records()]
-    )
-
-
-def game_protocol() -> str:
-    """List what a game offers."""
-    rows = []
-    for name, member in (*vars(api.Game).items(), *vars(api.TextGame).items(), *vars(api.Replayable).items()):
-        if inspect.isfunction(member) and not name.startswith("_") and member.__doc__:
-            parameters = ", ".join(list(inspect.signature(member).parameters)[1:])
-            rows.append((code(f"{name}({parameters})"), first_line(member)))
-    attributes = [(code(name), words) for name, words in section(api.Game, "Attributes").items()]
-    return table(("member", "meaning"), [*attributes, *rows])
-
-
-def registry_record() -> str:
-    """List the fields of a registry record."""
-    rows = [
-        (code(name), words, code(getattr(registry.GAMES[0], name)))
-        for name, words in section(registry.GameRecord, "Attributes").items()
-    ]
-    return table(("field", "meaning", "first record"), rows)
+    rows = [(code(record.usage), record.kind, plain(record.summary)) for record in policy_records()]
+    return table(("write", "kind", "what it does"), rows)
 
 
 def checks() -> str:
@@ -93,27 +94,62 @@ def checks() -> str:
     )
 
 
-SHARED = 3  # commands that print an option in the same words, for it to be printed once
+SHARED = 2  # commands that print an option in the same words, for it to be printed once
+FAMILIES = {"check": "KIND", "evaluate": "SUITE", "generate": "GAME", "play": "SUITE"}
+"""Commands whose subcommands do the same for different things, and what the second word stands for."""
 
 
 def commands() -> str:
     """List the commands with their options; those that several commands share stand at the beginning."""
-    commands = dict(walk())
-    rows = {name: parameter_rows(command) for name, command in commands.items()}
-    uses = Counter(row for own in rows.values() for row in own)
+    families: dict[str, dict[str, App]] = {}
+    for name, command in walk():
+        first, _, second = name.removeprefix("collab-overcooked ").partition(" ")
+        family = f"{first} {FAMILIES[first]}" if first in FAMILIES else f"{first} {second}".strip()
+        families.setdefault(family, {})[second] = command
+    rows = {family: [parameter_rows(command) for command in members.values()] for family, members in families.items()}
+    always = {family: [row for row in own[0] if all(row in other for other in own)] for family, own in rows.items()}
+    uses = Counter(row for own in always.values() for row in own)
     shared: dict[str, tuple[str, str, str]] = {}
     for row, count in uses.most_common():
         if count >= SHARED:
             shared.setdefault(row[0], row)  # of two options with one name, the one that more commands have
     parts = ["### Shared options\n\n" + table(("", "default", ""), sorted(shared.values()))]
-    for name, own in rows.items():
-        named = [row[0].split(", ")[0] for row in own if row == shared.get(row[0])]
-        rest = [row for row in own if row != shared.get(row[0])]
-        listed = "\n\n" + table(("", "default", ""), rest) if rest else ""
-        parts.append(f"### {name}\n\n{inspect.cleandoc(commands[name].help)}{listed}")
+    for family, members in families.items():
+        parts.append(f"### collab-overcooked {family}")
+        if len(members) == 1:
+            parts.append(inspect.cleandoc(next(iter(members.values())).help))
+        else:
+            parts += family_parts(family, members, rows[family], always[family])
+        rest = [row for row in always[family] if row != shared.get(row[0])]
+        if rest:
+            parts.append(table(("", "default", ""), rest))
+        named = [row[0].split(", ")[0] for row in always[family] if row == shared.get(row[0])]
         if named:
             parts.append(f"[Shared](#shared-options): {', '.join(named)}.")
     return "\n\n".join(parts)
+
+
+def family_parts(
+    family: str,
+    members: dict[str, App],
+    rows: list[list[tuple[str, str, str]]],
+    always: list[tuple[str, str, str]],
+) -> list[str]:
+    """Return what the members of a family do, and the options that only some of them have."""
+    kind = family.split()[1]
+    sentences = [re.split(r"(?<=\.)\s+", inspect.cleandoc(command.help)) for command in members.values()]
+    common = [sentence for sentence in sentences[0] if all(sentence in other for other in sentences)]
+    own = [" ".join(sentence for sentence in each if sentence not in common) for each in sentences]
+    parts = [" ".join(common), table((kind, "what it does"), zip(map(code, members), own, strict=True))]
+    if family.startswith("play"):
+        return [*parts, "The options of a suite are those of `evaluate SUITE`; all suites have:"]
+    some: dict[tuple[str, str, str], list[str]] = {}
+    for name, listed in zip(members, rows, strict=True):
+        for row in listed:
+            if row not in always:
+                some.setdefault(row, []).append(code(name))
+    listed = [(*row, ", ".join(names)) for row, names in sorted(some.items())]
+    return [*parts, *([table(("", "default", "", kind), listed)] if listed else [])]
 
 
 def walk() -> Iterator[tuple[str, App]]:
@@ -186,15 +222,12 @@ def reset_options() -> str:
 
 
 FACTS = (
-    environments,
     import_layers,
     result_identity,
     reset_options,
     games,
     shell_options,
     policies,
-    game_protocol,
-    registry_record,
     checks,
     commands,
 )

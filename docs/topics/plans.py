@@ -48,11 +48,6 @@ def plan_results() -> str:
     return _study(RESULT_FILE)
 
 
-def plan_tuning() -> str:
-    """Show the same on the scenes that the programs were tuned on."""
-    return _study(TUNING_FILE)
-
-
 def plan_ablations() -> str:
     """Show what parts of tree search are worth."""
     return _study(ABLATION_FILE)
@@ -158,7 +153,6 @@ def keep_results(words: Sequence[str]) -> None:
 FACTS: tuple[Callable[[], str], ...] = (
     plan_settings,
     plan_results,
-    plan_tuning,
     plan_ablations,
     plan_verdict,
     plan_published,

@@ -24,7 +24,7 @@ from collab_overcooked.games.rush.text import text
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, estimate_json
 
-from . import scenario as scenario_page
+from . import files
 from .writing import block_table, code, option_table, order_of_play, read_json, rules_of, table, template, write_json
 
 ENV_ID = "KitchenRush-v0"
@@ -203,7 +203,7 @@ def rush_scenarios() -> str:
 
 def rush_proofs() -> str:
     """Prove what the built-in scenarios claim."""
-    return "\n\n".join(scenario_page.run("check", name) for name in scenarios())
+    return "\n\n".join(files.run("check", name) for name in scenarios())
 
 
 def rush_results() -> str:

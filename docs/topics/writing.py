@@ -168,31 +168,25 @@ def folded(title: str, body: str) -> str:
     return f'??? note "{title}"\n\n' + "\n".join(f"    {line}" for line in body.split("\n"))
 
 
-def complaints(path: str, mistakes: Iterable[tuple[str, str, str]], load: Callable[[Path], object]) -> str:
-    """Spoil an example file in several ways and list what is said about it.
+def complaint(path: str, old: str, new: str, load: Callable[[Path], object]) -> str:
+    """Return what is said about an example file in which one part is replaced.
 
     Args:
         path: Of the file, below the examples.
-        mistakes: What is wrong, and the words of the file that are replaced, by which others.
+        old: Characters of the file that are replaced.
+        new: What replaces them.
         load: Raises ValueError for a file that cannot work.
     """
-    example, rows = EXAMPLES / path, []
-    good = example.read_text(encoding="utf-8")
-    for what, old, new in mistakes:
-        assert old in good, f"the example no longer holds {old!r}"
-        rows.append((what, code(_complaint(example.name, good.replace(old, new, 1), load).replace("`", "'"))))
-    return table(("mistake", "message"), rows)
-
-
-def _complaint(name: str, words: str, load: Callable[[Path], object]) -> str:
+    good = (EXAMPLES / path).read_text(encoding="utf-8")
+    assert old in good, f"the example no longer holds {old!r}"
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / name
-        path.write_text(words, encoding="utf-8")
+        spoilt = Path(folder) / Path(path).name
+        spoilt.write_text(good.replace(old, new, 1), encoding="utf-8")
         try:
-            load(path)
+            load(spoilt)
         except ValueError as error:
-            return str(error)
-    raise AssertionError(f"nothing is said about {words}")
+            return code(str(error).replace("`", "'"))
+    raise AssertionError(f"nothing is said about {new!r} in {path}")
 
 
 # ------------------------------------------------------------------------------------------- measurements
@@ -235,4 +229,4 @@ def evaluate(suite: str, team: str, options: Sequence[str]) -> Any:
 
 def example(name: str) -> str:
     """Show an example file."""
-    return f'```yaml title="{name}"\n{(EXAMPLES / name).read_text(encoding="utf-8").rstrip()}\n```'
+    return f'```yaml title="{Path(name).name}"\n{(EXAMPLES / name).read_text(encoding="utf-8").rstrip()}\n```'

@@ -1,0 +1,148 @@
+"""Pictures of the pages, made by the package itself: ``python docs/facts.py --pictures [NAME...]`` draws them anew."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+import collab_overcooked
+from collab_overcooked import registry
+from collab_overcooked.reporting.video import write_video
+from collab_overcooked.runner.replay import replay
+from topics import cuisineworld
+from topics.writing import DOCS
+
+FOLDER = DOCS / "pictures"
+RUNS = DOCS.parent / "runs" / "pictures"  # what was trained and played for them; the same command goes on
+WIDTH = 240  # pixels
+MAX_BYTES = 150_000  # of a GIF
+
+
+@dataclass(frozen=True)
+class Film:
+    """Episode shown as a GIF.
+
+    Attributes:
+        env_id: Environment id.
+        policy: Policy of every seat.
+        caption: What the picture shows.
+        options: Environment options.
+        steps: First and last step shown.
+        fps: Frames per second.
+    """
+
+    env_id: str
+    policy: str
+    caption: str
+    options: dict[str, Any] = field(default_factory=dict)
+    steps: tuple[int, int] = (0, 60)
+    fps: float = 5
+
+    @property
+    def path(self) -> Path:
+        """GIF of this game."""
+        return FOLDER / f"{self.env_id}.gif"
+
+
+FILMS = (
+    Film("Overcooked-v0", "ppo:cramped_room", "soups for two", {"layout": "cramped_room"}),
+    Film("CollabOvercooked-v0", "planner", "a chef and an assistant", {"level": 3}, (0, 40)),
+    Film("CuisineWorld-v0", "greedy", "cooks share a queue of orders", {"level": "level_9"}, (0, 40)),
+    Film("CraftKitchen-v0", "greedy", "fetch, cook and store"),
+    Film("KitchenRush-v0", "greedy", "few turns, scarce actions", fps=1),
+    Film("Housework-v0", "mhp", "search a home together"),
+    Film("Transport-v0", "rhp", "carry things to the bed"),
+    Film("CollabCapture-v0", "planner", "catch a thief", fps=1),
+    Film("CollabEscape-v0", "planner", "repair, then escape", fps=1),
+)
+
+
+def frames(film: Film) -> Iterator[np.ndarray]:
+    """Play an episode and yield its scaled frames."""
+    env = collab_overcooked.make(film.env_id, **film.options)
+    team = collab_overcooked.make_team([film.policy] * len(env.possible_agents))
+    record = collab_overcooked.play_episode(env, team, seed=0)
+    first, last = film.steps
+    for snapshot in replay(record, render_mode="rgb_array"):
+        if first <= snapshot.timestep <= last:
+            picture = Image.fromarray(snapshot.env.render())
+            height = round(picture.height * WIDTH / picture.width)
+            yield np.asarray(picture.resize((WIDTH, height), Image.Resampling.LANCZOS))
+
+
+def draw_film(film: Film) -> None:
+    """Play a game and render its GIF."""
+    write_video(frames(film), film.path, film.fps)
+    size = film.path.stat().st_size
+    print(f"{film.path.name}: {size // 1000} kB" + (", too large" if size > MAX_BYTES else ""))
+
+
+def run(*arguments: str) -> None:
+    """Run a command of the package."""
+    subprocess.run([sys.executable, "-m", "collab_overcooked", *arguments], check=True)
+
+
+def draw_curve() -> None:
+    """Train five seeds of the first configuration and draw their curve."""
+    seeds = ["10", "11", "12", "13", "14"]
+    run("train", "ppo", "--config", "cramped_room", "--seeds", *seeds, "--out", str(RUNS / "cramped_room"))
+    run("plot", str(RUNS / "cramped_room"), "--title", "cramped_room", "--out", str(FOLDER / "curve.svg"))
+
+
+@contextmanager
+def opened(address: str, width: int, height: int) -> Iterator[Any]:
+    """Open a page in the Chromium on the PATH."""
+    from playwright.sync_api import sync_playwright
+
+    with (
+        sync_playwright() as driver,
+        driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"]) as browser,
+    ):
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.goto(address)
+        yield page
+
+
+def draw_leaderboard() -> None:
+    """Compare the policies that need no key in Overcooked and show the leaderboard of the report."""
+    run("compare", "--games", "overcooked", "--episodes", "20", "--no-crossplay", "--out", str(RUNS / "overcooked"))
+    with opened((RUNS / "overcooked" / "report.html").as_uri(), 1100, 900) as page:
+        page.locator("h2#overcooked ~ .scroll").first.screenshot(path=FOLDER / "leaderboard.png")
+
+
+PICTURES: dict[str, Callable[[], None]] = {
+    **{film.env_id: partial(draw_film, film) for film in FILMS},
+    "cuisineworld": cuisineworld.draw_pictures,
+    "curve": draw_curve,
+    "leaderboard": draw_leaderboard,
+}
+
+
+def draw(names: list[str]) -> None:
+    """Draw some pictures, or all."""
+    for name in names or PICTURES:
+        PICTURES[name]()
+
+
+def films_of_readme() -> str:
+    """Show the games as a table of three columns."""
+    cells = []
+    for film in FILMS:
+        page = f"docs/games/{registry.find(film.env_id).game.split('.')[2]}.md"
+        picture = f"![{film.env_id}: {film.caption}](docs/pictures/{film.path.name})"
+        cells.append(f"[{picture}]({page})<br>`{film.env_id}`: {film.caption}, played by `{film.policy}`")
+    rows = [f"| {' | '.join(cells[i : i + 3])} |" for i in range(0, len(cells), 3)]
+    return "\n".join(["| | | |", "|---|---|---|", *rows])
+
+
+FACTS = (films_of_readme,)

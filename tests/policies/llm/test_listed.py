@@ -118,7 +118,7 @@ def test_every_order_is_drawn_equally_often(start: Any, see: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("game", first(list(dict.fromkeys(["rush", "collab-capture", *registry.first_suites()])), 2))
+@pytest.mark.parametrize("game", first(list(dict.fromkeys(["collab-capture", *registry.first_suites()]))))
 def test_no_constant_answer_beats_random_choice(game: str, tmp_path: Path) -> None:
     constant = [*(f"always:{k}" for k in range(1, 7)), "always:nothing"]
     comparison = compare(

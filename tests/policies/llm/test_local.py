@@ -83,7 +83,7 @@ GAMES = [
 ]
 
 
-@pytest.mark.parametrize("game", first(GAMES, rest=pytest.mark.slow), ids=[env_id for env_id, _ in GAMES])
+@pytest.mark.parametrize("game", first(GAMES), ids=[env_id for env_id, _ in GAMES])
 def test_it_plays_every_game_and_replays_without_it(served, prompts, game):
     (connection, store), (env_id, options) = served, game
     spec = f"llm:smollm2?agent=choose,tokens=16,prompts={prompts}"

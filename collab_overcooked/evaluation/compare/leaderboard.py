@@ -27,7 +27,7 @@ from collab_overcooked.runner.records import RECORDS, about, read_records
 from collab_overcooked.runner.teams import team_text
 
 Record = Mapping[str, Any]
-_POLICY, _KIND = Column("Policy"), Column("kind")
+_POLICY, _KIND, _EPISODES = Column("Policy"), Column("kind"), Column("episodes", "number")
 LEARNED = "RL"  # kind of trained policies
 _MILLISECONDS = Column("ms a decision", "number", digits=None)
 
@@ -131,18 +131,21 @@ class Leaderboard:
         for i, one in enumerate(self.ordered(self.merged())):
             mine = isinstance(one, Line)
             marks[i] = one.kind.lower() if mine else "published"
-            name, time = (one.policy, one.milliseconds) if isinstance(one, Line) else (f"{one.name}, published", None)
-            rows.append((name, one.kind, *(one.scores.get(setting) for setting in settings), time))
-        columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _MILLISECONDS)
+            scores = (one.scores.get(setting) for setting in settings)
+            if isinstance(one, Line):
+                rows.append((one.policy, one.kind, *scores, len(one.records), one.milliseconds))
+            else:
+                rows.append((f"{one.name}, published", one.kind, *scores, None, None))
+        columns = (_POLICY, _KIND, *map(self.benchmark.column, settings), _EPISODES, _MILLISECONDS)
         return ResultTable(columns, tuple(rows), self.benchmark.measure, marks)
 
     def process(self) -> ResultTable:
         """Return what else was measured, over all settings that a policy played."""
         lines = [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
         heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
-        rows = tuple((line.policy, *map(line.summary.process.get, heads), len(line.records)) for line in lines)
+        rows = tuple((line.policy, *map(line.summary.process.get, heads)) for line in lines)
         marks = {i: line.kind.lower() for i, line in enumerate(lines)}
-        columns = (_POLICY, *heads, Column("episodes", "number"))
+        columns = (_POLICY, *heads)
         return ResultTable(columns, rows, "How the scores came about", marks)
 
     def absent(self) -> ResultTable | None:

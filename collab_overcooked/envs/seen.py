@@ -96,6 +96,11 @@ class SeatView:
         return [self._say(order if isinstance(order, str) else order["name"]) for order in self.scene.get("orders", ())]
 
     @property
+    def aim(self) -> str:
+        """Goal of this episode and points for reaching it, as a few sentences for people."""
+        return ""
+
+    @property
     def limit(self) -> int | None:
         """Maximum number of steps, None if the seat does not know it."""
         return self.scene.get("limit")

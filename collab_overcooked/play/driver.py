@@ -209,7 +209,7 @@ class EpisodeDriver:
             return await self._think(ask)
         if self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        if self._is_lost(person):
+        if person.is_lost(self.settings, self._now()):
             return await self._without(person, ask)
         if self.clock is not None:
             return self._from_keys(person, ask)
@@ -252,7 +252,7 @@ class EpisodeDriver:
         seconds = round(self._now() - asked_at, 3)
         if answer is None and self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        if answer is None and self._is_lost(person):
+        if answer is None and person.is_lost(self.settings, self._now()):
             return await self._without(person, ask)
         if ask.kind == "act" and answer:
             self._busy_until[ask.seat] = self.timestep + max(
@@ -296,7 +296,11 @@ class EpisodeDriver:
         while not person.answered.done():
             self._check()
             skipped = self.practice is not None and person.seat is not None and self.practice.has_skipped(person.seat)
-            if skipped or (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
+            if (
+                skipped
+                or (limit is not None and self._now() - asked_at >= limit)
+                or person.is_lost(self.settings, self._now())
+            ):
                 return None
             await asyncio.wait({person.answered}, timeout=POLL)
         answer: dict[str, Any] = person.answered.result()
@@ -325,11 +329,6 @@ class EpisodeDriver:
         entry = {"agent": voice.agent, "id": voice.id, "timestep": self.timestep, "say": message}
         self._log(entry | ({"orders": orders} if orders else {}))
         return Message(None, message, "", orders=tuple(orders))
-
-    def _is_lost(self, person: Person) -> bool:
-        if self.settings.on_leave == "pause":
-            return False
-        return person.left_at is not None and self._now() - person.left_at >= self.settings.grace
 
     async def _without(self, person: Person, ask: Ask) -> Answer:
         leave = self.settings.on_leave

@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play.people import Outbox
-from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON, LESSON_ROUNDS
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
@@ -144,7 +144,7 @@ def test_who_does_not_decide_in_time_idles(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], how={"decide_within": 1.0}, **ESCAPE)
     seconds = iter(range(0, 10**9, 3))
     session._now = lambda: float(next(seconds))
-    play(session, lambda message: None)
+    play(session, lambda message: first_legal(message) if message["type"] == "state" else None)
     (record,) = session.records
     assert record["people"]["agent_0"]["timeouts"] == len(record["steps"])
     assert {step["action_texts"][0] for step in record["steps"]} == {"wait"}
@@ -220,6 +220,11 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     assert first_difference(record) is None
 
 
+def ready_after(messages: list[dict], start: int) -> dict:
+    """Return the first message after one at which everybody is ready."""
+    return next(m for m in messages[start:] if m["type"] == "state" and all(m["ready"].values()))
+
+
 @pytest.mark.parametrize(
     ("lesson", "goals"), [(True, [LESSON] * LESSON_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
 )
@@ -231,9 +236,12 @@ def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: 
         answer = first_legal(message)
         return answer | {"say": "hello"} if answer and answer["type"] == "act" else answer
 
-    session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, **ESCAPE)
-    (player,) = play(session, eager)
+    session = make_session(["all=person"], practice=True, **ESCAPE)
+    player, _ = play(session, eager)
     assert [welcome["goal"] for welcome in player.of_type("welcome")] == [*goals, ""]
+    assert [over["outcome"] for over in player.of_type("over") if over["practice"]][-1] == COUNTS_NOW
+    before = [message["type"] for message in player.got].index("over")
+    assert "welcome" not in [m["type"] for m in player.got[before : player.got.index(ready_after(player.got, before))]]
     assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
 
 
@@ -249,7 +257,7 @@ def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None
     session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, suite="collab-capture", episodes=1)
     (player,) = play(session, walker)
     assert player.of_type("progress")[-1]["done"] == ["walk", "catch"]
-    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", "speak"]
+    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", ""]
 
 
 def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
@@ -261,8 +269,8 @@ def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
 
     session = make_session(["agent_0=person", "agent_1=random"], practice=True, **ESCAPE)
     (player,) = play(session, waits)
-    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + ["speak"]
-    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, ""]
+    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + [""]
+    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, COUNTS_NOW]
 
 
 def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
@@ -274,7 +282,8 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
         first, second = Outbox("test"), Outbox("test")
         session.connect(person, first)
         while (message := await first.get())["type"] != "ask":
-            pass
+            if answer := first_legal(message):
+                session.receive(person, answer)
         session.disconnect(person, first)
         await asyncio.sleep(0.01)
         session.connect(person, second)
@@ -298,7 +307,11 @@ def test_a_seat_whose_person_does_not_come_back(make_session, leave) -> None:
 
     async def story() -> None:
         other = Player(session, stays, first_legal)
-        gone = Player(session, left, lambda message: first_legal(message) if other.of_type("ask") else None)
+        gone = Player(
+            session,
+            left,
+            lambda message: first_legal(message) if message["type"] == "state" or other.of_type("ask") else None,
+        )
         tasks = [asyncio.create_task(player.run()) for player in (other, gone)]
         running = asyncio.create_task(session.run())
         while not gone.of_type("ask"):
@@ -316,7 +329,7 @@ def test_who_leaves_ends_the_game_and_the_other_is_told(make_session) -> None:
     session.people[1].next = "/finish"
 
     def leaver(message):
-        return {"type": "leave"} if message["type"] == "ask" else None
+        return {"type": "leave"} if message["type"] == "ask" else first_legal(message)
 
     players = play(session, [leaver, first_legal])
     over = players[1].of_type("over")[0]

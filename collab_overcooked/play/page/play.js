@@ -132,7 +132,10 @@ const HANDLERS = {
     closePick();
     show("turn", false);
     const outcome = phrase(message.outcome);
+    $("over-title").textContent = words[message.practice ? "practice" : "over"];
     $("outcome").textContent = outcome;
+    $("again").textContent = words[message.practice ? "onward" : "next"];
+    $("rematch-asked").textContent = "";
     $("big").textContent = outcome;
     show("big", Boolean(outcome));
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
@@ -146,7 +149,7 @@ const HANDLERS = {
     $("over").focus({ preventScroll: true });
     $("over").scrollIntoView({ block: "nearest" });
   },
-  rematch(message) { if (message.link) location.href = message.link; else $("status").textContent = say("rematch_asked", { name: nameOf(message.agent) }); },
+  rematch(message) { if (message.link) location.href = message.link; else $("rematch-asked").textContent = say(`asks_${message.how}`, { name: nameOf(message.agent) }); },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -177,7 +180,8 @@ function welcome() {
   show("in-words", $("text-on").checked);
   if ($("text-on").checked) send({ type: "text", on: true });
   $("sight-title").textContent = words[me.role === "seat" ? "sight" : "last_step"];
-  show("chat", !turns() && me.role !== "watcher");
+  show("chat", !turns() && me.role !== "watcher" && me.talks);
+  show("say-row", me.talks);
   show("leave", me.role !== "watcher");
   show("asking-row", me.requests);
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
@@ -185,17 +189,28 @@ function welcome() {
   makePad();
 }
 
+// The card before the first step: the goal, with whom, for how long, and how to act.
+function showStart() {
+  const own = game(me.game), long = me.limit && (turns() ? say("steps_long", { n: me.limit }) : say("seconds_long", { n: Math.round(me.limit * me.tick) }));
+  $("start-goal").textContent = own?.goal ?? "";
+  $("start-aim").textContent = phrase(me.aim);
+  const facts = [$("who").textContent, long, ...(own?.how ?? []), me.role !== "seat" ? "" : me.keys.length ? keysText() : say(me.menu === "none" ? "press_write" : "press_button")];
+  $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
+  show("read-rules", Boolean(me.manual));
+}
+$("read-rules").onclick = () => { $("rules").open = true; $("rules").scrollIntoView({ block: "start" }); };
+
 function showState() {
   const absent = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
   const mine = me && (me.role === "seat" ? `agent_${me.seat}` : me.role);
   const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
   const started = state.state === "playing" || state.state === "paused";
   const who = { names: absent.join(", ") };
-  $("status").textContent = state.state === "closed" ? words.closed : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : words.get_next) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
   const between = !$("over").hidden;
   show("start", asked && !between);
   show("again", asked && between);
-  if (asked && !between) $("start-words").textContent = game(me.game)?.goal ?? (me.keys.length ? keysText() : words.get_ready);
+  if (asked && !between) showStart();
   show("pause", !turns() && me?.role === "seat" && started && Object.keys(state.here).length === 1);
   $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
   if (state.state !== phase) $("rules").open = state.state === "waiting" && Boolean(me);  // read them before, not while it runs

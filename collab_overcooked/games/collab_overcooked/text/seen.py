@@ -22,7 +22,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
-from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, spaced, vocabulary
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Macro
 
@@ -65,6 +65,10 @@ class CookView(SeatView):
     def role(self) -> str:  # type: ignore[override]
         """Role of the cook, for example ``"chef"``."""
         return str(self._game.kitchen.agents[self._seat].role)
+
+    @property
+    def aim(self) -> str:
+        return self._say(f"Deliver {' and '.join(map(spaced, self.scene['orders']))}.")
 
     @property
     def rules(self) -> str:

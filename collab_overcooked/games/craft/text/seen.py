@@ -10,6 +10,11 @@ class CraftView(SeatView):
 
     public_refusals = True
 
+    @property
+    def aim(self) -> str:
+        steps = self._game.compiled.lifetime
+        return self._say(f"Every order that is served within {steps} step{'s' * (steps != 1)} counts 1.")
+
     def commands(self, seat: int) -> list[str]:
         """Return the commands that the game would accept from a seat now."""
         game = self._game

@@ -18,6 +18,10 @@ class KitchenView(SeatView):
     public_actions = True
 
     @property
+    def aim(self) -> str:
+        return self._say("Every order that is served in time counts 1; an order whose time runs out is lost.")
+
+    @property
     def rules(self) -> str:
         return self._say(rules(self._game.compiled.level))
 

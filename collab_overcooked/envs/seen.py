@@ -122,6 +122,26 @@ class SeatView:
         return self.action_texts
 
     @property
+    def requestable(self) -> Sequence[str]:
+        """Texts of the actions that plans of the seat can ask teammates for; empty where plans ask for nothing."""
+        return ()
+
+    @property
+    def supplies(self) -> Sequence[str]:
+        """Names of things that the seat can fetch for the team, where seats differ in it."""
+        return ()
+
+    @property
+    def walks(self) -> frozenset[int]:
+        """Ids of actions that only walk to a place; a click on the place goes on with what can be done there."""
+        return frozenset()
+
+    @property
+    def waits(self) -> Sequence[int]:
+        """Ids of the actions that wait 1, 2, 3, ... steps, where one action waits for several."""
+        return ()
+
+    @property
     def useless(self) -> frozenset[int]:
         """Ids of actions that change nothing in this state although the game accepts them."""
         return frozenset()

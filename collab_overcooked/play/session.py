@@ -15,19 +15,18 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
-from collab_overcooked.play.keys import key_actions
+from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
+from collab_overcooked.play.naming import page_names, renaming, single_names
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.pictures import picture_of
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
-from collab_overcooked.play.shown import takes_requests
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.registry import PERSON, make_policy, reads_messages
+from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
 from collab_overcooked.runner.episode import Record, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger
@@ -132,6 +131,10 @@ class Session:
     def replayable(self) -> bool:
         """True if people may watch their episodes; with ``show="words"`` they see no pictures afterwards either."""
         return self.settings.replay and self.settings.show != "words"
+
+    def name_of(self, person: Person) -> str:
+        """Return the name of a person on pages; that in records until the game is loaded."""
+        return person.agent if self._game is None or person.seat is None else page_names(self._game)[person.seat]
 
     @property
     def episodes(self) -> int:
@@ -316,7 +319,12 @@ class Session:
         outcome = self._stopped if left else comment if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        result = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}
+        result = {
+            "outcome": renaming(self._game)(outcome or ""),
+            "metrics": metrics,
+            "replay": replay,
+            "rematch": list(self._rematches),
+        }
         self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
@@ -376,8 +384,7 @@ class Session:
             return
         if kind == "leave":
             person.gone = True
-            name = person.agent if self._game is None or person.seat is None else seat_names(self._game)[person.seat]
-            self.stop(f"{name} has left.")
+            self.stop(f"{self.name_of(person)} has left.")
         elif kind == "ready":
             person.ready = True
             self._changed.set()
@@ -420,29 +427,32 @@ class Session:
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings = self._game, person.seat, self.settings
-        names = list(seat_names(game))
+        named = renaming(game)
         state = self.env.clone_state().state
         view = None if seat is None else game.seen(state, 0, seat)
-        team = ["person" if spec == PERSON else spec for spec in self.jobs[0].team]
+        team = [kind_of(spec) if is_known(spec) else "scripted" for spec in self.jobs[0].team]
         return {
             "type": "welcome",
             "id": person.id,
             "game": self.title,
             "role": person.role,
             "seat": seat,
-            "names": names,
+            "names": list(page_names(game)),
             "post": "" if view is None else view.role,
             "team": team if settings.names == "shown" else ["?" for _ in team],
-            "manual": "" if view is None else view.rules,
+            "manual": "" if view is None else named(view.rules),
             "clock": self._clock,
             "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": settings.show,
             "menu": settings.menu,
             "language": settings.language,
-            "requests": seat is not None and takes_requests(game, seat),
+            "requests": view is not None and bool(view.requestable),
+            "single": [] if view is None else single_names((*view.action_labels.values(), view.surroundings)),
+            "supplies": [] if view is None else list(view.supplies),
+            "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
-            "aim": "" if view is None else view.aim,
+            "aim": "" if view is None else named(view.aim),
             "limit": None if view is None else view.limit,
             "talks": self.talks,
             "episodes": self.episodes,

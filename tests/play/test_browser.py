@@ -15,6 +15,7 @@ from play.pages import (
     hosted,
     leave,
     opened,
+    ready,
     record_of,
     start,
     step_of,
@@ -82,6 +83,7 @@ def test_touch_on_a_small_screen(context, tmp_path) -> None:
 def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
         page = opened(context, links[0])
+        ready(page)
         page.locator(TURN).wait_for()
         page.locator("#kitchen").evaluate("kitchen => { kitchen.style.display = 'none'; }")
         while asked(page) is not None:
@@ -96,6 +98,7 @@ def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_
 def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
         one, other = opened(context, links[0]), opened(context, links[1])
+        ready(other, one)
         one.locator(TURN).wait_for()
         one.fill("#say", "I go <b>left</b>")
         one.click("#idle")
@@ -121,7 +124,7 @@ def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None
 def test_every_control_has_a_name_and_the_host_page_works(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
         host, page = context.new_page(), opened(context, links[0])
-        opened(context, links[1])
+        ready(opened(context, links[1]), page)
         host.goto(links[-1])
         expect(host.locator("#sessions a")).to_have_count(2)
         page.locator(TURN).wait_for()
@@ -150,6 +153,7 @@ def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
     )
     with hosted(tmp_path, *texts, "--voice") as links:
         page = opened(context, links[0])
+        ready(page)
         page.locator(TURN).wait_for()
         dish = page.locator(ACTIONS).first.get_attribute("data-action")
         page.locator(ACTIONS).first.click()

@@ -68,6 +68,8 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     players = asyncio.run(story())
     (new,) = following
     notices = [[message for message in player.outbox._queue if message] for player in players]
+    wishes = [m["how"] for m in notices[1] if m["type"] == "rematch" and not m["link"]]
+    assert wishes == ["swap"]
     links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
     assert links == [f"/s/{new.seats[1].token}", f"/s/{new.seats[0].token}"]
     assert new.jobs[0].seed != session.jobs[0].seed and {p.token for p in new.people}.isdisjoint(

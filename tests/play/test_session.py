@@ -434,3 +434,47 @@ def test_what_people_write_is_read_in_a_thread_and_others_are_served_meanwhile(m
 
     play(session, answer)
     assert session.records and not loops
+
+
+def test_the_first_step_waits_until_the_goal_was_read(make_session) -> None:
+    session, ready = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
+
+    def reader(message):
+        if message["type"] == "ask":
+            assert ready
+        if message["type"] == "state" and message["state"] == "ready":
+            ready.append(message)
+        return first_legal(message)
+
+    (player,) = play(session, reader)
+    welcome = player.of_type("welcome")[0]
+    assert "2 generators" in welcome["aim"] and welcome["limit"] == 30 and session.records
+
+
+@pytest.mark.parametrize(("partner", "talks"), [("greedy", False), ("late:4:greedy", False), ("person", True)])
+def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> None:
+    session = make_session(["agent_0=person", f"agent_1={partner}"], practice=True, **ESCAPE)
+    welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
+    (first, *_) = [message for message in welcome if message["type"] == "welcome"]
+    assert first["talks"] is talks and first["team"] == ["human", "human" if talks else "scripted"]
+    assert [goal.name for goal in session._practice] == [LESSON, *(["speak"] if talks else [])]
+
+
+def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:
+    what = {"suite": "cuisineworld", "levels": "level_3", "agents": (2,), "alphas": (2.0,), "episodes": 1}
+    session = make_session(["agent_0=person", "agent_1=greedy"], **what)
+    (player,) = play(session)
+    assert player.of_type("welcome")[0]["names"] == ["Alice", "Bob"]
+    sent = json.dumps([message for message in player.got if message["type"] in ("welcome", "frame", "over")])
+    assert "Alice" in sent and "agent0" not in sent and "agent1" not in sent
+    assert "agent0" in json.dumps(session.env.game.describe(session.env.arrays[0], 0, 0))  # prompts keep the paper's
+
+
+def test_a_cook_asks_for_what_a_teammate_can_do_and_waits_by_a_number(make_session) -> None:
+    session = make_session(["all=person"], suite="collab-overcooked", tasks=["boiled_egg"])
+    chef, helper = play(session)
+    question, fetch = chef.of_type("ask")[0], "pickup(egg,ingredient_dispenser)"
+    assert fetch in question["askable"][:3] and fetch not in question["actions"]
+    assert question["waits"] == [f"wait({n})" for n in range(1, 6)]
+    assert "egg" in helper.of_type("welcome")[0]["supplies"] and not chef.of_type("welcome")[0]["supplies"]
+    assert all(not message["recipe"] for message in helper.of_type("frame"))

@@ -98,7 +98,8 @@ class CookView(SeatView):
             return ()
         others = (seat for seat in range(self._game.n_agents) if seat != self._seat)
         texts = dict.fromkeys(text for seat in others for text in vocabulary(self._game.compiled, seat))
-        return [self._say(text) for text in texts]
+        alone = set(vocabulary(self._game.compiled, self._seat))
+        return [self._say(text) for text in sorted(texts, key=alone.__contains__)]  # last what the seat can do itself
 
     @cached_property
     def supplies(self) -> Sequence[str]:

@@ -74,6 +74,8 @@ def test_touch_on_a_small_screen(context, tmp_path) -> None:
         wait_for_step(page, 0)
         heights = page.locator("#pad button").evaluate_all("buttons => buttons.map(button => button.offsetHeight)")
         assert len(heights) == 6 and min(heights) >= 44
+        pad = page.locator("#pad").bounding_box()
+        assert pad["y"] + pad["height"] <= 640, "the pad is in view"
         page.tap("[data-key=right]")
         record = record_of(page, tmp_path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -222,3 +224,37 @@ def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(context, tmp_pa
             [1, "facing_west"],
             [1, "facing_west"],
         ]
+
+
+def test_a_click_walks_and_uses_in_real_time(context, problems, tmp_path) -> None:
+    with hosted(tmp_path, *SOUP[:3], "--max-cycles", "80", *SOUP[5:], "agent_1=random") as links:
+        page = opened(context, links[0])
+        start(page)
+        box = page.locator("#board").bounding_box()
+        page.mouse.click(
+            box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.375
+        )  # the onions at (0, 1) of 5 x 4
+        record = record_of(page, tmp_path)
+        assert problems == []
+    taken = [step["action_texts"][0] for step in record["steps"]]
+    assert "interact" in taken and any(step["events"][0] for step in record["steps"]), taken
+
+
+def test_a_click_walks_to_a_tool_and_offers_what_can_be_done_there(context, problems, tmp_path) -> None:
+    what = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1"]
+    with hosted(tmp_path, *what, "--team", "agent_0=person", "agent_1=greedy") as links:
+        page = opened(context, links[0])
+        ready(page)
+        page.locator(TURN).wait_for()
+        page.locator("[data-at^='c:']", has=page.locator("use")).first.wait_for(state="attached")
+        spot = page.evaluate("""() => { const tile = document.querySelector('#board').getBoundingClientRect();
+            const tag = [...document.querySelectorAll('#board text')].find((text) => text.textContent === 'storage');
+            const box = tag.getBoundingClientRect(); return [box.x + box.width / 2, box.y - 12]; }""")
+        page.mouse.click(*spot)
+        page.locator("#pick button").first.wait_for()
+        assert step_of(page) == 1 and "storage0" in page.locator("#pick button").first.get_attribute("data-action")
+        page.locator("#pick button").first.click()
+        page.locator(f"body[data-step='2'] {TURN}").wait_for()
+        expect(page.locator("#panel")).not_to_contain_text("agent")
+        assert not page.is_visible("#say-row") and not page.is_visible("#talk")
+        assert problems == []

@@ -139,10 +139,11 @@ const HANDLERS = {
     closePick();
     show("turn", false);
     $("over-title").textContent = words[message.practice ? "practice" : "over"];
-    $("outcome").textContent = phrase(message.outcome);
+    $("outcome").textContent = phrase(message.outcome) || (message.practice ? words.practice_next : "");
     $("again").textContent = words[message.practice ? "onward" : "next"];
     $("rematch-asked").textContent = "";
     show("big", false);
+    show("practice", false);
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
@@ -170,6 +171,7 @@ function welcome() {
   $("goal").textContent = me.goal ? words.goals[me.goal] ?? "" : "";
   show("practice", Boolean(me.goal) && me.role === "seat");
   $("steps").replaceChildren();
+  $("skip").disabled = false;
   document.title = name;
   const others = me.names.map((each, seat) => [each, seat]).filter(([, seat]) => seat !== me.seat)
     .map(([each, seat]) => `${each} (${words.kinds[me.team[seat]] ?? words.partner})`).join(", ");
@@ -224,6 +226,7 @@ function showState() {
   phase = state.state;
   document.body.classList.toggle("playing", phase === "playing");
   if (phase === "playing") { show("over", false); show("big", false); if (changed && me?.keys.length && !writing()) $("stage").focus({ preventScroll: true }); }
+  if (changed) redraw();  // cards above the board have come or gone
   if (phase === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); show("practice", false); }
   if (me && me.episodes > 1) document.title = `${game(me.game)?.name ?? me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
   if (question && phase === "playing") $("status").textContent = $("turn-title").textContent;
@@ -375,6 +378,7 @@ $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventD
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
 $("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };
 $("wait-go").onclick = () => choose(question.waits[Math.min(question.waits.length, Math.max(1, Number($("wait-for").value) || 1)) - 1]);
+$("wait-for").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("wait-go").click(); } };
 $("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); showPlan(); };
 $("idle").onclick = () => answer("", question.kind === "act" ? $("say").value : "");
 $("done").onclick = () => answer($("plan").value, $("say").value, true);

@@ -386,9 +386,10 @@ class Session:
             person.gone = True
             self.stop(f"{self.name_of(person)} has left.")
         elif kind == "ready":
-            person.ready = True
-            self._changed.set()
-            self._send_state()
+            if not person.ready:
+                person.ready = True
+                self._changed.set()
+                self._send_state()
         elif kind in ADJUSTING:
             self._adjust(person, message)
         elif kind == "rematch":

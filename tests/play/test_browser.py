@@ -102,6 +102,7 @@ def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None
         one, other = opened(context, links[0]), opened(context, links[1])
         ready(other, one)
         one.locator(TURN).wait_for()
+        assert not one.is_checked("#sound")
         one.fill("#say", "I go <b>left</b>")
         one.click("#idle")
         expect(other.locator("#said")).to_contain_text("I go <b>left</b>")
@@ -206,6 +207,8 @@ FORESEE = """(async () => {
   picture.foresee('west', [-1, 0], 0.1, 1000); seen.push(shown()); // a wall
   picture.foresee('east', [1, 0], 0.1, -1);
   picture.apply({ put: {} }); seen.push(shown());                  // never confirmed
+  for (const seat of [1, 7]) picture.speak(seat, '<b>hi</b>');     // nobody has seat 7
+  seen.push([...picture.layer.querySelectorAll('.bubble')].map((bubble) => bubble.textContent));
   return seen;
 })()"""
 
@@ -223,6 +226,7 @@ def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(context, tmp_pa
             [2, "facing_east"],
             [1, "facing_west"],
             [1, "facing_west"],
+            ["<b>hi</b>"],
         ]
 
 

@@ -478,3 +478,22 @@ def test_a_cook_asks_for_what_a_teammate_can_do_and_waits_by_a_number(make_sessi
     assert question["waits"] == [f"wait({n})" for n in range(1, 6)]
     assert "egg" in helper.of_type("welcome")[0]["supplies"] and not chef.of_type("welcome")[0]["supplies"]
     assert all(not message["recipe"] for message in helper.of_type("frame"))
+
+
+def test_one_answer_walks_and_uses_what_is_not_legal_yet(make_session) -> None:
+    """The page sends the keys' actions as one plan, as a click on the onions does."""
+    session = make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "turns"})
+    moves: dict[str, str] = {}
+
+    def click(message):
+        moves.update(message.get("moves", {}))
+        answer = first_legal(message)
+        if message["type"] == "ask" and message["timestep"] == 0:
+            assert moves["act"] not in message["legal"]
+            return answer | {"plan": "; ".join(moves[key] for key in ("up", "left", "act"))}
+        return answer
+
+    (player,) = play(session, click)
+    steps = session.records[0]["steps"]
+    assert [step["action_texts"][0] for step in steps[:3]] == ["north", "west", "interact"]
+    assert steps[2]["events"][0]["event"] == "onion_pickup" and not player.of_type("refused")

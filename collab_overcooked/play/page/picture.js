@@ -123,7 +123,9 @@ export class Picture {
     this.stage.parentElement.hidden = !board;
     if (!board) return;
     const [width, height] = board.size, room = this.room();
-    const foot = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.n && cell.y + 1.2 > height) ? 0.35 : 0;
+    const about = Math.min(MOST_TILE, room.width / width), letter = Math.max(LEAST.label, 0.19 * about) / about;  // in tiles
+    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n).map(([, cell]) => cell.y + 1 + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
+    const foot = Math.max(0, ...ends.map((end) => end - height));  // for names below the last row
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
     const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
@@ -183,8 +185,16 @@ export class Picture {
     lines.forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
-    if (cell.n) tags.push(plate(this.phrase(cell.n), this.#middle(cell, this.phrase(cell.n), size), 1 + size * 0.62 / t, size, t));
+    if (cell.n) {
+      this.#caption(cell, t).forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 + size * (0.62 + 1.05 * i) / t, size, t)));
+    }
     return [parts.join(""), tags.join("")];
+  }
+
+  // The name below a cell, in two lines where tiles are small.
+  #caption(cell, t) {
+    const name = this.phrase(cell.n);
+    return wrapped(name, Math.max(LEAST.label, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
   }
 
   // The middle of a name below or in a cell, moved where the name would leave the board.

@@ -192,6 +192,7 @@ def test_the_host_page_opens_rooms_and_shows_codes() -> None:
         bad = web.post(f"/h/{host.token}/rooms", content=json.dumps({"game": "Nothing-v0"}))
         assert bad.status_code == 409 and "Nothing-v0" in bad.json()["error"]
         good = web.post(f"/h/{host.token}/rooms", content=json.dumps({"game": "CollabEscape-v0", "people": 2}))
+        assert web.get(good.json()["link"]).status_code == 200, "one click leads to the first seat"
         assert good.status_code == 200
         (displayed,) = web.get(f"/h/{host.token}/sessions").json()
         assert len(displayed["people"]) == 2 and all("<svg" in p["qr"] or not p["qr"] for p in displayed["people"])

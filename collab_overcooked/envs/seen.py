@@ -96,6 +96,11 @@ class SeatView:
         return [self._say(order if isinstance(order, str) else order["name"]) for order in self.scene.get("orders", ())]
 
     @property
+    def aim(self) -> str:
+        """Goal of this episode and points for reaching it, as a few sentences for people."""
+        return ""
+
+    @property
     def limit(self) -> int | None:
         """Maximum number of steps, None if the seat does not know it."""
         return self.scene.get("limit")
@@ -115,6 +120,26 @@ class SeatView:
     def vocabulary(self) -> Sequence[str]:
         """Texts of all actions that the seat could ever take."""
         return self.action_texts
+
+    @property
+    def requestable(self) -> Sequence[str]:
+        """Texts of the actions that plans of the seat can ask teammates for; empty where plans ask for nothing."""
+        return ()
+
+    @property
+    def supplies(self) -> Sequence[str]:
+        """Names of things that the seat can fetch for the team, where seats differ in it."""
+        return ()
+
+    @property
+    def walks(self) -> frozenset[int]:
+        """Ids of actions that only walk to a place; a click on the place goes on with what can be done there."""
+        return frozenset()
+
+    @property
+    def waits(self) -> Sequence[int]:
+        """Ids of the actions that wait 1, 2, 3, ... steps, where one action waits for several."""
+        return ()
 
     @property
     def useless(self) -> frozenset[int]:

@@ -10,6 +10,7 @@ from typing import Any
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
+from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
@@ -18,7 +19,6 @@ from collab_overcooked.play.shown import (
     frame_of,
     question_of,
     read_orders,
-    takes_requests,
     talk_of,
     voice_question,
     watched,
@@ -89,7 +89,6 @@ class EpisodeDriver:
         self.timestep = 0
         self.late: list[float] = []  # seconds from a tick's deadline until its frames were sent
         self._keys = {seat: key_actions(self.game, seat) for seat in people}
-        self._requests = {seat: takes_requests(self.game, seat) for seat in people}
         self._thinkers = {seat: Thinker(policy) for seat, policy in enumerate(team.policies) if seat not in people}
         self._mirrors: dict[int, Any] = {}  # states that simulators look at, by seat
         idle = {seat: self.game.action_texts(None, 0, seat)[self.game.idle_action(seat)] for seat in people}
@@ -209,7 +208,7 @@ class EpisodeDriver:
             return await self._think(ask)
         if self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        if self._is_lost(person):
+        if person.is_lost(self.settings, self._now()):
             return await self._without(person, ask)
         if self.clock is not None:
             return self._from_keys(person, ask)
@@ -252,7 +251,7 @@ class EpisodeDriver:
         seconds = round(self._now() - asked_at, 3)
         if answer is None and self.practice is not None and self.practice.has_skipped(ask.seat):
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
-        if answer is None and self._is_lost(person):
+        if answer is None and person.is_lost(self.settings, self._now()):
             return await self._without(person, ask)
         if ask.kind == "act" and answer:
             self._busy_until[ask.seat] = self.timestep + max(
@@ -271,8 +270,7 @@ class EpisodeDriver:
     def _put_question(self, person: Person, seen: Seen, kind: str) -> float:
         person.turn += 1
         person.counts["refused"] += seen.error is not None
-        requests = self._requests[seen.seat]
-        person.question = question_of(seen, kind, person.turn, self.settings, requests, person.menu)
+        person.question = question_of(seen, kind, person.turn, self.settings, person.menu, renaming(self.game))
         person.menu = person.question["legal"]
         person.answered = asyncio.get_running_loop().create_future()
         person.asked_at = self._now()
@@ -296,7 +294,11 @@ class EpisodeDriver:
         while not person.answered.done():
             self._check()
             skipped = self.practice is not None and person.seat is not None and self.practice.has_skipped(person.seat)
-            if skipped or (limit is not None and self._now() - asked_at >= limit) or self._is_lost(person):
+            if (
+                skipped
+                or (limit is not None and self._now() - asked_at >= limit)
+                or person.is_lost(self.settings, self._now())
+            ):
                 return None
             await asyncio.wait({person.answered}, timeout=POLL)
         answer: dict[str, Any] = person.answered.result()
@@ -326,15 +328,10 @@ class EpisodeDriver:
         self._log(entry | ({"orders": orders} if orders else {}))
         return Message(None, message, "", orders=tuple(orders))
 
-    def _is_lost(self, person: Person) -> bool:
-        if self.settings.on_leave == "pause":
-            return False
-        return person.left_at is not None and self._now() - person.left_at >= self.settings.grace
-
     async def _without(self, person: Person, ask: Ask) -> Answer:
         leave = self.settings.on_leave
         if leave == "end":
-            raise Abandoned(f"{person.agent} has lost the connection")
+            raise Abandoned(f"{page_names(self.game)[ask.seat]} has lost the connection.")
         if leave in LEAVING:
             return Decision(action=ask.seen.idle_action) if ask.kind == "act" else None
         policy = make_policy(leave)
@@ -389,7 +386,8 @@ class EpisodeDriver:
         except ValueError as error:
             if not answered.done():
                 person.counts["refused"] += 1
-                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": str(error)})
+                message = renaming(self.game)(str(error))
+                person.send({"type": "refused", "code": getattr(error, "code", "UNREADABLE"), "message": message})
             return
         if not answered.done():
             answered.set_result(answer | ({"orders": orders} if orders else {}))
@@ -438,7 +436,7 @@ class EpisodeDriver:
             with_text = complete or outbox.wants_text or self.clock is None or self.timestep == 0 or not self.env.agents
             frame = frame_of(self.game, seen, self.settings, outbox, with_text)
             if step is not None:
-                frame["done"] = done_by(step, seen.view, person.seat)
+                frame["done"] = done_by(step, seen.view, person.seat, renaming(self.game))
         if step is not None:
             frame["said"] = step["messages"]
         person.send(frame)

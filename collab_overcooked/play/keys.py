@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.envs.seen import SeatView
 
 MOVES = {"up": ("north", "up"), "down": ("south", "down"), "left": ("west", "left"), "right": ("east", "right")}
 ACTS = {"act": ("interact", "use", "press", "open"), "stay": ("stay", "wait", "noop")}
@@ -19,6 +20,12 @@ def key_actions(game: Any, seat: int) -> dict[str, int]:
     texts = plain(game).action_texts(None, 0, seat)
     actions = {key: texts.index(name) for key, names in (MOVES | ACTS).items() for name in names[::-1] if name in texts}
     return actions if MOVES.keys() <= actions.keys() else {}
+
+
+def key_labels(game: Any, view: SeatView, seat: int) -> dict[str, str]:
+    """Return the label of each key's action, by key."""
+    labels, texts = view.action_labels, view.action_texts
+    return {key: labels[texts[action]] for key, action in key_actions(game, seat).items()}
 
 
 class HeldKeys:

@@ -11,6 +11,7 @@ from typing import Any
 
 from collab_overcooked.play.keys import HeldKeys
 from collab_overcooked.play.pictures import joined
+from collab_overcooked.play.settings import PlaySettings
 
 Message = dict[str, Any]
 """Message to a page, with its ``type``."""
@@ -149,6 +150,12 @@ class Person:
         self.keys.clear()
         self.counts["disconnects"] += 1
         return True
+
+    def is_lost(self, settings: PlaySettings, now: float) -> bool:
+        """Return whether the connection has been lost for so long that ``settings.on_leave`` counts."""
+        if settings.on_leave == "pause":
+            return False
+        return self.left_at is not None and now - self.left_at >= settings.grace
 
     def begin(self) -> None:
         """Clear the state of the previous episode."""

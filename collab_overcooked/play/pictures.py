@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.render.model import (
     Bar,
     Board,
@@ -26,14 +27,17 @@ from collab_overcooked.render.model import (
     Line,
     Mark,
     PanelColumn,
+    Point,
     Sheet,
     Span,
     Text,
+    initials,
 )
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
 
 Picture = dict[str, Any]
 SPRITE = "s:"
+WALL, WALL_SHOWN = "wall", 0.25  # sprite of walls, and how much of those around a board is shown, in tiles
 
 
 @lru_cache(maxsize=4096)
@@ -56,7 +60,8 @@ def sprite_of(part: Icon | Cook | str, sign: bool = False) -> tuple[str, str]:
 class Sketch:
     """Collects a picture and the sprites that it needs."""
 
-    def __init__(self) -> None:
+    def __init__(self, game: Any) -> None:
+        self._named, self._letters = renaming(game), initials(page_names(game))
         self.picture: Picture = {}
 
     def sprite(self, part: Icon | Cook | str, sign: bool = False) -> str:
@@ -79,23 +84,31 @@ class Sketch:
         for row, note in enumerate(sheet.notes):
             self.picture[f"n:{row}"] = self._line(note)
         if sheet.remark:
-            self.picture["r"] = list(sheet.remark)
+            self.picture["r"] = list(map(self._named, sheet.remark))
 
     def _board(self, board: Board) -> None:
+        left, top, *size = _frame(board)
+
+        def shifted(at: Point) -> Point:
+            return at[0] - left, at[1] - top
+
         self.picture["board"] = {
-            "size": list(board.size),
+            "size": size,
             "ground": board.ground,
             "cook": board.cook_size,
-            "patches": [list(patch) for patch in board.patches],
-            "links": [[*link.start, *link.end, link.colour, link.arrow, link.crossed] for link in board.links],
+            "patches": [[x - left, y - top, *sides] for x, y, *sides in board.patches],
+            "links": [
+                [*shifted(link.start), *shifted(link.end), link.colour, link.arrow, link.crossed]
+                for link in board.links
+            ],
         }
-        for (x, y), cell in board.cells:
+        for x, y, cell in ((*shifted(at), cell) for at, cell in board.cells):
             self.picture[f"c:{x:g},{y:g}"] = self._cell(x, y, cell)
-        for (x, y), cook in board.cooks:
+        for x, y, cook in ((*shifted(at), cook) for at, cook in board.cooks):
             self.picture[f"a:{cook.seat}"] = {"x": x, "y": y, **self._cook(cook)}
 
     def _cook(self, cook: Cook) -> dict[str, Any]:
-        bare = Cook(cook.seat, cook.letter, cook.facing, cook.chef)
+        bare = Cook(cook.seat, self._letters[cook.seat], cook.facing, cook.chef)
         drawn = {"s": self.sprite(bare), "f": cook.facing}
         return drawn | ({"h": self.icon(cook.held)} if cook.held else {})
 
@@ -143,10 +156,19 @@ class Sketch:
 
     def _span(self, span: Span) -> list[Any]:
         if isinstance(span, Text):
-            return ["t", span.text, span.colour, int(span.bold)]
+            return ["t", self._named(span.text), span.colour, int(span.bold)]
         if isinstance(span, Dot):
             return ["d", span.colour]
         return ["s", self.sprite(span.sprite, sign=True) if isinstance(span, Mark) else self.icon(span)]
+
+
+def _frame(board: Board) -> tuple[float, float, float, float]:
+    """Return left, top, width and height of what pages show of a board: without most of the walls around it."""
+    spots = [spot for spot, cell in board.cells if cell.sprite != WALL]
+    if not spots or len(spots) == len(board.cells):
+        return 0, 0, *board.size
+    (left, right), (top, bottom) = ((min(values), max(values)) for values in zip(*spots, strict=True))
+    return left - WALL_SHOWN, top - WALL_SHOWN, right - left + 1 + 2 * WALL_SHOWN, bottom - top + 1 + 2 * WALL_SHOWN
 
 
 def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
@@ -157,7 +179,7 @@ def picture_of(game: Any, scene: dict[str, Any], seat: int | None) -> Picture:
         scene: What the seat may know, or all.
         seat: Index of the agent; None for all.
     """
-    sketch = Sketch()
+    sketch = Sketch(game)
     sketch.add(plain(game).sheet(scene, seat))
     return sketch.picture
 

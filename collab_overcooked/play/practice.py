@@ -45,6 +45,7 @@ LESSON = "lesson"  # a first round in which everybody does what ``game.lesson`` 
 MAX_LESSON_STEPS = 2000
 LESSON_ROUNDS = 3  # a lesson whose game ends too early begins again, but not for ever
 BEGINS_AGAIN = "The game ended before all steps were done. Practice begins again."
+COUNTS_NOW = "Practice is over; now it counts."
 
 
 class Practice:
@@ -108,7 +109,13 @@ class Practice:
         return len(self._done[seat]) >= len(self._lessons[seat]) and self._count[seat] >= self.goal.times
 
 
-def goals_for(game: Any) -> tuple[Goal, ...]:
-    """Return the goals of practice for a game: its lesson if it has one, else the goals that fit every game."""
-    speak = GOALS[-1]
-    return (Goal(LESSON, 0, lambda step, seat, idle: False), speak) if getattr(game, LESSON, ()) else GOALS
+def goals_for(game: Any, talks: bool) -> tuple[Goal, ...]:
+    """Return the goals of practice for a game: its lesson if it has one, else the goals that fit every game.
+
+    Args:
+        game: The game or its class.
+        talks: Whether another player reads messages; else the goal of speaking is left out.
+    """
+    *acts, speak = GOALS
+    taught = (Goal(LESSON, 0, lambda step, seat, idle: False),) if getattr(game, LESSON, ()) else acts
+    return (*taught, *([speak] if talks else []))

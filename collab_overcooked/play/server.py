@@ -29,7 +29,7 @@ MAX_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
 FILES = {
-    **dict.fromkeys(("play.js", "picture.js", "language.js", "host.js"), "text/javascript"),
+    **dict.fromkeys(("play.js", "picture.js", "language.js", "talk.js", "host.js"), "text/javascript"),
     "play.css": "text/css",
     **dict.fromkeys(("labels.json", *(f"words.{language}.json" for language in LANGUAGES)), "application/json"),
 }
@@ -252,7 +252,7 @@ async def _host_rooms(request: Any) -> Any:
         host.add(session)
     except (ValueError, TypeError) as error:
         return _response(json.dumps({"error": str(error)}), "application/json", 409)
-    return _response(json.dumps({"id": session.id}), "application/json")
+    return _response(json.dumps({"id": session.id, "link": f"/s/{session.people[0].token}"}), "application/json")
 
 
 @lru_cache(maxsize=512)
@@ -268,7 +268,13 @@ def qr_code(link: str) -> str:
 
 def _listing(session: Session, base: str) -> dict[str, Any]:
     people = [
-        {"agent": p.agent, "link": f"/s/{p.token}", "here": p.here, "id": p.id, "qr": qr_code(f"{base}/s/{p.token}")}
+        {
+            "agent": session.name_of(p),
+            "link": f"/s/{p.token}",
+            "here": p.here,
+            "id": p.id,
+            "qr": qr_code(f"{base}/s/{p.token}"),
+        }
         for p in session.people
     ]
     timestep = 0 if session.driver is None else session.driver.timestep

@@ -7,6 +7,7 @@ The states are ``waiting`` (people are still to come), ``ready`` (people have to
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,19 +15,18 @@ from dataclasses import replace
 from typing import Any
 
 from collab_overcooked import registry
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.metrics.registry import game_metrics
-from collab_overcooked.play.driver import Abandoned, EpisodeDriver, PersonSeat, Practised
-from collab_overcooked.play.keys import key_actions
+from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
+from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
+from collab_overcooked.play.naming import page_names, renaming, single_names
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
 from collab_overcooked.play.pictures import picture_of
-from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON_ROUNDS, Round, goals_for
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
-from collab_overcooked.play.shown import takes_requests
 from collab_overcooked.policies.api import Policy
-from collab_overcooked.policies.registry import PERSON, make_policy
+from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
 from collab_overcooked.runner.episode import Record, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger
@@ -88,14 +88,14 @@ class Session:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         check_jobs(jobs, voice)
-        practised = practice or (settings is not None and settings.tutorial)
-        self._practice = list(goals_for(registry.game_class(jobs[0].env_id)) if practised else ())
         self.id = f"s-{secrets.token_hex(4)}"
         self.jobs, self.settings, self.folder = jobs, settings or PlaySettings(), folder
         self.make, self._on_over, self._now = make or make_policy, on_over, now
         self.seats = {seat: Person(SEAT, seat) for seat, spec in enumerate(jobs[0].team) if spec == PERSON}
         self.voice = Person(VOICE) if voice else None
         self.people = [*self.seats.values(), *([self.voice] if self.voice else [])]
+        practised = practice or self.settings.tutorial
+        self._practice = list(goals_for(registry.game_class(jobs[0].env_id), self.talks) if practised else ())
         self.watchers: list[Person] = []
         self.state = "waiting"
         self.records: list[Record] = []
@@ -122,9 +122,19 @@ class Session:
         return self.jobs[0].env_id.partition("-v")[0]
 
     @property
+    def talks(self) -> bool:
+        """True if another person or a policy may read what a person says."""
+        others = (spec for spec in self.jobs[0].team if spec != PERSON)
+        return self.voice is not None or len(self.people) > 1 or any(map(reads_messages, others))
+
+    @property
     def replayable(self) -> bool:
         """True if people may watch their episodes; with ``show="words"`` they see no pictures afterwards either."""
         return self.settings.replay and self.settings.show != "words"
+
+    def name_of(self, person: Person) -> str:
+        """Return the name of a person on pages; that in records until the game is loaded."""
+        return person.agent if self._game is None or person.seat is None else page_names(self._game)[person.seat]
 
     @property
     def episodes(self) -> int:
@@ -149,6 +159,8 @@ class Session:
         try:
             while self._number < self.episodes and self._stopped is None:
                 round_ = self._rounds()[self._number]
+                if self._number:
+                    await self._until_ready()  # at the result of the round before, whose title stays until then
                 await self._prepare(round_)
                 await self._gather()
                 if self._stopped is None:
@@ -212,22 +224,23 @@ class Session:
     async def _gather(self) -> None:
         if self._number == 0:
             await self._until(lambda: all(person.was_here for person in self.people), "waiting")
-        else:
-            await self._until_ready()
         for person in self.people:
             person.begin()
         self._over = None
 
     async def _until_ready(self) -> None:
-        await self._until(lambda: all(person.ready for person in self.people), "ready")
         for person in self.people:
             person.ready = False
+        await self._until(
+            lambda: all(person.ready or person.is_lost(self.settings, self._now()) for person in self.people), "ready"
+        )
 
     async def _until(self, condition: Callable[[], bool], state: str) -> None:
         self._enter(state)
         while self._stopped is None and not condition():
             self._changed.clear()
-            await self._changed.wait()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), POLL)
 
     async def _play(self, round_: Round) -> None:
         self._number += 1
@@ -263,7 +276,8 @@ class Session:
         record = await asyncio.to_thread(self._write, record | self._people_facts())
         if self._stopped is not None or self._number >= self.episodes:
             self._rematches = await asyncio.to_thread(self.list_rematches)
-        self._send_over(record, BEGINS_AGAIN if again else "")
+        counts = self._number < self.episodes and self._rounds()[self._number].goal is None
+        self._send_over(record, BEGINS_AGAIN if again else COUNTS_NOW if counts else "")
 
     def _repeats(self) -> bool:
         practice = None if self.driver is None else self.driver.practice
@@ -276,7 +290,7 @@ class Session:
         return PersonSeat() if spec == PERSON else self.make(spec)
 
     async def _begin(self) -> None:
-        if self._clock == TICKS and self._number == 1:
+        if self._number == 1:
             await self._until_ready()
         seconds = self.settings.countdown if self._clock == TICKS else 0
         if seconds and self._stopped is None:
@@ -305,8 +319,13 @@ class Session:
         outcome = self._stopped if left else comment if practised else registry.suite_of(record).outcome(record)
         metrics = _numbers(record["metrics"]) if self.settings.metrics and not (left or practised) else {}
         replay = f"replay/{len(self.records) - 1}" if self.replayable and not (left or practised) else ""
-        result = {"outcome": outcome, "metrics": metrics, "replay": replay, "rematch": list(self._rematches)}
-        self._over = {"type": "over", "left": left, "more": more, **result}
+        result = {
+            "outcome": renaming(self._game)(outcome or ""),
+            "metrics": metrics,
+            "replay": replay,
+            "rematch": list(self._rematches),
+        }
+        self._over = {"type": "over", "left": left, "more": more, "practice": practised, **result}
         for person in (*self.people, *self.watchers):
             person.send(self._over | {"next": "" if more else person.next})
         if self._on_over is not None:
@@ -365,12 +384,12 @@ class Session:
             return
         if kind == "leave":
             person.gone = True
-            name = person.agent if self._game is None or person.seat is None else seat_names(self._game)[person.seat]
-            self.stop(f"{name} has left.")
+            self.stop(f"{self.name_of(person)} has left.")
         elif kind == "ready":
-            person.ready = True
-            self._changed.set()
-            self._send_state()
+            if not person.ready:
+                person.ready = True
+                self._changed.set()
+                self._send_state()
         elif kind in ADJUSTING:
             self._adjust(person, message)
         elif kind == "rematch":
@@ -394,7 +413,7 @@ class Session:
         person.rematch = how
         if any(other.rematch is None for other in self.people):
             for other in set(self.people) - {person}:
-                other.send({"type": "rematch", "agent": person.seat, "link": ""})
+                other.send({"type": "rematch", "agent": person.seat, "how": how, "link": ""})
             return
         chosen = {other.rematch for other in self.people}
         how = next(name for name in (OTHER, SWAP, AGAIN) if name in chosen)
@@ -405,32 +424,38 @@ class Session:
             seat = None if other.seat is None else (other.seat - (how == SWAP)) % seats
             new = following.voice if seat is None else following.seats[seat]
             assert new is not None
-            other.send({"type": "rematch", "agent": other.seat, "link": f"/s/{new.token}"})
+            other.send({"type": "rematch", "agent": other.seat, "how": how, "link": f"/s/{new.token}"})
 
     def _welcome(self, person: Person) -> dict[str, Any]:
         game, seat, settings = self._game, person.seat, self.settings
-        names = list(seat_names(game))
+        named = renaming(game)
         state = self.env.clone_state().state
         view = None if seat is None else game.seen(state, 0, seat)
-        team = ["person" if spec == PERSON else spec for spec in self.jobs[0].team]
+        team = [kind_of(spec) if is_known(spec) else "scripted" for spec in self.jobs[0].team]
         return {
             "type": "welcome",
             "id": person.id,
             "game": self.title,
             "role": person.role,
             "seat": seat,
-            "names": names,
+            "names": list(page_names(game)),
             "post": "" if view is None else view.role,
             "team": team if settings.names == "shown" else ["?" for _ in team],
-            "manual": "" if view is None else view.rules,
+            "manual": "" if view is None else named(view.rules),
             "clock": self._clock,
             "tick": settings.tick,
             "keys": list(key_actions(game, seat)) if seat is not None and self._clock == TICKS else [],
             "show": settings.show,
             "menu": settings.menu,
             "language": settings.language,
-            "requests": seat is not None and takes_requests(game, seat),
+            "requests": view is not None and bool(view.requestable),
+            "single": [] if view is None else single_names((*view.action_labels.values(), view.surroundings)),
+            "supplies": [] if view is None else list(view.supplies),
+            "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,
+            "aim": "" if view is None else named(view.aim),
+            "limit": None if view is None else view.limit,
+            "talks": self.talks,
             "episodes": self.episodes,
         }
 

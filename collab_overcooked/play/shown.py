@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first
+from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.play.people import FRAME, Outbox
 from collab_overcooked.play.pictures import SPRITE, difference, picture_of
 from collab_overcooked.play.settings import PlaySettings
@@ -29,7 +29,7 @@ def frame_of(game: Any, seen: Seen, settings: PlaySettings, outbox: Outbox, with
     view = seen.view
     frame: dict[str, Any] = {"type": FRAME, "timestep": seen.timestep, "limit": view.limit}
     if settings.show != "picture" and (with_text or settings.show == "words"):
-        frame |= {"text": view.surroundings, "orders": list(view.orders), "recipe": view.recipe}
+        frame |= {"text": renaming(game)(view.surroundings), "orders": list(view.orders), "recipe": view.recipe}
     if settings.show != "words":
         frame["picture"] = next_picture(game, view.scene, seen.seat, outbox)
     return frame
@@ -47,8 +47,8 @@ def question_of(
     kind: str,
     turn: int,
     settings: PlaySettings,
-    requests: bool = False,
     earlier: Sequence[str] = (),
+    named: Callable[[str], str] = str,
 ) -> dict[str, Any]:
     """Return the question to a person: a decision, or a reply to the last message.
 
@@ -57,14 +57,15 @@ def question_of(
         kind: ``"act"`` or ``"reply"``.
         turn: Number of the question.
         settings: What is shown.
-        requests: Whether it has the actions that teammates can be asked for.
         earlier: Actions of the question before; what has become possible since comes first.
+        named: Puts the names of pages into a text of the game.
     """
-    labels = seen.view.action_labels
+    labels, texts = seen.view.action_labels, seen.view.action_texts
     hints = [*seen.view.orders, seen.view.recipe or ""]
-    unlikely = {labels[seen.view.action_texts[action]] for action in seen.view.unlikely}
+    unlikely = {labels[texts[action]] for action in seen.view.unlikely}
     legal = likeliest_first([labels[text] for text in seen.legal_actions], earlier, hints, unlikely)
     vocabulary = [labels.get(text, text) for text in seen.view.vocabulary]
+    walks, waits = ([labels[texts[action]] for action in actions] for actions in (seen.view.walks, seen.view.waits))
     menus = {"legal": legal, "vocabulary": vocabulary, "none": []}
     return {
         "type": "ask",
@@ -73,17 +74,19 @@ def question_of(
         "timestep": seen.timestep,
         "actions": menus[settings.menu],
         "legal": legal if settings.menu != "none" else [],
-        "askable": vocabulary if requests and settings.menu != "none" else [],
-        "idle": labels[seen.view.action_texts[seen.idle_action]],
+        "askable": likeliest_first(seen.view.requestable, (), hints) if settings.menu != "none" else [],
+        "walks": [label for label in legal if label in walks],
+        "waits": [label for label in waits if label in legal],
+        "idle": labels[texts[seen.idle_action]],
         "plan": list(seen.plan),
         "announced": [list(plan) for plan in seen.announced],
         "inbox": talk_of(seen.inbox),
-        "error": list(seen.error) if seen.error else None,
+        "error": [seen.error[0], named(seen.error[1])] if seen.error else None,
         "attempt": seen.attempt,
         "refused": [list(refusal) for refusal in seen.refused],
         "earlier": [[seat, labels.get(text, text)] for seat, text in seen.earlier],
         "history": [[list(event) for event in events[-LAST_EVENTS:]] for events in seen.history],
-        "feedback": seen.feedback,
+        "feedback": named(seen.feedback),
     }
 
 
@@ -124,20 +127,12 @@ def watched(env: Any, step: Mapping[str, Any] | None, timestep: int, outbox: Out
     if step is not None:
         labels = [game.seen(state, 0, seat).action_labels for seat in range(game.n_agents)]
         done = [names.get(text, text) for names, text in zip(labels, step["action_texts"], strict=True)]
-        frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(seat_names(game), done, strict=True))}
+        frame |= {"text": "\n".join(f"{name}: {text}" for name, text in zip(page_names(game), done, strict=True))}
     return frame
 
 
-def done_by(step: Mapping[str, Any], view: Any, seat: int) -> list[list[Any]]:
+def done_by(step: Mapping[str, Any], view: Any, seat: int, named: Callable[[str], str] = str) -> list[list[Any]]:
     """Return seat and label of the events of a step that a seat knows of."""
     events = enumerate(step["events"])
     known = [(k, event) for k, event in events if event is not None and (k == seat or view.public_history)]
-    return [[k, view.event_label(event["label"])] for k, event in known]
-
-
-def takes_requests(game: Any, seat: int) -> bool:
-    """Return whether plans of a game can ask teammates for actions."""
-    try:
-        return bool(game.parse_plan(f"request('{game.action_texts(None, 0, seat)[0]}')", seat)[1])
-    except ValueError:
-        return False
+    return [[k, named(view.event_label(event["label"]))] for k, event in known]

@@ -86,10 +86,11 @@ class LineScreen:
         if kind == "welcome":
             self._me = message
             self._print(f"{message['game']}. {self._name(message['seat'])}. {HELP}")
+            self._print(message["aim"])
         elif kind == "state" and message["state"] == "ready" and not message["ready"][self.person.agent]:
-            if await self._ask("Enter when you are ready, q to leave: ") == "q":
-                self._send({"type": "leave"})
-            self._send({"type": "ready"})
+            while (line := await self._ask("Enter when you are ready, ? for the rules, q to leave: ")) == "?":
+                self._print(self._me["manual"])
+            self._send({"type": "leave" if line in ("q", None) else "ready"})
         elif kind == "frame":
             for entry in message.get("said", ()):
                 self._print(f"{self._name(entry['agent'])}: {entry['say']}")

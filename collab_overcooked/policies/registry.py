@@ -380,6 +380,13 @@ def is_language(spec: str) -> bool:
     return any(record.kind == LANGUAGE and record.name == spec.strip().partition(":")[0] for record in RECORDS)
 
 
+def reads_messages(spec: str) -> bool:
+    """Return whether a spec's policy may read messages: people, language policies and custom ones do."""
+    if (wrapper := split_wrapper(spec)) is not None:
+        return any(map(reads_messages, wrapper[2]))
+    return not is_known(spec) or bool(outside_module(spec)) or kind_of(spec) in (LANGUAGE, HUMAN)
+
+
 def make_policy(spec: str) -> Policy:
     """Create a policy from its spec, for example ``"greedy"``, ``"noisy:0.2"`` or ``"planner:width=500"``.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from collab_overcooked.runner.episode import Limits, derive_seed
 from collab_overcooked.runner.jobs import Job
 from collab_overcooked.study.forms import MAX_SECONDS, FormReader, Questionnaire, check_name
 from collab_overcooked.study.order import ORDERS, rows_of
-from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts
+from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts, fill
 
 FOLDER = "studies"
 PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
@@ -143,6 +143,15 @@ class Study:
     def has_games(self) -> bool:
         """True if the study contains games."""
         return any(block.play for block in self.blocks)
+
+    def labels_of(self, steps: Sequence[Step]) -> dict[str, str]:
+        """Return the labels of a participant's conditions in questionnaires: by place where conditions share one."""
+        names = list(dict.fromkeys(step.condition for step in steps if step.kind == "play"))
+        labels = [self.conditions[name].label for name in names]
+        return {
+            name: label if labels.count(label) == 1 else fill(self.texts["partner"], n=place)
+            for place, (name, label) in enumerate(zip(names, labels, strict=True), start=1)
+        }
 
     def steps(self, group: int) -> list[Step]:
         """Return the steps of a group in order; before the first game they are the same for all groups.

@@ -29,6 +29,7 @@ class Item:
     points: int = 0  # Number of points of the scale
     ends: tuple[str, str] = ("", "")  # Labels of its two ends
     options: tuple[str, ...] = ()  # Options to choose from
+    labels: tuple[str, ...] = ()  # Labels of the options on pages; the options themselves if empty
     span: tuple[int, int] = (0, 0)  # Smallest and largest number
     optional: bool = False  # Whether it may be left open
     # Answers that continue the study; any other screens the participant out. All if empty.
@@ -92,7 +93,8 @@ class Item:
             return f"1 to {self.points}; 1: {low}; {self.points}: {high}" if low else f"1 to {self.points}"
         if self.kind == "number":
             return f"integer from {self.span[0]} to {self.span[1]}"
-        options = "; ".join(self.options)
+        pairs = zip(self.options, self.labels or self.options, strict=True)
+        options = "; ".join(option if option == label else f"{option}: {label}" for option, label in pairs)
         return (
             "free text"
             if self.kind == "text"
@@ -194,7 +196,9 @@ class FormReader:
             if doc.at(*path, kind) != "free":
                 raise doc.refuse("be free", *path, kind)
             return Item(name, kind, ask, optional=optional)
-        options = self._texts(*path, kind)
+        labelled = isinstance(doc.at(*path, kind), dict)
+        options = tuple(doc.mapping(*path, kind)) if labelled else self._texts(*path, kind)
+        labels = tuple(one_line(doc.text(*path, kind, option)) for option in options) if labelled else ()
         if kind == "rank" and not 2 <= len(options) <= MAX_POINTS:
             raise doc.refuse(f"have 2 to {MAX_POINTS} answers", *path, kind)
         accept = self._texts(*path, "accept") if "accept" in keys else ()
@@ -202,7 +206,7 @@ class FormReader:
             if answer not in options:
                 raise doc.refuse(f"be one of {', '.join(options)}", *path, "accept", i)
         expect = self._expected(options, *path)
-        return Item(name, kind, ask, options=options, optional=optional, accept=accept, expect=expect)
+        return Item(name, kind, ask, options=options, labels=labels, optional=optional, accept=accept, expect=expect)
 
     def _expected(self, options: Sequence[str], *path: Any) -> tuple[str, ...]:
         value = self.doc.at(*path).get("expect")
@@ -210,6 +214,8 @@ class FormReader:
         for answer in values:
             if isinstance(answer, (dict, list)) or str(answer) not in options:
                 raise self.doc.refuse(f"be among {', '.join(options)}", *path, "expect")
+        if len(values) > 1 and "many" not in self.doc.at(*path):
+            raise self.doc.refuse("be one answer, as the question takes one", *path, "expect")
         return tuple(map(str, values))
 
     def _pair(self, *path: Any) -> list[Any]:

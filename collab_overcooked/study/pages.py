@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from collab_overcooked.io.text import harmless
@@ -113,14 +114,29 @@ def form_page(
     values: FieldValues,
     complaints: Mapping[str, str],
     left: int | None = None,
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Return a questionnaire with submitted values and error messages; it is submitted after ``left`` seconds."""
+    """Return a questionnaire with submitted values and error messages.
+
+    Args:
+        study: The study.
+        form: The questionnaire.
+        target: Address that takes the answers.
+        step: Index of the step.
+        steps: Number of steps.
+        values: Submitted values by item.
+        complaints: Error messages by item.
+        left: Seconds after which it is submitted; None for no limit.
+        labels: Labels of the conditions, by name, for options that name them.
+    """
     errors = ""
     if complaints:
         names = {item.name: item.ask for item in form.items}
         links = "".join(f'<li><a href="#{name}">{_text(names[name])}</a></li>' for name in complaints)
         errors = f'<div class="errors" role="alert"><p>{_text(study.texts["errors"])}</p><ul>{links}</ul></div>'
-    items = "".join(_item(study, item, values.get(item.name, ()), complaints.get(item.name, "")) for item in form.items)
+    items = "".join(
+        _item(study, item, values.get(item.name, ()), complaints.get(item.name, ""), labels) for item in form.items
+    )
     button = f'<p class="buttons"><button>{_text(study.texts["send"])}</button></p>'
     timer = "" if left is None else _timer(study, "time_left", left, "most")
     body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
@@ -168,7 +184,7 @@ def message_page(study: Study, text: str) -> str:
     return page(study, study.texts["error"], f"<p>{_text(text)}</p>")
 
 
-def _item(study: Study, item: Item, values: Sequence[str], complaint: str) -> str:
+def _item(study: Study, item: Item, values: Sequence[str], complaint: str, labels: Mapping[str, str]) -> str:
     optional = f' <span class="soft">{_text(study.texts["optional"])}</span>' if item.optional else ""
     error = f'<p class="error" id="{item.name}-error">{_text(complaint)}</p>' if complaint else ""
     state = f' aria-invalid="true" aria-describedby="{item.name}-error"' if complaint else ""
@@ -183,25 +199,27 @@ def _item(study: Study, item: Item, values: Sequence[str], complaint: str) -> st
         return f'<div class="item">{label}{error}{field}</div>'
     legend = f"<legend>{_text(item.ask)}{optional}</legend>"
     role = "" if item.kind in ("many", "rank") else ' role="radiogroup"'
-    inner = f"{legend}{error}{_options(study, item, values)}"
+    inner = f"{legend}{error}{_options(study, item, values, labels)}"
     return f'<fieldset class="item" id="{item.name}" tabindex="-1"{role}{state}>{inner}</fieldset>'
 
 
-def _options(study: Study, item: Item, values: Sequence[str]) -> str:
+def _options(study: Study, item: Item, values: Sequence[str], labels: Mapping[str, str]) -> str:
+    labelled = item.labels or tuple(labels.get(option, option) for option in item.options)
     if item.kind == "rank":
-        return _places(study, item, values)
+        return _places(study, item, values, labelled)
     kind = "checkbox" if item.kind == "many" else "radio"
     if item.kind != "likert":
-        options = "".join(_option(kind, item.name, option, option, values) for option in item.options)
+        pairs = zip(item.options, labelled, strict=True)
+        options = "".join(_option(kind, item.name, option, label, values) for option, label in pairs)
         return f'<div class="choices">{options}</div>'
     points = "".join(_option(kind, item.name, str(n), str(n), values) for n in range(1, item.points + 1))
     low, high = (f'<span class="end">{_text(end)}</span>' for end in item.ends)
     return f'<div class="scale">{low}<div class="points">{points}</div>{high}</div>'
 
 
-def _places(study: Study, item: Item, values: Sequence[str]) -> str:
+def _places(study: Study, item: Item, values: Sequence[str], labels: Sequence[str]) -> str:
     places, rows = [str(place) for place in range(1, len(item.options) + 1)], ""
-    for i, option in enumerate(item.options):
+    for i, option in enumerate(labels):
         chosen = values[i] if i < len(values) else ""
         inner = "".join(f"<option{' selected' if place == chosen else ''}>{place}</option>" for place in ["", *places])
         label = f"{_text(study.texts['place'])}: {_text(option)}"

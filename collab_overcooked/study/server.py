@@ -160,8 +160,8 @@ class StudyPages:
         if step.kind == "form":
             form, draft = study.forms[step.form], self._drafts.get(person.id)
             values, complaints = (draft.values, draft.complaints) if draft and draft.step == person.step else ({}, {})
-            left = self._seconds_left(person, step)
-            return pages.form_page(study, form, target, person.step, steps, values, complaints, left)
+            left, labels = self._seconds_left(person, step), study.labels_of(self.journal.steps_of(person))
+            return pages.form_page(study, form, target, person.step, steps, values, complaints, left, labels)
         page = study.blocks[step.block].page
         if page is not None:
             return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))

@@ -25,6 +25,7 @@ PAGE_TEXTS: Mapping[str, str] = {
     "number": "Please give an integer from {low} to {high}.",
     "rank": "Please use each place from 1 to {most} once.",
     "place": "Place",
+    "partner": "Your partner in game {n}",
     "time_left": "Time left: {seconds} s",
     "read_first": "You can continue in {seconds} s.",
     "script": (

@@ -71,10 +71,16 @@ def wait_for_step(page: Page, least: int) -> None:
     page.wait_for_function(reached, arg=least, polling=20)  # milliseconds: tabs in the background hardly draw
 
 
+def ready(*pages: Page) -> None:
+    """Say at every page that its person has read the goal."""
+    for page in pages:
+        page.bring_to_front()
+        page.click("#ready")
+
+
 def start(*pages: Page, step: int = 0) -> None:
     """Say at every page that its person is ready, and wait for a step of the game in real time."""
-    for page in pages:
-        page.click("#ready")
+    ready(*pages)
     pages[0].bring_to_front()
     expect(pages[0].locator("#status")).to_have_text(PLAYING)
     wait_for_step(pages[0], step)

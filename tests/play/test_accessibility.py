@@ -6,7 +6,7 @@ import re
 
 import pytest
 from cli_runner import CliRunner
-from play.pages import ESCAPE, OVER, TURN, hosted, leave, look, opened, start, step_of, wait_for_step
+from play.pages import ESCAPE, OVER, TURN, hosted, leave, look, opened, ready, start, step_of, wait_for_step
 from playwright.sync_api import expect
 
 from collab_overcooked.cli import app
@@ -28,6 +28,8 @@ def test_pages_of_a_game_in_turns(context, tmp_path) -> None:
         host.get_by_role("button", name="Link to look on").click()
         watcher = opened(context, host.locator("#status a").evaluate("link => link.href"))
         look(host, "host")
+        ready(other, voice, one)
+        voice.bring_to_front()
         voice.locator(TURN).wait_for()
         look(voice, "voice")
         voice.fill("#say", "be careful")
@@ -83,6 +85,7 @@ def test_pages_of_a_game_in_real_time(context, problems, tmp_path) -> None:
 def test_pages_of_other_games(context, tmp_path, suite) -> None:
     with hosted(tmp_path, suite, "--seed", "1", "--practice", "--team", "agent_0=person", "all=greedy") as links:
         page = opened(context, links[0])
+        ready(page)
         page.locator(TURN).wait_for()
         look(page, f"{suite}-practice")
         page.click("#rules summary")

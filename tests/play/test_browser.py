@@ -15,6 +15,7 @@ from play.pages import (
     hosted,
     leave,
     opened,
+    ready,
     record_of,
     start,
     step_of,
@@ -73,6 +74,8 @@ def test_touch_on_a_small_screen(context, tmp_path) -> None:
         wait_for_step(page, 0)
         heights = page.locator("#pad button").evaluate_all("buttons => buttons.map(button => button.offsetHeight)")
         assert len(heights) == 6 and min(heights) >= 44
+        pad = page.locator("#pad").bounding_box()
+        assert pad["y"] + pad["height"] <= 640, "the pad is in view"
         page.tap("[data-key=right]")
         record = record_of(page, tmp_path)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
@@ -82,6 +85,7 @@ def test_touch_on_a_small_screen(context, tmp_path) -> None:
 def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
         page = opened(context, links[0])
+        ready(page)
         page.locator(TURN).wait_for()
         page.locator("#kitchen").evaluate("kitchen => { kitchen.style.display = 'none'; }")
         while asked(page) is not None:
@@ -96,7 +100,9 @@ def test_a_game_in_turns_by_the_keyboard_alone_without_the_picture(context, tmp_
 def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
         one, other = opened(context, links[0]), opened(context, links[1])
+        ready(other, one)
         one.locator(TURN).wait_for()
+        assert not one.is_checked("#sound")
         one.fill("#say", "I go <b>left</b>")
         one.click("#idle")
         expect(other.locator("#said")).to_contain_text("I go <b>left</b>")
@@ -121,7 +127,7 @@ def test_two_people_talk_and_one_comes_back(context, problems, tmp_path) -> None
 def test_every_control_has_a_name_and_the_host_page_works(context, problems, tmp_path) -> None:
     with hosted(tmp_path, *ESCAPE, "--team", "all=person") as links:
         host, page = context.new_page(), opened(context, links[0])
-        opened(context, links[1])
+        ready(opened(context, links[1]), page)
         host.goto(links[-1])
         expect(host.locator("#sessions a")).to_have_count(2)
         page.locator(TURN).wait_for()
@@ -150,6 +156,7 @@ def test_a_head_chef_orders_dishes(context, problems, tmp_path) -> None:
     )
     with hosted(tmp_path, *texts, "--voice") as links:
         page = opened(context, links[0])
+        ready(page)
         page.locator(TURN).wait_for()
         dish = page.locator(ACTIONS).first.get_attribute("data-action")
         page.locator(ACTIONS).first.click()
@@ -200,6 +207,8 @@ FORESEE = """(async () => {
   picture.foresee('west', [-1, 0], 0.1, 1000); seen.push(shown()); // a wall
   picture.foresee('east', [1, 0], 0.1, -1);
   picture.apply({ put: {} }); seen.push(shown());                  // never confirmed
+  for (const seat of [1, 7]) picture.speak(seat, '<b>hi</b>');     // nobody has seat 7
+  seen.push([...picture.layer.querySelectorAll('.bubble')].map((bubble) => bubble.textContent));
   return seen;
 })()"""
 
@@ -217,4 +226,39 @@ def test_own_moves_are_shown_at_once_and_taken_back_if_they_fail(context, tmp_pa
             [2, "facing_east"],
             [1, "facing_west"],
             [1, "facing_west"],
+            ["<b>hi</b>"],
         ]
+
+
+def test_a_click_walks_and_uses_in_real_time(context, problems, tmp_path) -> None:
+    with hosted(tmp_path, *SOUP[:3], "--max-cycles", "80", *SOUP[5:], "agent_1=random") as links:
+        page = opened(context, links[0])
+        start(page)
+        box = page.locator("#board").bounding_box()
+        page.mouse.click(
+            box["x"] + box["width"] * 0.1, box["y"] + box["height"] * 0.375
+        )  # the onions at (0, 1) of 5 x 4
+        record = record_of(page, tmp_path)
+        assert problems == []
+    taken = [step["action_texts"][0] for step in record["steps"]]
+    assert "interact" in taken and any(step["events"][0] for step in record["steps"]), taken
+
+
+def test_a_click_walks_to_a_tool_and_offers_what_can_be_done_there(context, problems, tmp_path) -> None:
+    what = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1"]
+    with hosted(tmp_path, *what, "--team", "agent_0=person", "agent_1=greedy") as links:
+        page = opened(context, links[0])
+        ready(page)
+        page.locator(TURN).wait_for()
+        page.locator("[data-at^='c:']", has=page.locator("use")).first.wait_for(state="attached")
+        spot = page.evaluate("""() => { const tile = document.querySelector('#board').getBoundingClientRect();
+            const tag = [...document.querySelectorAll('#board text')].find((text) => text.textContent === 'storage');
+            const box = tag.getBoundingClientRect(); return [box.x + box.width / 2, box.y - 12]; }""")
+        page.mouse.click(*spot)
+        page.locator("#pick button").first.wait_for()
+        assert step_of(page) == 1 and "storage0" in page.locator("#pick button").first.get_attribute("data-action")
+        page.locator("#pick button").first.click()
+        page.locator(f"body[data-step='2'] {TURN}").wait_for()
+        expect(page.locator("#panel")).not_to_contain_text("agent")
+        assert not page.is_visible("#say-row") and not page.is_visible("#talk")
+        assert problems == []

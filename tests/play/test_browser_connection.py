@@ -8,7 +8,20 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from play.pages import ESCAPE, OVER, PLAYING, TURN, asked, hosted, opened, record_of, start, step_of, wait_for_step
+from play.pages import (
+    ESCAPE,
+    OVER,
+    PLAYING,
+    TURN,
+    asked,
+    hosted,
+    opened,
+    ready,
+    record_of,
+    start,
+    step_of,
+    wait_for_step,
+)
 from play.wire import Wire
 from playwright.sync_api import Page, expect
 
@@ -35,7 +48,7 @@ def wired() -> Iterator:
 
 
 def question_of(page: Page) -> list[str | None]:
-    return [page.text_content("#turn-title"), page.text_content("#text"), page.input_value("#say")]
+    return [page.text_content("#turn-title"), page.text_content("#text"), page.input_value("#plan")]
 
 
 def cut_for_some_time(wire: Wire, page: Page) -> None:
@@ -50,10 +63,12 @@ def test_a_turn_waits_while_there_is_no_network(context, tmp_path, wired) -> Non
     with hosted(tmp_path, *ESCAPE, "--team", "agent_0=person", "agent_1=greedy") as links:
         wire, link = wired(links[0])
         page = opened(context, link)
+        ready(page)
         page.locator(TURN).wait_for()
         page.keyboard.press("2")
         page.locator(ASKED_ANEW).wait_for()
-        page.fill("#say", "half")
+        page.uncheck("#at-once")
+        page.fill("#plan", "half")
         before = question_of(page)
         cut_for_some_time(wire, page)
         assert step_of(page) == 1

@@ -9,7 +9,20 @@ from typing import Any
 
 import pytest
 from endpoints import serving
-from play.pages import ACTIONS, OVER, TURN, asked, hosted, leave, opened, record_of, start, step_of, wait_for_step
+from play.pages import (
+    ACTIONS,
+    OVER,
+    TURN,
+    asked,
+    hosted,
+    leave,
+    opened,
+    ready,
+    record_of,
+    start,
+    step_of,
+    wait_for_step,
+)
 from playwright.sync_api import BrowserContext, Page
 
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -77,6 +90,7 @@ def test_two_people_cook_by_talking_and_the_recipe_stays_with_the_chef(context, 
     texts = ["collab-overcooked", "--tasks", "boiled_egg", "--seed", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
         (chef, chef_log), (helper, helper_log) = pages = [listened(context, link) for link in links[:2]]
+        ready(helper, chef)
         talk = cycle(("please help me with the next one", "yes", "what now?"))
         while (seat := asked(chef, helper)) is not None:
             page = pages[seat][0]
@@ -121,6 +135,7 @@ def test_a_model_that_commands_the_others_reads_what_the_person_does(context, tm
         hosted(tmp_path, *texts, "--base-url", server.url) as links,
     ):
         page, received = listened(context, links[0])
+        ready(page)
         chosen = []
         for step in range(4):
             page.locator(f"body[data-step='{step}'] {TURN}").wait_for()
@@ -142,6 +157,7 @@ def test_two_people_play_rush(context, problems, tmp_path) -> None:
     texts = ["rush", "--scenario", "easy", "--domain", "kitchen", "--episodes", "1", "--team", "all=person"]
     with hosted(tmp_path, *texts) as links:
         pages = [opened(context, link) for link in links[:-1]]
+        ready(*pages)
         while (seat := asked(*pages)) is not None:
             assert "{" not in pages[seat].inner_text("#actions")
             pages[seat].locator(ACTIONS).first.click()

@@ -178,3 +178,26 @@ def test_what_was_done_in_a_home_names_things_as_the_seat_knows_them() -> None:
     number = known.split()[-1]
     step = {"events": [{"label": f"fetch thing {number}"}, {"label": "fetch thing 0"}]}
     assert done_by(step, view, 0) == [[0, known]]
+
+
+def whole_picture(name: str) -> dict[str, Any]:
+    env_id, options = GAMES[name]
+    env = make(env_id, **options)
+    env.reset(seed=0)
+    return picture_of(env.game, env.scene(), None)
+
+
+def test_pages_show_little_of_the_walls_around_a_home_and_places_stay_beside_each_other() -> None:
+    picture = whole_picture("home")
+    cells = {key: value for key, value in picture.items() if key.startswith("c:")}
+    floor = [cell for cell in cells.values() if cell.get("w")]
+    for axis, length in zip("xy", picture["board"]["size"], strict=True):
+        assert min(cell[axis] for cell in floor) == 0.25 and max(cell[axis] for cell in floor) == length - 1.25
+    assert all(f"c:{cell['x'] - 1:g},{cell['y']:g}" in cells for cell in floor)
+
+
+@pytest.mark.parametrize(("name", "last"), [("level", "chopboard"), ("yard", "furnace")])
+def test_an_order_shows_icons_of_what_it_needs(name: str, last: str) -> None:
+    cards = [value for key, value in whole_picture(name).items() if key.startswith("k:") and value.get("k") == "order"]
+    *icons, (_, tool, *_) = cards[0]["l"][-1]["l"]
+    assert any(span[0] == "s" for span in icons) and last in tool

@@ -68,6 +68,8 @@ def test_people_who_play_again_with_swapped_seats_meet_in_a_new_session(make_ses
     players = asyncio.run(story())
     (new,) = following
     notices = [[message for message in player.outbox._queue if message] for player in players]
+    wishes = [m["how"] for m in notices[1] if m["type"] == "rematch" and not m["link"]]
+    assert wishes == ["swap"]
     links = [next(m["link"] for m in messages if m["type"] == "rematch" and m["link"]) for messages in notices]
     assert links == [f"/s/{new.seats[1].token}", f"/s/{new.seats[0].token}"]
     assert new.jobs[0].seed != session.jobs[0].seed and {p.token for p in new.people}.isdisjoint(
@@ -190,6 +192,7 @@ def test_the_host_page_opens_rooms_and_shows_codes() -> None:
         bad = web.post(f"/h/{host.token}/rooms", content=json.dumps({"game": "Nothing-v0"}))
         assert bad.status_code == 409 and "Nothing-v0" in bad.json()["error"]
         good = web.post(f"/h/{host.token}/rooms", content=json.dumps({"game": "CollabEscape-v0", "people": 2}))
+        assert web.get(good.json()["link"]).status_code == 200, "one click leads to the first seat"
         assert good.status_code == 200
         (displayed,) = web.get(f"/h/{host.token}/sessions").json()
         assert len(displayed["people"]) == 2 and all("<svg" in p["qr"] or not p["qr"] for p in displayed["people"])

@@ -38,7 +38,8 @@ def client(session, routes=()) -> Iterator[tuple]:
 
 def until(socket, kind):
     while (message := socket.receive_json())["type"] != kind:
-        pass
+        if message["type"] == "state" and (answer := first_legal(message)):
+            socket.send_json(answer)
     return message
 
 

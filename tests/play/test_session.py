@@ -14,7 +14,7 @@ from collab_overcooked import registry
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.games.rooms.env import CollabEscape
 from collab_overcooked.play.people import Outbox
-from collab_overcooked.play.practice import BEGINS_AGAIN, LESSON, LESSON_ROUNDS
+from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON, LESSON_ROUNDS
 from collab_overcooked.play.recording import ABORTED, INPUTS, TUTORIALS
 from collab_overcooked.play.session import Session, check_jobs
 from collab_overcooked.play.settings import PlaySettings
@@ -144,7 +144,7 @@ def test_who_does_not_decide_in_time_idles(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], how={"decide_within": 1.0}, **ESCAPE)
     seconds = iter(range(0, 10**9, 3))
     session._now = lambda: float(next(seconds))
-    play(session, lambda message: None)
+    play(session, lambda message: first_legal(message) if message["type"] == "state" else None)
     (record,) = session.records
     assert record["people"]["agent_0"]["timeouts"] == len(record["steps"])
     assert {step["action_texts"][0] for step in record["steps"]} == {"wait"}
@@ -220,6 +220,11 @@ def test_real_time_takes_keys_and_keeps_chat(make_session) -> None:
     assert first_difference(record) is None
 
 
+def ready_after(messages: list[dict], start: int) -> dict:
+    """Return the first message after one at which everybody is ready."""
+    return next(m for m in messages[start:] if m["type"] == "state" and all(m["ready"].values()))
+
+
 @pytest.mark.parametrize(
     ("lesson", "goals"), [(True, [LESSON] * LESSON_ROUNDS + ["speak"]), (False, ["act", "effect", "speak"])]
 )
@@ -231,9 +236,12 @@ def test_practice_is_kept_apart(make_session, monkeypatch, lesson: bool, goals: 
         answer = first_legal(message)
         return answer | {"say": "hello"} if answer and answer["type"] == "act" else answer
 
-    session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, **ESCAPE)
-    (player,) = play(session, eager)
+    session = make_session(["all=person"], practice=True, **ESCAPE)
+    player, _ = play(session, eager)
     assert [welcome["goal"] for welcome in player.of_type("welcome")] == [*goals, ""]
+    assert [over["outcome"] for over in player.of_type("over") if over["practice"]][-1] == COUNTS_NOW
+    before = [message["type"] for message in player.got].index("over")
+    assert "welcome" not in [m["type"] for m in player.got[before : player.got.index(ready_after(player.got, before))]]
     assert len(lines(session, TUTORIALS)) == len(goals) and len(read_records(session.folder.path)) == 1
 
 
@@ -249,7 +257,7 @@ def test_a_lesson_is_done_if_the_partner_catches_the_thief(make_session) -> None
     session = make_session(["agent_0=person", "agent_1=greedy"], practice=True, suite="collab-capture", episodes=1)
     (player,) = play(session, walker)
     assert player.of_type("progress")[-1]["done"] == ["walk", "catch"]
-    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", "speak"]
+    assert [message["goal"] for message in player.of_type("welcome")][:2] == ["lesson", ""]
 
 
 def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
@@ -261,8 +269,8 @@ def test_a_lesson_whose_game_ends_too_early_begins_again(make_session) -> None:
 
     session = make_session(["agent_0=person", "agent_1=random"], practice=True, **ESCAPE)
     (player,) = play(session, waits)
-    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + ["speak"]
-    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, ""]
+    assert [message["goal"] for message in player.of_type("welcome")][:4] == [LESSON] * LESSON_ROUNDS + [""]
+    assert [message["outcome"] for message in player.of_type("over")][:3] == [BEGINS_AGAIN, BEGINS_AGAIN, COUNTS_NOW]
 
 
 def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
@@ -274,7 +282,8 @@ def test_a_person_comes_back_to_the_same_moment(make_session) -> None:
         first, second = Outbox("test"), Outbox("test")
         session.connect(person, first)
         while (message := await first.get())["type"] != "ask":
-            pass
+            if answer := first_legal(message):
+                session.receive(person, answer)
         session.disconnect(person, first)
         await asyncio.sleep(0.01)
         session.connect(person, second)
@@ -298,7 +307,11 @@ def test_a_seat_whose_person_does_not_come_back(make_session, leave) -> None:
 
     async def story() -> None:
         other = Player(session, stays, first_legal)
-        gone = Player(session, left, lambda message: first_legal(message) if other.of_type("ask") else None)
+        gone = Player(
+            session,
+            left,
+            lambda message: first_legal(message) if message["type"] == "state" or other.of_type("ask") else None,
+        )
         tasks = [asyncio.create_task(player.run()) for player in (other, gone)]
         running = asyncio.create_task(session.run())
         while not gone.of_type("ask"):
@@ -316,7 +329,7 @@ def test_who_leaves_ends_the_game_and_the_other_is_told(make_session) -> None:
     session.people[1].next = "/finish"
 
     def leaver(message):
-        return {"type": "leave"} if message["type"] == "ask" else None
+        return {"type": "leave"} if message["type"] == "ask" else first_legal(message)
 
     players = play(session, [leaver, first_legal])
     over = players[1].of_type("over")[0]
@@ -421,3 +434,66 @@ def test_what_people_write_is_read_in_a_thread_and_others_are_served_meanwhile(m
 
     play(session, answer)
     assert session.records and not loops
+
+
+def test_the_first_step_waits_until_the_goal_was_read(make_session) -> None:
+    session, ready = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE), []
+
+    def reader(message):
+        if message["type"] == "ask":
+            assert ready
+        if message["type"] == "state" and message["state"] == "ready":
+            ready.append(message)
+        return first_legal(message)
+
+    (player,) = play(session, reader)
+    welcome = player.of_type("welcome")[0]
+    assert "2 generators" in welcome["aim"] and welcome["limit"] == 30 and session.records
+
+
+@pytest.mark.parametrize(("partner", "talks"), [("greedy", False), ("late:4:greedy", False), ("person", True)])
+def test_pages_know_whether_a_partner_reads(make_session, partner, talks) -> None:
+    session = make_session(["agent_0=person", f"agent_1={partner}"], practice=True, **ESCAPE)
+    welcome = play(session, lambda message: {"type": "leave"} if message["type"] == "frame" else None)[0].got
+    (first, *_) = [message for message in welcome if message["type"] == "welcome"]
+    assert first["talks"] is talks and first["team"] == ["human", "human" if talks else "scripted"]
+    assert [goal.name for goal in session._practice] == [LESSON, *(["speak"] if talks else [])]
+
+
+def test_pages_name_people_where_a_game_numbers_them(make_session) -> None:
+    what = {"suite": "cuisineworld", "levels": "level_3", "agents": (2,), "alphas": (2.0,), "episodes": 1}
+    session = make_session(["agent_0=person", "agent_1=greedy"], **what)
+    (player,) = play(session)
+    assert player.of_type("welcome")[0]["names"] == ["Alice", "Bob"]
+    sent = json.dumps([message for message in player.got if message["type"] in ("welcome", "frame", "over")])
+    assert "Alice" in sent and "agent0" not in sent and "agent1" not in sent
+    assert "agent0" in json.dumps(session.env.game.describe(session.env.arrays[0], 0, 0))  # prompts keep the paper's
+
+
+def test_a_cook_asks_for_what_a_teammate_can_do_and_waits_by_a_number(make_session) -> None:
+    session = make_session(["all=person"], suite="collab-overcooked", tasks=["boiled_egg"])
+    chef, helper = play(session)
+    question, fetch = chef.of_type("ask")[0], "pickup(egg,ingredient_dispenser)"
+    assert fetch in question["askable"][:3] and fetch not in question["actions"]
+    assert question["waits"] == [f"wait({n})" for n in range(1, 6)]
+    assert "egg" in helper.of_type("welcome")[0]["supplies"] and not chef.of_type("welcome")[0]["supplies"]
+    assert all(not message["recipe"] for message in helper.of_type("frame"))
+
+
+def test_one_answer_walks_and_uses_what_is_not_legal_yet(make_session) -> None:
+    """The page sends the keys' actions as one plan, as a click on the onions does."""
+    session = make_session(["agent_0=person", "agent_1=greedy"], how={"clock": "turns"})
+    moves: dict[str, str] = {}
+
+    def click(message):
+        moves.update(message.get("moves", {}))
+        answer = first_legal(message)
+        if message["type"] == "ask" and message["timestep"] == 0:
+            assert moves["act"] not in message["legal"]
+            return answer | {"plan": "; ".join(moves[key] for key in ("up", "left", "act"))}
+        return answer
+
+    (player,) = play(session, click)
+    steps = session.records[0]["steps"]
+    assert [step["action_texts"][0] for step in steps[:3]] == ["north", "west", "interact"]
+    assert steps[2]["events"][0]["event"] == "onion_pickup" and not player.of_type("refused")

@@ -13,7 +13,7 @@ from collab_overcooked.runner.replay import first_difference
 
 def test_lines_play_a_whole_game(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    value, message = iter(["?", "p", "m", "say over here", "1", "nonsense", *["2"] * 200]), []
+    value, message = iter(["?", "", "p", "m", "say over here", "1", "nonsense", *["2"] * 200]), []
     asyncio.run(LineScreen(session, lambda prompt: next(value), message.append).run())
     (record,) = session.records
     assert first_difference(record) is None and record["people"]["agent_0"]["interface"] == "terminal"
@@ -32,7 +32,7 @@ def test_the_end_of_input_leaves(make_session) -> None:
 
 def test_lines_tell_what_has_changed_and_the_rest_when_asked(make_session) -> None:
     session = make_session(["agent_0=person", "agent_1=greedy"], **ESCAPE)
-    value, message = iter(["1", "t", *["1"] * 200]), []
+    value, message = iter(["", "1", "t", *["1"] * 200]), []
     asyncio.run(LineScreen(session, lambda prompt: next(value), message.append).run())
     states = [text for text in message if text.startswith("\n")]
     first, second = states[0].strip().split("\n"), states[1].strip().split("\n")

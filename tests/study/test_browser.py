@@ -137,7 +137,7 @@ setInterval(() => {
   if (now && now !== title) console.info(title = now);
   if (location.pathname.startsWith('/s/')) {
     const action = [...document.querySelectorAll('#actions button')].at(-1) ?? seen('#idle');
-    (seen('#onward') ?? seen('#again') ?? seen('#skip') ?? (seen('#send') && action))?.click();
+    (seen('#onward') ?? seen('#ready') ?? seen('#again') ?? seen('#skip') ?? (seen('#send') && action))?.click();
     return;
   }
   if (seen('#age')) document.getElementById('age').value = 30;

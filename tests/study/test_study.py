@@ -277,6 +277,41 @@ def test_a_ranking_keeps_what_was_chosen(study: Study) -> None:
     assert 'aria-label="Place: b"' in page
 
 
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("Blue team", "Red team"), {"helped": "Blue team", "hindered": "Red team"}),
+        (("One", "One"), {"helped": "Your partner in game {}", "hindered": "Your partner in game {}"}),
+    ],
+)
+def test_questions_about_conditions_show_their_labels_and_keep_their_names(labels: Any, shown: dict[str, str]) -> None:
+    conditions = {
+        name: value | {"label": label} for (name, value), label in zip(QUICK["conditions"].items(), labels, strict=True)
+    }
+    study = read_study({**QUICK, "conditions": conditions})
+    item = Item("best", "rank", "Which?", options=tuple(conditions))
+    for group in (0, 1):
+        steps = study.steps(group)
+        played = [step.condition for step in steps if step.kind == "play"]
+        page = form_page(study, Questionnaire("f", "F", "", (item,)), "/x", 0, 1, {}, {}, labels=study.labels_of(steps))
+        for name, label in shown.items():
+            assert f"<span>{label.format(played.index(name) + 1)}</span>" in page and f">{name}<" not in page
+    assert item.read(["2", "1"], PAGE_TEXTS) == ["hindered", "helped"]
+
+
+def test_answers_have_labels_and_a_choice_expects_one_of_them() -> None:
+    item = {"name": "again", "ask": "Again?", "choice": {"y": "Yes, I would", "n": "No"}, "expect": "y"}
+    checked = {**CHECKED["forms"], "check": {"title": "Check", "items": [item]}}
+    study = read_study({**QUICK, **CHECKED, "forms": checked})
+    page = form_page(study, study.forms["check"], "/x", 0, 1, {}, {})
+    assert 'value="y"' in page and "<span>Yes, I would</span>" in page
+    assert study.forms["check"].items[0].meaning() == "y: Yes, I would; n: No"
+    with pytest.raises(ValueError, match="expect must be one answer"):
+        read_study(
+            {**QUICK, **CHECKED, "forms": checked | {"check": {"title": "C", "items": [item | {"expect": ["y", "n"]}]}}}
+        )
+
+
 CHECKED = {
     "blocks": [{"form": "check"}, QUICK["blocks"][2]],
     "forms": {

@@ -67,18 +67,27 @@ function offer(own) {
   practice.type = "checkbox";
   const label = make("label", "", practice, ` ${words.practise_first}`);
   label.className = "check";
-  const button = make("button", words.open_room);
-  button.className = "main";
-  button.onclick = async () => {
+  const open = async (button, number) => {
     button.disabled = true;
-    const order = { game: own.game, task: task.value, people: Number(count.value), practice: practice.checked };
+    const order = { game: own.game, task: task.value, people: number, practice: practice.checked };
     const answer = await (await fetch(`${address}/rooms`, { method: "POST", body: JSON.stringify(order) })).json();
     button.disabled = false;
+    return answer;
+  };
+  const alone = make("button", words.play_alone), button = make("button", words.open_room);
+  alone.className = "main";
+  alone.onclick = async () => {
+    const answer = await open(alone, 1);
+    if (answer.link) location.href = answer.link; else $("status").textContent = answer.error;
+  };
+  button.onclick = async () => {
+    const answer = await open(button, Number(count.value));
     $("status").textContent = answer.error ?? fill(words.room_opened, { name: titled(own.title) });
     await refresh();
     if (!answer.error) $("sessions-part").scrollIntoView({ block: "start" });
   };
-  return make("article", "", make("h3", titled(own.title)), make("p", game(own.title)?.goal ?? ""), tasks, people, label, button);
+  const more = make("details", "", make("summary", words.with_others), tasks, people, label, button);
+  return make("article", "", make("h3", titled(own.title)), make("p", game(own.title)?.goal ?? ""), alone, more);
 }
 let offers = [];
 function showGames() {

@@ -21,7 +21,10 @@ export const game = (id) => data.games[id];
 export const fill = (text, values = {}) => text.replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
 
 // A name of the game as people write it: bell_pepper, pot0 and tomatoSlice become words.
+let single = new Set();  // names whose number tells nothing, as there is one such thing only
+export const setSingle = (names) => { single = new Set(names); known.clear(); };
 function spell(name) {
+  if (single.has(name)) return spell(name.replace(/\d+$/, ""));
   if (/^[a-z]\d+$/.test(name)) return name;  // a letter on the map
   const whole = labels.terms[name] ?? labels.terms[name.toLowerCase()];
   if (whole !== undefined) return whole;

@@ -1,7 +1,7 @@
 // Draws a picture that came as JSON (see play/pictures.py): the board as SVG, agents that slide, and the cards beside it.
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28";
-const LEAST = { label: 10, tile: 26, named: 42 };  // pixels below which nobody can read or tap
+const LEAST = { label: 12, tile: 26, named: 42 };  // pixels below which nobody can read or tap
 const MOST_TILE = 112;
 const SHOWN_ITEMS = 6;
 const pen = document.createElement("canvas").getContext("2d");
@@ -48,6 +48,9 @@ export class Picture {
     this.cooks = new Map();
     this.cells = new Map();
     this.cards = new Map();
+    this.bubbles = new Map();  // what agents have just said, by key of the agent
+    this.time = () => "";  // title of the clock, where the page has a better one than the game
+    this.ordered = () => {};  // called when an order comes
     this.zoom = 1;
     this.own = null;  // seat that the view follows
     this.ahead = null;  // own agent as predicted, until a frame confirms it
@@ -86,10 +89,11 @@ export class Picture {
       this.values.set(key, value);
       if (key.startsWith("s:") && !before.has(key)) this.#store(key.slice(2), value);
     }
-    const changed = [...Object.keys(put), ...drop];
+    const changed = [...Object.keys(put), ...drop], count = () => [...this.cards.values()].filter((card) => card.kind === "order").length, orders = count();
     this.sheet.style.setProperty("--slide", `${this.calm ? 0 : seconds}s`);
     for (const key of changed) if (/^[knr]/.test(key)) this.#card(key);  // before the board, which takes the room they leave
     this.#sortCards();
+    if (before.size && count() > orders) this.ordered();
     const sized = changed.includes("board") && JSON.stringify(before.get("board")) !== JSON.stringify(this.values.get("board"));
     if (sized || !this.tile) this.resize();
     else {
@@ -119,7 +123,9 @@ export class Picture {
     this.stage.parentElement.hidden = !board;
     if (!board) return;
     const [width, height] = board.size, room = this.room();
-    const foot = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.n && cell.y + 1.2 > height) ? 0.35 : 0;
+    const about = Math.min(MOST_TILE, room.width / width), letter = Math.max(LEAST.label, 0.19 * about) / about;  // in tiles
+    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n).map(([, cell]) => cell.y + 1 + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
+    const foot = Math.max(0, ...ends.map((end) => end - height));  // for names below the last row
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
     const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
@@ -179,8 +185,16 @@ export class Picture {
     lines.forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
-    if (cell.n) tags.push(plate(this.phrase(cell.n), this.#middle(cell, this.phrase(cell.n), size), 1 + size * 0.62 / t, size, t));
+    if (cell.n) {
+      this.#caption(cell, t).forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 + size * (0.62 + 1.05 * i) / t, size, t)));
+    }
     return [parts.join(""), tags.join("")];
+  }
+
+  // The name below a cell, in two lines where tiles are small.
+  #caption(cell, t) {
+    const name = this.phrase(cell.n);
+    return wrapped(name, Math.max(LEAST.label, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
   }
 
   // The middle of a name below or in a cell, moved where the name would leave the board.
@@ -241,6 +255,27 @@ export class Picture {
     if (figure.looks !== looks) { draw(figure, looks); figure.looks = looks; }
     figure.style.width = figure.style.height = `${side}px`;
     figure.style.transform = `translate(${cook.x * this.tile}px, ${cook.y * this.tile}px)`;
+    this.#bubble(key);
+  }
+
+  // Shows for some seconds what an agent says, above it.
+  speak(seat, words) {
+    const key = `a:${seat}`;
+    if (!this.values.has(key)) return;
+    this.bubbles.get(key)?.remove();
+    const bubble = element("div", words, "bubble");
+    this.bubbles.set(key, bubble);
+    this.layer.append(bubble);
+    this.#bubble(key);
+    setTimeout(() => { bubble.remove(); if (this.bubbles.get(key) === bubble) this.bubbles.delete(key); }, 3000 + 60 * words.length);
+  }
+
+  #bubble(key) {
+    const bubble = this.bubbles.get(key), cook = this.values.get(key);
+    if (!bubble || !cook) return;
+    const room = this.values.get("board").size[0] * this.tile - bubble.offsetWidth - 2;
+    const left = Math.max(2, Math.min(cook.x * this.tile, room)), above = cook.y * this.tile - bubble.offsetHeight - 2;
+    bubble.style.transform = `translate(${left}px, ${above < 0 ? (cook.y + 1) * this.tile : above}px)`;
   }
 
   // Items that change hands slide between the agent and the cell that changed with it.
@@ -293,14 +328,14 @@ export class Picture {
     card.kind = made.k ?? "";
     if (made.a === undefined) delete card.dataset.seat; else card.dataset.seat = made.a;
     const body = element("div", "", "lines");
-    body.append(...made.l.map((line) => this.#line(line)));
+    body.append(...made.l.map((line) => this.#line(line, made.k === "clock")));
     card.replaceChildren(...(made.s ? [spriteOf(made.s, "icon")] : []), body);
     const home = made.k === "clock" ? this.hud : made.k === "order" || made.k === "goal" ? this.orders : this.panel;
     if (card.parentElement !== home) home.append(card);
     this.unsorted = true;
   }
 
-  #line(line) {
+  #line(line, clock) {
     if (line.b !== undefined) {
       const bar = element("div", "", "bar"), full = element("div");
       full.style.width = `${Math.round(line.b * 1000) / 10}%`;
@@ -311,6 +346,8 @@ export class Picture {
     const row = element("div", "", "line"), left = element("span", "", "left"), right = element("span", "", "right");
     left.append(...this.#spans(line.l));
     right.append(...this.#spans(line.r ?? []));
+    const time = clock && this.time();
+    if (time && line.l[0]?.[3]) left.replaceChildren(element("b", time));
     row.append(left, ...(line.r ? [right] : []));
     return row;
   }

@@ -1,12 +1,13 @@
 // The page of one person: shows what the server sends, sends what the person does. No rule of any game is here.
 import { Picture } from "/page/picture.js";
-import { LANGUAGES, fill, game, keep, language, load, preferred, phrase } from "/page/language.js";
+import { Talk, sound } from "/page/talk.js";
+import { LANGUAGES, setSingle, fill, game, keep, language, load, preferred, phrase } from "/page/language.js";
 
 const $ = (id) => document.getElementById(id);
 let words = await load(preferred());
 const address = location.pathname.replace(/\/$/, "");
 const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", w: "up", s: "down", a: "left", d: "right", " ": "act", e: "act", x: "stay" };
-const MOVES = { up: ["north", "up"], down: ["south", "down"], left: ["west", "left"], right: ["east", "right"] };
+const MOVES = { up: "north", down: "south", left: "west", right: "east" };
 const STEPS = { up: [0, -1], down: [0, 1], left: [-1, 0], right: [1, 0] };
 const MOST_ACTIONS = 60;
 const down = new Set();
@@ -15,7 +16,7 @@ let phase = "", me = null, question = null, frame = null, socket = null, wait = 
 const say = (name, values = {}) => fill(words[name], values);
 const show = (id, on) => { $(id).hidden = !on; };
 const send = (message) => { if (socket?.readyState === 1) socket.send(JSON.stringify(message)); };
-const nameOf = (seat) => (seat === null ? words.a_voice : phrase(me?.names[seat] ?? `agent_${seat}`));
+const nameOf = (seat) => (seat === null ? words.a_voice : me?.names[seat] ?? "");
 const turns = () => me?.clock === "turns";
 function make(tag, text, attributes = {}) {
   const element = document.createElement(tag);
@@ -35,15 +36,19 @@ const picture = new Picture({ stage: $("stage"), panel: $("panel"), hud: $("hud"
 picture.room = () => {
   const beside = getComputedStyle($("kitchen")).position === "sticky", top = $("frame").getBoundingClientRect().top + scrollY;
   const low = matchMedia("(pointer: coarse) and (orientation: landscape) and (max-height: 32rem)").matches;
-  const height = beside ? innerHeight - Math.min(top, 0.4 * innerHeight) - (low ? 10 : 60) : low ? innerHeight - top - 6 : innerHeight * (me?.keys.length ? 0.52 : 0.6);
+  const height = beside ? innerHeight - Math.min(top, 0.4 * innerHeight) - (low ? 10 : 60) : low ? innerHeight - top - 6 : Math.min(innerHeight * 0.6, me?.keys.length ? innerHeight - top - $("pad").offsetHeight - 30 : Infinity);
   return { width: $("kitchen").clientWidth - 14, height: Math.max(170, height) };
 };
+const talk = new Talk({ picture, say: (name, values) => say(name, values), nameOf, own: () => me?.seat });
+picture.ordered = () => sound("order");
+picture.time = () => (turns() || !frame ? "" : say(frame.limit ? "seconds_left" : "seconds_gone", { n: Math.ceil(Math.abs((frame.limit ?? 0) - frame.timestep) * me.tick) }));
 const redraw = () => { if (picture.size) picture.resize(); };
 addEventListener("resize", redraw);
 // Cards above the board take room from it; it never grows by itself, as agents shall not change their size all the time.
 const above = new ResizeObserver(() => { if (picture.size && picture.room().height < picture.height - 2) redraw(); });
 for (const id of ["hud", "orders"]) above.observe($(id));
 function flash(gain, text, kind) {
+  sound(kind === "good" ? "gain" : "loss");
   const big = $("flash");
   big.textContent = text.replace(/-?\d+/, (gain > 0 ? "+" : "") + gain);
   big.className = "";
@@ -74,6 +79,7 @@ const HANDLERS = {
     show("language-row", !me.language);
     document.body.classList.toggle("ticks", !turns());
     picture.own = me.seat;
+    setSingle(me.single);
     welcome();
   },
   loading(message) {
@@ -108,10 +114,11 @@ const HANDLERS = {
     $("clock").textContent = say("step", { n: message.timestep }) + (message.limit ? ` ${say("of", { n: message.limit })}` : "");
     if (message.picture) picture.apply(message.picture, next ? (turns() ? 0.3 : me.tick) : 0);
     if (first) redraw();
+    walk();
     if (message.text && me?.role !== "seat") show("sight", true);  // before the first step there is none
     if (message.text !== undefined) { if ($("text").textContent !== message.text) $("text").textContent = message.text; showFacts(); }
     for (const [seat, label] of message.done ?? []) showDone(seat, label);
-    for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) addTalk(each);
+    for (const each of message.said ?? []) if (!shown.has(`${message.timestep}:${each.agent}:${each.say}`)) talk.add(turns() ? each : { ...each, plan: "" });
     shown.clear();
     if (message.timestep === 0) $("said").replaceChildren();
     showAway();
@@ -131,10 +138,12 @@ const HANDLERS = {
     question = null;
     closePick();
     show("turn", false);
-    const outcome = phrase(message.outcome);
-    $("outcome").textContent = outcome;
-    $("big").textContent = outcome;
-    show("big", Boolean(outcome));
+    $("over-title").textContent = words[message.practice ? "practice" : "over"];
+    $("outcome").textContent = phrase(message.outcome) || (message.practice ? words.practice_next : "");
+    $("again").textContent = words[message.practice ? "onward" : "next"];
+    $("rematch-asked").textContent = "";
+    show("big", false);
+    show("practice", false);
     $("metrics").querySelector("tbody").replaceChildren(...Object.entries(message.metrics).map(([name, value]) => { const row = make("tr", ""); row.append(make("th", phrase(name), { scope: "row" }), make("td", Number.isInteger(value) ? value : value.toFixed(3))); return row; }));
     show("metrics", Object.keys(message.metrics).length > 0);
     for (const [id, path] of [["replay", message.replay], ["keep-page", message.replay], ["keep-gif", message.replay && `${message.replay}.gif`]]) { show(id, Boolean(path)); $(id).href = `${address}/${path}`; }
@@ -146,7 +155,7 @@ const HANDLERS = {
     $("over").focus({ preventScroll: true });
     $("over").scrollIntoView({ block: "nearest" });
   },
-  rematch(message) { if (message.link) location.href = message.link; else $("status").textContent = say("rematch_asked", { name: nameOf(message.agent) }); },
+  rematch(message) { if (message.link) location.href = message.link; else $("rematch-asked").textContent = say(`asks_${message.how}`, { name: nameOf(message.agent) }); },
   closing(message) { final = true; notice(message.why || words.closed); },
   taken_over() {
     final = true;
@@ -162,9 +171,10 @@ function welcome() {
   $("goal").textContent = me.goal ? words.goals[me.goal] ?? "" : "";
   show("practice", Boolean(me.goal) && me.role === "seat");
   $("steps").replaceChildren();
+  $("skip").disabled = false;
   document.title = name;
-  const others = me.names.map((each, seat) => [phrase(each), seat]).filter(([, seat]) => seat !== me.seat)
-    .map(([each, seat]) => `${each} (${me.team[seat] === "?" ? words.partner : me.team[seat] === "person" ? words.a_person : me.team[seat]})`).join(", ");
+  const others = me.names.map((each, seat) => [each, seat]).filter(([, seat]) => seat !== me.seat)
+    .map(([each, seat]) => `${each} (${words.kinds[me.team[seat]] ?? words.partner})`).join(", ");
   const post = me.post ? ` (${phrase(me.post)})` : "";
   $("who").textContent = me.role === "seat" ? `${say("you_are", { name: nameOf(me.seat) + post })}${others ? `, ${say("beside", { others })}` : ""}` : words[me.role === "voice" ? "voice" : "watching"];
   $("how").replaceChildren(...(own?.how ?? []).map((line) => make("p", line)));
@@ -177,13 +187,26 @@ function welcome() {
   show("in-words", $("text-on").checked);
   if ($("text-on").checked) send({ type: "text", on: true });
   $("sight-title").textContent = words[me.role === "seat" ? "sight" : "last_step"];
-  show("chat", !turns() && me.role !== "watcher");
+  show("chat", !turns() && me.role !== "watcher" && me.talks);
+  show("say-row", me.talks);
+  show("talk", me.talks || me.role === "watcher");
   show("leave", me.role !== "watcher");
-  show("asking-row", me.requests);
+  show("asking", me.requests);
   $("text").setAttribute("aria-live", turns() ? "polite" : "off");
   $("at-once").checked = me.menu === "legal";
   makePad();
 }
+
+// The card before the first step: the goal, with whom, for how long, and how to act.
+function showStart() {
+  const own = game(me.game), long = me.limit && (turns() ? say("steps_long", { n: me.limit }) : say("seconds_long", { n: Math.round(me.limit * me.tick) }));
+  $("start-goal").textContent = own?.goal ?? "";
+  $("start-aim").textContent = phrase(me.aim);
+  const facts = [$("who").textContent, long, ...(own?.how ?? []), me.role !== "seat" ? "" : me.keys.length ? keysText() : say(me.menu === "none" ? "press_write" : "press_button")];
+  $("start-facts").replaceChildren(...facts.filter(Boolean).map((text) => make("li", text)));
+  show("read-rules", Boolean(me.manual));
+}
+$("read-rules").onclick = () => { $("rules").open = true; $("rules").scrollIntoView({ block: "start" }); };
 
 function showState() {
   const absent = Object.keys(state.here).filter((agent) => !state.here[agent]).map((agent) => (/_\d+$/.test(agent) ? nameOf(Number(agent.split("_")[1])) : agent));
@@ -191,11 +214,11 @@ function showState() {
   const asked = state.state === "ready" && me && me.role !== "watcher" && !state.ready[mine];
   const started = state.state === "playing" || state.state === "paused";
   const who = { names: absent.join(", ") };
-  $("status").textContent = state.state === "closed" ? words.closed : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : words.get_next) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
+  $("status").textContent = state.state === "closed" ? ($("rematch").hidden || $("over").hidden ? words.closed : words.may_go_on) : !me ? words.loading : absent.length && !absent.every((name) => !name) ? say(started ? "cut_off" : "waiting", who) : asked ? ($("over").hidden ? words.get_ready : say("get_next", { button: $("again").textContent })) : state.state === "ready" ? words.waiting_ready : words[state.state] ?? "";
   const between = !$("over").hidden;
   show("start", asked && !between);
   show("again", asked && between);
-  if (asked && !between) $("start-words").textContent = game(me.game)?.goal ?? (me.keys.length ? keysText() : words.get_ready);
+  if (asked && !between) showStart();
   show("pause", !turns() && me?.role === "seat" && started && Object.keys(state.here).length === 1);
   $("pause").textContent = state.state === "paused" ? words.go_on : words.pause;
   if (state.state !== phase) $("rules").open = state.state === "waiting" && Boolean(me);  // read them before, not while it runs
@@ -203,6 +226,7 @@ function showState() {
   phase = state.state;
   document.body.classList.toggle("playing", phase === "playing");
   if (phase === "playing") { show("over", false); show("big", false); if (changed && me?.keys.length && !writing()) $("stage").focus({ preventScroll: true }); }
+  if (changed) redraw();  // cards above the board have come or gone
   if (phase === "closed") { final = true; show("turn", false); show("leave", false); show("chat", false); show("pad", false); show("practice", false); }
   if (me && me.episodes > 1) document.title = `${game(me.game)?.name ?? me.game}: ${say("episode", { n: state.number, all: me.episodes })}`;
   if (question && phase === "playing") $("status").textContent = $("turn-title").textContent;
@@ -232,6 +256,9 @@ function showFacts() {
   if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, phrase(frame.recipe)]);
   if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(phrase).join("; ")]);
   (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(phrase).join("; ")]); });
+  $("known-recipe").textContent = frame.recipe ?? "";
+  $("known-supplies").textContent = me?.supplies.length ? say("supplies", { things: me.supplies.map(phrase).join(", ") }) : "";
+  show("known", me?.show !== "picture" && Boolean(frame.recipe || me?.supplies.length));
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));
 }
 $("text-on").onchange = () => { const on = $("text-on").checked; remember("text", on); show("in-words", on); send({ type: "text", on }); };
@@ -242,17 +269,8 @@ const shown = new Set();
 function hear(inbox) {
   for (const message of inbox) {
     const key = `${(question?.timestep ?? frame?.timestep ?? 0) + 1}:${message.agent}:${message.say}`;
-    if (!shown.has(key)) { shown.add(key); addTalk(message); }
+    if (!shown.has(key)) { shown.add(key); talk.add(message); }
   }
-}
-function addTalk({ agent, say: text, plan }) {
-  if (!text) return;
-  const item = make("p", "");
-  item.append(make("b", `${agent !== null && agent === me?.seat ? `${nameOf(agent)} (${words.you})` : nameOf(agent)}:`), text);
-  if (plan && turns()) item.append(" ", make("i", `[${plan.split(";").map((part) => phrase(part.trim())).join("; ")}]`));
-  $("said").append(item);
-  while ($("said").children.length > 200) $("said").firstChild.remove();
-  $("said").scrollTop = $("said").scrollHeight;
 }
 $("chat").onsubmit = (event) => {
   event.preventDefault();
@@ -295,25 +313,31 @@ function showQuestion() {
   show("turn", true);
   unlock(true);
   markCells();
+  if (going) goOn();
   const first = $("menu").hidden ? (kind === "act" ? $("plan") : $("say")) : kind === "act" ? $("actions").querySelector("button:not([aria-disabled=true])") : $("say");
   const active = document.activeElement;
   if (!active || active === document.body || ($("turn").contains(active) && !writing())) first?.focus({ preventScroll: true });
 }
 // One click sends: the plan line is for those who plan several steps, ask teammates, or write.
 function showPlan() {
-  const alone = $("at-once").checked && !$("asking").checked && question?.kind === "act" && !$("menu").hidden && !$("plan").value;
+  const alone = $("at-once").checked && !isAsking() && question?.kind === "act" && !$("menu").hidden && !$("plan").value;
   show("plan-row", !alone && question?.kind !== "voice" || (question?.kind === "voice" && question.actions.length > 0));
   show("undo", !$("plan-row").hidden);
 }
 function unlock(on) { for (const element of $("answer").querySelectorAll("button, input, textarea")) element.disabled = !on; if (!on) closePick(); document.body.classList.toggle("picking", on && clickable()); }
 const clickable = () => Boolean(question) && question.kind === "act" && question.legal.length > 0;
+const isAsking = () => $("asking").getAttribute("aria-pressed") === "true";
 function showActions() {
   const wanted = $("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
-  const asking = $("asking").checked, offered = asking ? question.askable : question.actions;
+  const asking = isAsking(), offered = asking ? question.askable : question.actions;
   const legal = new Set(asking ? offered : question.legal);
   const found = offered.filter((text) => wanted.every((word) => `${text} ${phrase(text)}`.toLowerCase().includes(word)));
   show("filter-row", offered.length > 12);
-  $("actions").replaceChildren(...found.slice(0, MOST_ACTIONS).map((text, i) => {
+  $("asking").textContent = words[asking ? "asking_back" : "asking"];
+  const waits = asking || !question.waits?.[1] ? [] : question.waits;
+  $("wait-for").max = waits.length;
+  show("wait-row", waits.length > 0);
+  $("actions").replaceChildren(...found.filter((text) => !waits.includes(text)).slice(0, MOST_ACTIONS).map((text, i) => {
     const item = make("li", ""), button = actionButton(text);
     if (i < 9) button.prepend(make("kbd", `${i + 1}`, { "aria-hidden": "true" }));
     if (!legal.has(text)) button.setAttribute("aria-disabled", "true");
@@ -329,8 +353,8 @@ function actionButton(text) {
   return button;
 }
 function choose(text) {
-  const entry = $("asking").checked ? `request('${text}')` : text;
-  const alone = $("at-once").checked && !$("asking").checked && !$("plan").value.trim();
+  const entry = isAsking() ? `request('${text}')` : text;
+  const alone = $("at-once").checked && !isAsking() && !$("plan").value.trim();
   $("plan").value = [$("plan").value.trim().replace(/;$/, ""), entry].filter(Boolean).join("; ");
   keepDraft();
   if (alone && question.kind === "act") answer($("plan").value);
@@ -348,11 +372,13 @@ const keepDraft = () => question && sessionStorage.setItem(draft(), JSON.stringi
 $("answer").oninput = keepDraft;
 $("answer").onsubmit = (event) => { event.preventDefault(); answer($("plan").value); };
 $("filter").oninput = showActions;
-$("asking").onchange = () => { showActions(); showPlan(); };
+$("asking").onclick = () => { $("asking").setAttribute("aria-pressed", !isAsking()); $("filter").value = ""; showActions(); showPlan(); };
 $("at-once").onchange = showPlan;
 $("filter").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("actions").querySelector("button")?.click(); } };
 $("plan").onkeydown = (event) => { if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); answer($("plan").value); } };
 $("actions").onclick = (event) => { const button = event.target.closest("button"); if (button && button.getAttribute("aria-disabled") !== "true") choose(button.dataset.action); };
+$("wait-go").onclick = () => choose(question.waits[Math.min(question.waits.length, Math.max(1, Number($("wait-for").value) || 1)) - 1]);
+$("wait-for").onkeydown = (event) => { if (event.key === "Enter") { event.preventDefault(); $("wait-go").click(); } };
 $("undo").onclick = () => { $("plan").value = $("plan").value.split(";").slice(0, -1).join(";").trim(); keepDraft(); showPlan(); };
 $("idle").onclick = () => answer("", question.kind === "act" ? $("say").value : "");
 $("done").onclick = () => answer($("plan").value, $("say").value, true);
@@ -368,15 +394,12 @@ addEventListener("keydown", (event) => {  // number keys, but not while somebody
 
 const named = (action, target) => new RegExp(`(^|[^a-z0-9])${target.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}($|[),;(])`, "i").test(action);
 const actionsAt = (cell) => (cell && clickable() ? question.legal.filter((action) => (cell.t ?? []).some((target) => named(action, target))) : []);
-function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || Boolean(pathTo(cell)?.length)); }
+function markCells() { picture.mark((cell) => actionsAt(cell).length > 0 || (turns() && Boolean(route(cell)?.length))); }
 
-// The moves to a cell, in games in turns whose actions are moves; a station is used from beside it.
-function pathTo(cell) {
-  if (!cell || !clickable()) return null;
-  const own = picture.values.get(`a:${me.seat}`), lower = question.actions.map((action) => action.toLowerCase());
-  const moves = Object.fromEntries(Object.entries(MOVES).map(([key, names]) => [key, question.actions[lower.findIndex((action) => names.includes(action))]]));
-  if (!own || Object.values(moves).some((move) => move === undefined)) return null;
-  const use = question.actions[lower.findIndex((action) => ["interact", "use"].includes(action))];
+// The keys that walk to a cell; a station is used from beside it.
+function route(cell) {
+  const own = picture.values.get(`a:${me.seat}`), keys = me.keys.length ? me.keys : Object.keys(me.moves);
+  if (!cell || !own || !keys.length) return null;
   const taken = new Set([...picture.values].filter(([key]) => key.startsWith("a:") && key !== `a:${me.seat}`).map(([, cook]) => `${cook.x},${cook.y}`));
   const queue = [[own.x, own.y, []]], seen = new Set([`${own.x},${own.y}`]);
   while (queue.length) {
@@ -384,28 +407,57 @@ function pathTo(cell) {
     for (const [key, [dx, dy]] of Object.entries(STEPS)) {
       const at = `${x + dx},${y + dy}`, next = picture.cellAt(x + dx, y + dy);
       if (!next || seen.has(at)) continue;
-      if (next === cell && !next.w) return [...path, ...(own.f === { up: "north", down: "south", left: "west", right: "east" }[key] && !path.length ? [] : [moves[key]]), ...(use ? [use] : [])];
-      if (next === cell) return [...path, moves[key]];
+      if (next === cell && !next.w) return [...path, ...(own.f === MOVES[key] && !path.length ? [] : [key]), ...(keys.includes("act") ? ["act"] : [])];
+      if (next === cell) return [...path, key];
       seen.add(at);
-      if (next.w && !taken.has(at)) queue.push([x + dx, y + dy, [...path, moves[key]]]);
+      if (next.w && !taken.has(at)) queue.push([x + dx, y + dy, [...path, key]]);
     }
   }
   return null;
 }
+// In real time a click walks on with every frame, until a key is pressed or the place is reached and used.
+let goal = null, going = null;
+function walk() {
+  if (!goal || phase !== "playing") return;
+  const path = route(picture.cellAt(goal.x, goal.y));
+  if (!path?.length) { goal = null; return; }
+  send({ type: "tap", key: path[0] });
+  if (STEPS[path[0]]) picture.foresee(MOVES[path[0]], STEPS[path[0]], me.tick, 2 * me.tick + 0.3);
+  if (path.length === 1) goal = null;
+}
+// In turns a click on a place that is still to be reached goes on there: by the only thing to do, or by a choice.
+function goOn() {
+  const cell = going && picture.cellAt(going.x, going.y);
+  going = null;
+  const actions = actionsAt(cell).filter((action) => !question.walks.includes(action));
+  if (question.error || question.inbox?.length || !actions.length) return;
+  if (actions.length === 1) choose(actions[0]);
+  else { const box = $("board").getBoundingClientRect(); openPick(cell, actions, box.left + (cell.x + 0.5) * picture.tile, box.top + (cell.y + 0.5) * picture.tile); }
+}
 function closePick() { show("pick", false); }
-$("stage").onclick = (event) => {
-  closePick();
-  const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
-  if ($("send").disabled || !clickable()) return;
-  if (!actions.length) { const path = pathTo(cell); if (path?.length) answer(path.join("; ")); return; }
-  if (actions.length === 1 && $("at-once").checked) { choose(actions[0]); return; }
+function openPick(cell, actions, x, y) {
   const box = $("frame").getBoundingClientRect();
   $("pick").replaceChildren(...actions.slice(0, 20).map(actionButton));
   show("pick", true);
-  $("pick").style.left = `${Math.max(4, Math.min(event.clientX - box.left, box.width - $("pick").offsetWidth - 4))}px`;
-  $("pick").style.top = `${Math.max(4, Math.min(event.clientY - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
+  $("pick").style.left = `${Math.max(4, Math.min(x - box.left, box.width - $("pick").offsetWidth - 4))}px`;
+  $("pick").style.top = `${Math.max(4, Math.min(y - box.top, box.height - Math.min($("pick").offsetHeight, 120)))}px`;
   $("pick").setAttribute("aria-label", phrase(cell.n ?? cell.l?.[0] ?? cell.t[0]));
   $("pick").querySelector("button").focus({ preventScroll: true });
+}
+$("stage").onclick = (event) => {
+  closePick();
+  const cell = picture.at(event.clientX, event.clientY), actions = actionsAt(cell);
+  if (!turns() && me?.role === "seat" && cell) {
+    goal = { x: cell.x, y: cell.y };
+    $("keys-hint").textContent = route(cell) ? keysText() : words.no_way;
+    walk();
+    return;
+  }
+  if ($("send").disabled || !clickable()) return;
+  if (!actions.length) { const path = route(cell); if (path?.length) answer(path.map((key) => me.moves[key]).join("; ")); return; }
+  going = actions.every((action) => question.walks.includes(action)) ? { x: cell.x, y: cell.y } : null;
+  if (actions.length === 1 && $("at-once").checked) choose(actions[0]);
+  else openPick(cell, actions, event.clientX, event.clientY);
 };
 $("pick").onclick = (event) => { const button = event.target.closest("button"); if (button) { closePick(); choose(button.dataset.action); } };
 for (const button of document.querySelectorAll("[data-zoom]")) button.onclick = () => { picture.zoom = Math.min(4, Math.max(0.5, picture.zoom * Number(button.dataset.zoom))); redraw(); };
@@ -422,10 +474,11 @@ const keysText = () => say("hint_keys", { keys: me.keys.map((action) => `${words
 const actionOf = (event) => ownKeys()[keyOf(event)] ?? KEYS[keyOf(event)];
 function press(action, on) {
   if (!me?.keys.includes(action) || down.has(action) === on) return;
+  goal = null;
   if (on) down.add(action); else down.delete(action);
   $("pad").querySelector(`[data-key=${action}]`)?.classList.toggle("on", on);
   send({ type: "key", key: action, down: on });
-  if (on && STEPS[action] && !turns() && phase === "playing") picture.foresee(MOVES[action][0], STEPS[action], me.tick, 2 * me.tick + 0.3);
+  if (on && STEPS[action] && !turns() && phase === "playing") picture.foresee(MOVES[action], STEPS[action], me.tick, 2 * me.tick + 0.3);
 }
 function makePad() {
   const keyed = me.keys.length > 0;
@@ -495,4 +548,6 @@ $("language").onchange = async () => {
   if (state) showState();
   if (question && !$("turn").hidden) showQuestion();
 };
+$("sound").checked = recall("sound", false);
+$("sound").onchange = () => { remember("sound", $("sound").checked); sound("message"); };
 connect();

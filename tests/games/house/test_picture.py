@@ -56,3 +56,20 @@ def test_closed_containers_are_told_from_open_ones() -> None:
 
 def test_all_furniture_has_a_sprite_of_its_own() -> None:
     assert FURNITURE.keys() >= set(PLACES) and {*FURNITURE.values(), OPEN, "goal_flag"} <= set(sprite_names())
+
+
+def test_the_strip_of_the_goal_never_counts_beyond_it_and_is_complete_at_the_end() -> None:
+    game = load_game("Housework-v0")
+    state, _ = reach(game, 3, 6)
+    scene = game.seen(state, 0, 0).scene
+    first, *others = scene["goals"]
+    assert not scene["goal"]["reached"]
+
+    def strip(seen: int, reached: bool) -> str:
+        goals = [first | {"need": 1, "seen": seen}, *others]
+        sheet = known_picture(scene | {"goals": goals, "goal": scene["goal"] | {"reached": reached}}, ("Alice", "Bob"))
+        (card,) = [card for card in sheet.parts[1].cards if card.kind == "goal"]
+        return str(card.lines[1].left[1].text)
+
+    name = first["name"]
+    assert [strip(2, False), strip(0, False), strip(0, True)] == [f"{name} 1 of 1", f"{name} 0 of 1", f"{name} 1 of 1"]

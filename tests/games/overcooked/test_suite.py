@@ -179,3 +179,10 @@ def test_table_3_stands_beside_language_models_with_and_without_the_directive(
     reference = scoring.published().beside([f"llm:m{switches}"] * 2, "locked")
     assert reference[f"LLM-Co {name} helper"] == (score, None)
     assert not any("helper" in agent for agent in scoring.published().beside(["greedy"] * 2, "locked"))
+
+
+@pytest.mark.parametrize(("soups", "outcome"), [(0, "0 soups"), (1, "1 soup"), (2, "2 soups")])
+def test_the_outcome_counts_soups_in_words(soups: int, outcome: str) -> None:
+    events = [{"event": "soup_delivery", "sparse": 20, "shaped": 0}, None]
+    record = {"team": ["a", "b"], "steps": [{"events": events}] * soups}
+    assert registry.load_suite("overcooked").outcome(record) == f"{outcome}, score {20 * soups}"

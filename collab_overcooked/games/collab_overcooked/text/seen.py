@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -17,14 +18,18 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Group,
     MacroState,
     Param,
+    Row,
     Station,
     Tile,
+    Verb,
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import knows_recipes
 from collab_overcooked.games.collab_overcooked.engine.state import State, empty_tile, filled_counters
-from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, vocabulary
+from collab_overcooked.games.collab_overcooked.text.text import PLANS, recipe_text, spaced, vocabulary
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.macro_actions import PRIMITIVE, Macro
+
+SUPPLY = re.compile(r"pickup\((.+),(?:ingredient|dish)_dispenser\)")
 
 
 def hidden_counters(compiled: Compiled, seat: int) -> set[tuple[int, int]]:
@@ -67,6 +72,10 @@ class CookView(SeatView):
         return str(self._game.kitchen.agents[self._seat].role)
 
     @property
+    def aim(self) -> str:
+        return self._say(f"Deliver {' and '.join(map(spaced, self.scene['orders']))}.")
+
+    @property
     def rules(self) -> str:
         return f"{self.manual}\n{self._say(PLANS)}"
 
@@ -82,3 +91,23 @@ class CookView(SeatView):
         if self._game.levels[self._seat] == PRIMITIVE:
             return self.action_texts
         return [self._say(text) for text in vocabulary(self._game.compiled, self._seat)]
+
+    @cached_property
+    def requestable(self) -> Sequence[str]:
+        if self._game.levels[self._seat] == PRIMITIVE:
+            return ()
+        others = (seat for seat in range(self._game.n_agents) if seat != self._seat)
+        texts = dict.fromkeys(text for seat in others for text in vocabulary(self._game.compiled, seat))
+        alone = set(vocabulary(self._game.compiled, self._seat))
+        return [self._say(text) for text in sorted(texts, key=alone.__contains__)]  # last what the seat can do itself
+
+    @cached_property
+    def supplies(self) -> Sequence[str]:
+        matches = map(SUPPLY.fullmatch, vocabulary(self._game.compiled, self._seat))
+        return [self._say(spaced(match[1])) for match in matches if match]
+
+    @cached_property
+    def waits(self) -> Sequence[int]:
+        catalogue = self._game.compiled.tables.catalogue[: self._game.n_actions].tolist()
+        primitive = self._game.levels[self._seat] == PRIMITIVE
+        return [] if primitive else [action for action, row in enumerate(catalogue) if row[Row.VERB] == Verb.WAIT]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from math import cos, hypot, sin
 from typing import Any
 
 from collab_overcooked.games.craft.engine.compile import Compiled
+from collab_overcooked.games.craft.engine.spec import Level
 from collab_overcooked.games.craft.text.text import content_text, slot_text, stock
 from collab_overcooked.render.model import (
     BAD,
@@ -16,6 +18,7 @@ from collab_overcooked.render.model import (
     GREY,
     INK,
     SHADE,
+    TALL,
     WORKING,
     Bar,
     Board,
@@ -28,6 +31,7 @@ from collab_overcooked.render.model import (
     PanelColumn,
     Point,
     Sheet,
+    Span,
     Text,
     agent_card,
     clock,
@@ -125,16 +129,25 @@ def _between(at: Point, spots: Sequence[Point], drawn: Sequence[Point]) -> Point
     )
 
 
-def _order_card(order: Mapping[str, Any], lifetime: int) -> Card:
+def _order_card(level: Level, order: Mapping[str, Any], lifetime: int) -> Card:
     share = share_of(order["remaining"], lifetime)
     colour = GOOD if share > HURRY else WORKING if order["remaining"] > 1 else BAD
-    name = Text(order["name"].replace("_", " "), bold=True)
+    title = Line((Text(order["name"].replace("_", " "), bold=True),), (Text(f"{order['remaining']} left", colour),))
     return Card(
-        (Line((name,), (Text(f"{order['remaining']} left", colour),)), Bar(share, colour)),
+        (title, Bar(share, colour), _needs(level, order["name"])),
         icon_of(order["name"]),
         1.9,
         kind="order",
     )
+
+
+def _needs(level: Level, dish: str) -> Line:
+    spans: list[Span] = []
+    for item in (level.dishes[dish], *level.fuel[:1]):
+        place = next(place for place in level.places if place.gives == item)
+        icon = _animal_icon(place.kind, item) if place.role == "mob" else icon_of(item)
+        spans += [replace(icon, text=item), Text(place.kind.replace("_", " "), GREY)]
+    return Line((*spans, Text("furnace", GREY)), tall=True)
 
 
 def _furnace_card(name: str, furnace: Mapping[str, Any]) -> Card:
@@ -162,8 +175,8 @@ def picture(compiled: Compiled, scene: Scene, names: Sequence[str]) -> Sheet:
         cards.append(agent_card(cooks[-1], names[seat], here, held_spans(held, content_text(agent["bag"]))))
     cards += [_furnace_card(name, furnace) for name, furnace in scene["furnaces"].items()]
     cards.append(Card((Line((Text("chest", bold=True), Text(content_text(stock(scene))))),), kind="station"))
-    cards += [_order_card(order, compiled.lifetime) for order in scene["orders"]]
-    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + 3 * min(compiled.slots, 4)
+    cards += [_order_card(compiled.level, order, compiled.lifetime) for order in scene["orders"]]
+    lines = 4 + 3 * len(cooks) + 5 * len(scene["furnaces"]) + 2 + (3 + TALL) * min(compiled.slots, 4)
     listing = tuple(f"{place.name} at {place.at[0]}, {place.at[1]}" for place in compiled.level.places)
     board = _board(compiled, scene, cooks)
     return Sheet((board, PanelColumn(tuple(cards), PANEL, lines)), listing=listing, tile=64, font=0.19)

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from collab_overcooked.games.cuisineworld.engine.spec import Level
+from collab_overcooked.games.cuisineworld.text.text import recipes_below
 from collab_overcooked.render.lettering import plain_text
 from collab_overcooked.render.model import (
     BAD,
@@ -19,6 +21,7 @@ from collab_overcooked.render.model import (
     FLOOR,
     GOOD,
     GREY,
+    TALL,
     WORKING,
     Bar,
     Board,
@@ -171,9 +174,17 @@ def _order_card(level: Level, order: Mapping[str, Any], lifetimes: Lifetimes) ->
     status = "no limit" if remaining is None else "too late" if remaining == 0 else f"{remaining} left"
     colour = time_colour(order, lifetimes)
     title = Line((Text(split_name(order["name"]), bold=True),), (Text(status, colour),))
-    return Card(
-        (title, *(() if share is None else (Bar(share, colour),))), icon_of(level, order["name"]), 1.9, kind="order"
-    )
+    bar = () if share is None else (Bar(share, colour),)
+    return Card((title, *bar, *_needs(level, order["name"])), icon_of(level, order["name"]), 1.9, kind="order")
+
+
+def _needs(level: Level, name: str) -> tuple[Line, ...]:
+    items = next(order.items for order in level.orders if order.name == name)
+    recipes = recipes_below(level, items)
+    names = [item for recipe in recipes.values() for item in recipe.ingredients if item not in recipes]
+    tools = ", ".join(dict.fromkeys(recipe.tool for recipe in reversed(recipes.values())))
+    icons = (replace(icon_of(level, name), text=split_name(name)) for name in dict.fromkeys(names))
+    return (Line((*icons, Text(tools, GREY)), tall=True),) if names else ()
 
 
 def _share(order: Mapping[str, Any], lifetimes: Lifetimes) -> float | None:
@@ -221,7 +232,7 @@ def picture(level: Level, scene: Scene, names: Sequence[str], lifetimes: Lifetim
     heading = "heading" if scene["orders"] else "order"
     cards += [Card((Line((Text("Orders" if scene["orders"] else "No order is open.", GREY),)),), kind=heading)]
     cards += [_order_card(level, order, lifetimes) for order in scene["orders"]]
-    lines = 2.5 + 2.5 * len(cooks) + 1.5 + 2.5 * level.max_open_orders
+    lines = 2.5 + 2.5 * len(cooks) + 1.5 + (2.5 + TALL) * level.max_open_orders
     kinds = zip(level.locations, level.kitchen, strict=True)
     notes = tuple(_tool_note(name, scene["tools"][name]) for name, kind in kinds if level.tools[kind].role != "storage")
     return Sheet((_board(level, scene, cooks), PanelColumn(tuple(cards), PANEL, lines)), notes, tile=64, font=0.19)

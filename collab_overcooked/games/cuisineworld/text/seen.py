@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cached_property
 
+import numpy as np
+
 from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.cuisineworld.engine.constants import NOTHING, Verb
 from collab_overcooked.games.cuisineworld.engine.spec import Recipe
@@ -18,6 +20,10 @@ class KitchenView(SeatView):
     public_actions = True
 
     @property
+    def aim(self) -> str:
+        return self._say("Every order that is served in time counts 1; an order whose time runs out is lost.")
+
+    @property
     def rules(self) -> str:
         return self._say(rules(self._game.compiled.level))
 
@@ -25,6 +31,11 @@ class KitchenView(SeatView):
     def surroundings(self) -> str:
         """The observation for people; language agents get the original's text."""
         return self._say(surroundings(self.scene, self._seat))
+
+    @cached_property
+    def walks(self) -> frozenset[int]:
+        verbs = self._game.compiled.tables.catalogue[:, 0]
+        return frozenset(np.flatnonzero(verbs == Verb.GOTO).tolist())
 
     @cached_property
     def unlikely(self) -> frozenset[int]:

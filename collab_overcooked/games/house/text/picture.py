@@ -123,7 +123,12 @@ def _goal_card(scene: Scene, goals: Sequence[tuple[str, int, int]], place: str) 
     lines = [Line((Text(f"Goal: {place}", bold=True), Text(scene["task"].replace("_", " "), GREY)))]
     for name, have, need in goals[:LISTED]:
         lines.append(
-            Line((replace(icon_of(name), text=""), Text(f"{name} {have} of {need}", GOOD if have >= need else INK)))
+            Line(
+                (
+                    replace(icon_of(name), text=""),
+                    Text(f"{name} {min(have, need)} of {need}", GOOD if have >= need else INK),
+                )
+            )
         )
     return Card(tuple(lines), kind="goal")
 
@@ -157,7 +162,7 @@ def picture(scene: Scene, names: Sequence[str]) -> Sheet:
         room = scene["rooms"][agent["room"]]["name"] if agent["room"] >= 0 else ""
         cards.append(agent_card(cook, names[seat], room, held_spans(icon, " and ".join(held) or "nothing")))
     goals = [(goal["name"], goal["have"], goal["need"]) for goal in scene["goals"]]
-    done, total = sum(have for _, have, _ in goals), sum(need for _, _, need in goals)
+    done, total = sum(min(have, need) for _, have, need in goals), sum(need for _, _, need in goals)
     time = clock(
         f"Time {scene['tick']} of {scene['limit']}", [(f"{done} of {total}", GOOD)], scene["tick"], scene["limit"]
     )
@@ -202,7 +207,8 @@ def known_picture(scene: Scene, names: Sequence[str]) -> Sheet:
         hands = " and ".join(name for name in mate["hands"] if name) or "nothing"
         seen = Cook(j, letters[j], chef=False)
         cards.append(agent_card(seen, names[j], f"{room}, time {mate['tick']}", held_spans(None, hands)))
-    goals = [(goal["name"], goal["seen"], goal["need"]) for goal in scene["goals"]]
+    reached = scene["goal"]["reached"]
+    goals = [(goal["name"], goal["need"] if reached else goal["seen"], goal["need"]) for goal in scene["goals"]]
     time = clock(f"Time {scene['tick']} of {scene['limit']}", [], scene["tick"], scene["limit"])
     column = PanelColumn(
         (time, *cards, _goal_card(scene, goals, scene["goal"]["name"])), PANEL, 4.0 + 2.5 * scene["team"] + LISTED + 2

@@ -62,12 +62,13 @@ def known_scene(scene: Scene, seat: int) -> Scene:
         for o, row in enumerate(known["things"])
         if row[Belief.STATUS] != Known.UNKNOWN
     }
+    reached = all(g["have"] >= g["need"] for g in scene["goals"])  # ends the game, so all may know
     done = [thing["name"] for thing in believed.values() if thing["status"] == "done"]
     inside = [o for o, thing in enumerate(things) if thing["rel"] == "inside" and thing["parent"] in agent["hands"]]
     return {
         "seat": seat,
         **{name: scene[name] for name in ("task", "tick", "limit", "grid")},
-        "goal": {"place": goal, "name": scene["places"][goal]["name"], "found": goal in places},
+        "goal": {"place": goal, "name": scene["places"][goal]["name"], "found": goal in places, "reached": reached},
         "goals": [{"name": g["name"], "need": g["need"], "seen": done.count(g["name"])} for g in scene["goals"]],
         "rooms": rooms,
         "places": places,

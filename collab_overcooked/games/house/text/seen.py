@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.house.text.text import talk_price, thing_labels
+from collab_overcooked.games.house.text.text import listed, talk_price, thing_labels
 
 
 class HouseView(SeatView):
     """Knowledge of one agent; other agents' actions are known only by their effects."""
 
     public_history = False
+
+    @property
+    def aim(self) -> str:
+        goals = [f"{goal['need']} {goal['name']}" for goal in self.scene["goals"]]
+        return self._say(f"Bring {listed(goals)} to the {self.scene['goal']['name']}.")
 
     @property
     def talk_price(self) -> str:

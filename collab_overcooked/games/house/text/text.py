@@ -147,7 +147,7 @@ def describe(scene: Scene, running: str) -> str:
         running: Text of the seat's action in progress; empty if there is none.
     """
     me, rooms = scene["me"], scene["rooms"]
-    goal = [f"{g['seen']} of {g['need']} {g['name']}" for g in scene["goals"]]
+    goal = [f"{min(g['seen'], g['need'])} of {g['need']} {g['name']}" for g in scene["goals"]]
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
     lines = [
         f"You are {NAMES[scene['seat']]}. Time {scene['tick']} of {scene['limit']}.",

@@ -214,7 +214,7 @@ class OvercookedSuite(EpisodeSuite):
 
     def outcome(self, record: Record) -> str:
         numbers = score_record(record)
-        return f"{numbers['soups']} soups, score {numbers['score']:g}"
+        return f"{numbers['soups']} soup{'s' * (numbers['soups'] != 1)}, score {numbers['score']:g}"
 
     def training_references(self) -> dict[str, dict[str, Any]]:
         numbers: dict[str, dict[str, Any]] = {}

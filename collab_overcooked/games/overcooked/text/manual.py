@@ -30,7 +30,7 @@ def manual(compiled: Compiled, seat: int, layout: Layout, steps: int) -> str:
     others = [NAMES[j] for j in range(compiled.n_players) if j != seat]
     lines = [
         f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
-        f"Earn as many points as possible as a team in {steps} steps. {_orders(layout)}",
+        f"Earn as many points as possible as a team in {steps} steps. {orders_text(layout)}",
         *_rules(compiled, layout, k),
         "",
         f"The kitchen is {layout.name}, {layout.width} by {layout.height} cells. Positions as (column, row):",
@@ -93,7 +93,8 @@ def _primitives(compiled: Compiled, k: int) -> list[str]:
     ]
 
 
-def _orders(layout: Layout) -> str:
+def orders_text(layout: Layout) -> str:
+    """Return the soups that are on order in a layout, with their points."""
     soups = []
     for soup in layout.orders:
         onions, tomatoes = soup

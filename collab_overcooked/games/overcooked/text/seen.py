@@ -12,6 +12,7 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.games.overcooked.engine.compile import Compiled
 from collab_overcooked.games.overcooked.engine.constants import Clock, Thing
 from collab_overcooked.games.overcooked.engine.rules import is_ready
+from collab_overcooked.games.overcooked.text.manual import orders_text
 from collab_overcooked.games.overcooked.text.text import MENU, look
 from collab_overcooked.kernels.macro_actions import MEDIUM
 
@@ -20,6 +21,10 @@ class LayoutView(SeatView):
     """Knowledge of one player."""
 
     public_actions = True
+
+    @property
+    def aim(self) -> str:
+        return self._say(orders_text(self._game.layouts[self._state.clock[0, Clock.LAYOUT]]))
 
     @cached_property
     def surroundings(self) -> str:

@@ -101,7 +101,7 @@ class RoomSuite(EpisodeSuite):
     def outcome(self, record: Record) -> str:
         numbers = score_record(record)
         ended = self.won if record["success"] else "lost" if numbers["lost"] else "no turn left"
-        return f"{ended} after {numbers['turns']} turns"
+        return f"{ended} after {numbers['turns']} turn{'s' * (numbers['turns'] != 1)}"
 
     def benchmark(self, budget: str) -> Benchmark:
         episodes = 4 if budget == "small" else 50

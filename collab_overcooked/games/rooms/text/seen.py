@@ -13,7 +13,7 @@ from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import NOTHING, Clock, Generator, Param, Player, Sight
 from collab_overcooked.games.rooms.engine.state import State
 from collab_overcooked.games.rooms.engine.step import settle_batch
-from collab_overcooked.games.rooms.text.text import MENU
+from collab_overcooked.games.rooms.text.text import MENU, aim
 from collab_overcooked.kernels.arrays import Array
 
 
@@ -23,6 +23,10 @@ class RoomView(SeatView):
     def __init__(self, game: Any, state: Any, seat: int) -> None:
         super().__init__(game, state, seat)
         self.public_history = game.kwargs["sight"] == "all"
+
+    @property
+    def aim(self) -> str:
+        return self._say(aim(self._game.compiled, self.scene["limit"]))
 
     @cached_property
     def surroundings(self) -> str:

@@ -158,7 +158,7 @@ def refusal(compiled: Compiled, room: int, reason: int) -> str:
 
 def manual(compiled: Compiled, turns: int) -> str:
     """Return the rules as text, for an episode of so many turns."""
-    level, config, n = compiled.level, compiled.config, compiled.n_players
+    config, n = compiled.config, compiled.n_players
     players = f"{n} players" if n > 1 else "One player"
     common = {"players": players, "rooms": _rooms(compiled), "doors": _doors(compiled), "horizon": turns}
     if compiled.goal == Goal.CAPTURE:
@@ -170,18 +170,31 @@ def manual(compiled: Compiled, turns: int) -> str:
         rule, thief = exchange[config.catch_on_exchange], THIEVES[config.adversary]
         rules = CAPTURE.format(**common, exchange=rule, adversary=thief)
     else:
-        exits = _either([level.title(room) for room in level.exits])
         loss = {
             "any": "If the killer is in the room of any player at the end of a turn, all players lose.",
             "all": "A player who is in the killer's room at the end of a turn is caught and out of the game; when all"
             " players are caught, you lose.",
         }[config.loss]
         rules = ESCAPE.format(
-            **common, exits=exits, loss=loss, generators=_generators(compiled), adversary=KILLERS[config.adversary]
+            **common,
+            exits=_exits(compiled),
+            loss=loss,
+            generators=_generators(compiled),
+            adversary=KILLERS[config.adversary],
         )
     if config.sight == "room":
         rules += "\n" + SIGHT
     return rules
+
+
+def aim(compiled: Compiled, turns: int) -> str:
+    """Return what players are to achieve in so many turns, and how doors or generators take part in it."""
+    if compiled.goal == Goal.CAPTURE:
+        doors = _doors(compiled).replace("\n", " ")
+        return f"Be in the room of the thief within {turns} turns. {doors}".rstrip()
+    exits, count = _exits(compiled), len(compiled.tables.generators)
+    repair = f"Repair {count} generator{'s' * (count != 1)}, which opens the gate, and reach {exits}"
+    return f"{repair} within {turns} turns. {_generators(compiled)}"
 
 
 def _rooms(compiled: Compiled) -> str:
@@ -216,8 +229,8 @@ def _generators(compiled: Compiled) -> str:
     return f"{needed} by the same player in consecutive turns; if the player stops, its fixes are lost."
 
 
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(names)
+def _exits(compiled: Compiled) -> str:
+    return " or ".join(compiled.level.title(room) for room in compiled.level.exits)
 
 
 def menu_text(compiled: Compiled, listed: Sequence[int]) -> str:

@@ -6,13 +6,17 @@ from functools import cached_property
 
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.rush.text.text import LIST
+from collab_overcooked.games.rush.text.text import LIST, WORTH
 
 
 class BoardView(SeatView):
     """Knowledge of one agent."""
 
     public_choices = plays_in_turns = True
+
+    @property
+    def aim(self) -> str:
+        return self._say(WORTH)
 
     @cached_property
     def unlikely(self) -> frozenset[int]:

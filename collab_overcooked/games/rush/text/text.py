@@ -42,13 +42,15 @@ REASONS = {
     Reason.OUT_OF_STOCK: "{area} does not have everything that {order} needs: {needs}.",
 }
 
+WORTH = "Each finished order is worth 1 point to all agents, each ruined order costs 1 point."
+
 MANUAL = """\
 Kitchen Rush: manual
 
 Goal
 {agents} share a kitchen and finish as many orders as possible. An order names a recipe; a recipe says which ingredients
 and spices it needs and how often it must be cooked (its cook time). Ruined orders are lost. The score is the number of
-finished orders. Each finished order is worth 1 point to all agents, each ruined order costs 1 point.
+finished orders. {worth}
 
 Turns
 An episode has {turns}. In every turn each agent uses each of its {workers} once: first all agents act with worker 0,
@@ -279,6 +281,7 @@ def describe(compiled: Compiled, scene: Mapping[str, Any], seat: int) -> str:
 def manual(compiled: Compiled, slots: int) -> str:
     """Return the rules, with the numbers of the scenario, for an episode of so many slots."""
     return MANUAL.format(
+        worth=WORTH,
         agents=_join(f"agent_{seat}" for seat in range(compiled.n_agents)),
         turns=_some(-(-slots // compiled.workers), "turn"),
         workers=_some(compiled.workers, "worker"),

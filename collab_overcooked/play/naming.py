@@ -1,0 +1,40 @@
+"""Names of people on pages: proper names, also where a game only numbers its agents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+from collab_overcooked.envs.seen import seat_names
+
+PEOPLE = ("Alice", "Bob", "Carol", "David", "Erin", "Frank", "Grace", "Heidi")
+
+
+def page_names(game: Any) -> tuple[str, ...]:
+    """Return the names of the seats on pages: those of the game, but proper names in place of numbered ones."""
+    names = seat_names(game)
+    return PEOPLE[: len(names)] if all(name[-1:].isdecimal() for name in names[: len(PEOPLE)]) else names
+
+
+def single_names(texts: Iterable[str]) -> list[str]:
+    """Return the numbered names of which texts have one number only, such as ``pot0`` beside no ``pot1``."""
+    numbers: dict[str, set[str]] = {}
+    for name, number in re.findall(r"\b([A-Za-z_]{2,}?)(\d+)\b", "\n".join(texts)):
+        numbers.setdefault(name, set()).add(number)
+    return [name + number for name, (number, *others) in numbers.items() if not others]
+
+
+def renaming(game: Any) -> Callable[[str], str]:
+    """Return a function that replaces the names of seats in a text of the game by those of pages."""
+    return _renaming(seat_names(game), page_names(game))
+
+
+@lru_cache(maxsize=64)
+def _renaming(names: tuple[str, ...], pages: tuple[str, ...]) -> Callable[[str], str]:
+    changed: Mapping[str, str] = {old: new for old, new in zip(names, pages, strict=False) if old != new}
+    if not changed:
+        return str
+    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, changed))})\b")
+    return lambda text: pattern.sub(lambda match: changed[match[0]], text)

@@ -19,41 +19,18 @@ ROOT = DOCS.parent
 
 
 FACTS_OF_GAMES = {
-    "CollabOvercooked-v0": (
-        "`agent_0` chef, knows the recipe; `agent_1` assistant, has ingredients and dishes",
-        "20 a delivery, to all",
-        "Sun et al. 2025, *Collab-Overcooked*",
-    ),
-    "CuisineWorld-v0": (
-        "cooks, all alike",
-        "50 a served order and its steps left, to all",
-        "Gong et al. 2024, *MindAgent*",
-    ),
-    "CraftKitchen-v0": ("all alike", "1 a served order, to all", "Gong et al. 2024, section 7 (Minecraft)"),
-    "Overcooked-v0": (
-        "cooks, at different starts",
-        "20 a soup, to all; own shaped reward in the infos",
-        "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023",
-    ),
-    "KitchenRush-v0": (
-        "all alike; `agent_0` acts first in a turn",
-        "1 a finished order, -1 a ruined one, to all",
-        "*Collaborative Tasks with Heterogenous LLM Students*",
-    ),
-    "AlienRush-v0": ("the same", "the same", "the same"),
-    "Housework-v0": (
-        "all alike; each knows what it saw",
-        "1 a wanted thing at the goal, to all",
-        "C-WAH, of *CoELA* and *CoTS*",
-    ),
-    "Transport-v0": ("the same", "the same", "TDW-MAT, of *CoELA* and *CoTS*"),
-    "CollabCapture-v0": (
-        "players, at different starts",
-        "1 a capture, to all",
-        "Agashe et al. 2023, *LLM-Coordination*",
-    ),
-    "CollabEscape-v0": ("the same", "1 an escape, -1 a loss, to all", "the same"),
+    "CollabOvercooked-v0": ("`agent_0` is the chef", "20 a delivery", "Collab-Overcooked"),
+    "CuisineWorld-v0": ("alike", "50 + steps left, an order", "MindAgent"),
+    "CraftKitchen-v0": ("alike", "1 an order", "MindAgent (Minecraft)"),
+    "Overcooked-v0": ("alike", "20 a soup", "Overcooked-AI, LLM-Coordination"),
+    "KitchenRush-v0": ("in turn", "1 an order, -1 if ruined", "Kitchen and Alien Rush"),
+    "AlienRush-v0": ("in turn", "1 an order, -1 if ruined", "Kitchen and Alien Rush"),
+    "Housework-v0": ("alike", "1 a thing brought", "C-WAH: CoELA, CoTS"),
+    "Transport-v0": ("alike", "1 a thing brought", "TDW-MAT: CoELA, CoTS"),
+    "CollabCapture-v0": ("alike", "1 a capture", "LLM-Coordination"),
+    "CollabEscape-v0": ("alike", "1 an escape, -1 a loss", "LLM-Coordination"),
 }
+"""Seats, what pays, and where the game comes from."""
 
 
 def games() -> str:
@@ -69,7 +46,7 @@ def games() -> str:
         seats, reward, paper = FACTS_OF_GAMES[record.id]
         observation = f"{seen.dtype} {seen.shape}"
         rows.append(
-            (link, f"{len(env.possible_agents)}: {seats}", observation, acts.n, reward, env.game.max_cycles, paper)
+            (link, f"{len(env.possible_agents)}, {seats}", observation, acts.n, reward, env.game.max_cycles, paper)
         )
     return table(("id", "seats", "observation", "actions", "reward", "steps", "paper"), rows)
 

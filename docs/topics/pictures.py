@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from collab_overcooked import registry
 from collab_overcooked.reporting.video import write_video
 from collab_overcooked.runner.replay import replay
 from topics import cuisineworld
-from topics.writing import DOCS
+from topics.writing import DOCS, EXAMPLES
 
 FOLDER = DOCS / "pictures"
 RUNS = DOCS.parent / "runs" / "pictures"  # what was trained and played for them; the same command goes on
@@ -120,11 +122,59 @@ def draw_leaderboard() -> None:
         page.locator("h2#overcooked ~ .scroll").first.screenshot(path=FOLDER / "leaderboard.png")
 
 
+@contextmanager
+def served(*arguments: str) -> Iterator[list[str]]:
+    """Serve pages by a command of the package and yield the addresses that it prints."""
+    command = [sys.executable, "-m", "collab_overcooked", *arguments, "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        try:
+            lines = list(takewhile(lambda line: "Ctrl+C" not in line, process.stderr))
+            yield re.findall(r"http://\S+", "".join(lines))
+        finally:
+            process.terminate()
+
+
+def draw_play() -> None:
+    """Play Overcooked in real time for a while."""
+    team = ["agent_0=person", "agent_1=ppo:cramped_room"]
+    command = (
+        "play",
+        "overcooked",
+        "--layouts",
+        "cramped_room",
+        "--team",
+        *team,
+        "--no-open",
+        "--out",
+        str(RUNS / "play"),
+    )
+    with served(*command) as links, opened(links[0], 1280, 720) as page:
+        page.click("#ready")
+        page.wait_for_function("() => Number(document.body.dataset.step ?? -1) >= 60")
+        page.screenshot(path=FOLDER / "play.png")
+
+
+def draw_study() -> None:
+    """Take part in the first study as far as its first game."""
+    study, out = str(EXAMPLES / "studies" / "within.yaml"), str(RUNS / "study")
+    shutil.rmtree(out, ignore_errors=True)  # everybody starts anew
+    with served("study", "run", study, "--out", out) as links, opened(links[0], 900, 640) as page:
+        page.screenshot(path=FOLDER / "study_consent.png")
+        page.locator("form button").first.click()
+        page.locator("a[href$='/play']").click()
+        page.click("#ready")
+        page.wait_for_function("() => Number(document.body.dataset.step ?? -1) >= 0")
+        page.screenshot(path=FOLDER / "study_game.png")
+
+
 PICTURES: dict[str, Callable[[], None]] = {
     **{film.env_id: partial(draw_film, film) for film in FILMS},
     "cuisineworld": cuisineworld.draw_pictures,
     "curve": draw_curve,
     "leaderboard": draw_leaderboard,
+    "play": draw_play,
+    "study": draw_study,
 }
 
 

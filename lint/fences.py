@@ -34,7 +34,7 @@ def rules(project: Project) -> Iterator[Finding]:
             continue
         if not source.kernels:
             yield Finding(source.path, 1, "a rules module without a kernel")
-        page = project.pages[source.in_game].replace("\\|", "|")
+        page = project.pages[f"docs/games/{source.in_game}.md"].replace("\\|", "|")
         game = ".".join(source.parts[:-1])
         allowed = (*RULES_MAY_IMPORT, *(f"{game}.{name}" for name in ("constants", "rules", "directives")))
         for name in source.imports:

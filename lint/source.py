@@ -98,7 +98,7 @@ class Project:
 
     Args:
         sources: Python files and prompt templates.
-        pages: Documentation of each game, by the name of its folder.
+        pages: Documentation, by path.
     """
 
     sources: tuple[Source, ...]
@@ -114,8 +114,8 @@ class Project:
             for name, path in zip(names, paths, strict=True)
             if not name.startswith(SCRIPTS)
         ]
-        pages = {path.stem: path.read_text("utf-8") for path in sorted((root / "docs" / "games").glob("*.md"))}
-        return cls(tuple(sources), pages)
+        pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
+        return cls(tuple(sources), {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in pages})
 
     @functools.cached_property
     def modules(self) -> list[Source]:
@@ -156,6 +156,18 @@ def texts_of(source: Source) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
     yield from ((number, line.partition("#")[2]) for number, line in lines if "#" in line)
+
+
+def prose_of(page: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of a page, without code and without what is generated from the code."""
+    hidden = ""
+    for number, line in enumerate(page.splitlines(), start=1):
+        if hidden:
+            hidden = "" if line.startswith(hidden) else hidden
+        elif line.startswith(("```", "<!-- generated:")):
+            hidden = "```" if line.startswith("`") else "<!-- end"
+        else:
+            yield number, line
 
 
 def bound_names(source: Source) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from lint.source import PACKAGE, Finding, Project, Source, any_of, bound_names, texts_of
+from lint.source import PACKAGE, Finding, Project, Source, any_of, bound_names, prose_of, texts_of
 
 BANNED_NAMES = {
     r"own|ours|theirs|hers|his": "the thing itself: option, event, seat, record ...",
@@ -98,16 +98,15 @@ def _variables(source: Source) -> Iterator[tuple[int, str]]:
 
 
 def phrases(project: Project) -> Iterator[Finding]:
-    """Texts of the package are standard English."""
+    """Texts of the package and of its pages are standard English."""
     banned = any_of(BANNED_PHRASES, re.IGNORECASE)
     replacements = list(BANNED_PHRASES.values())
-    for source in project.sources:
-        if source.in_package:
-            for line, text in texts_of(source):
-                for match in banned.finditer(text):
-                    if not _allowed(source, match.group().lower()):
-                        better = replacements[int(match.lastgroup[1:])]
-                        yield Finding(source.path, line, f"{match.group()!r}; write {better}")
+    texts = [(source.path, text) for source in project.sources if source.in_package for text in texts_of(source)]
+    texts += [(path, text) for path, page in project.pages.items() for text in prose_of(page)]
+    for path, (line, text) in texts:
+        for match in banned.finditer(text):
+            if (path.removeprefix(f"{PACKAGE}/"), match.group().lower()) not in ALLOWED:
+                yield Finding(path, line, f"{match.group()!r}; write {replacements[int(match.lastgroup[1:])]}")
 
 
 def summaries(project: Project) -> Iterator[Finding]:

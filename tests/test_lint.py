@@ -14,7 +14,7 @@ RULES = "collab_overcooked/games/craft/engine/rules.py"
 RULE = '@kernel\ndef bake(oven):\n    """An oven bakes. Mutates: oven."""\n'
 CALLER = Source("collab_overcooked/games/craft/engine/step.py", "bake(1)\n")
 TEST = Source("tests/games/craft/test_rules.py", "def test_bake_when_empty(): pass\n")
-PAGE = {"craft": "| An oven bakes. | `bake` |"}
+PAGES = {"docs/games/craft.md": "| An oven bakes. | `bake` |"}
 
 FAULTS = {
     "a rule without a docstring": (RULES, "@kernel\ndef bake(oven): pass", "no docstring"),
@@ -51,7 +51,7 @@ FAULTS = {
 
 def complaints(*sources: Source) -> list[str]:
     """Return what is found beside allowed words of files that are not a part of the small project."""
-    project = Project((CALLER, TEST, *sources), PAGE)
+    project = Project((CALLER, TEST, *sources), PAGES)
     return [str(finding) for finding in findings(project) if "need not be allowed" not in finding.message]
 
 
@@ -68,8 +68,13 @@ def test_sources_without_a_fault_pass() -> None:
     assert not complaints(Source(RULES, RULE))
 
 
+def test_pages_are_read_but_for_code_and_facts() -> None:
+    page = "You shall\n```text\nshall\n```\n<!-- generated: a -->\nshall\n<!-- end -->\nshall"
+    assert [f.line for f in findings(Project((CALLER, TEST), {"docs/a.md": page})) if "'shall'" in f.message] == [1, 8]
+
+
 def test_words_that_are_allowed_in_files_that_are_gone_are_named() -> None:
     gone = [
-        finding.message for finding in findings(Project((CALLER,), PAGE)) if "need not be allowed" in finding.message
+        finding.message for finding in findings(Project((CALLER,), PAGES)) if "need not be allowed" in finding.message
     ]
     assert len(gone) == len(ALLOWED)

@@ -10,7 +10,6 @@ import copy as copying
 import itertools
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -26,6 +25,7 @@ from collab_overcooked.envs.shells import (
     draw,
     parse_action,
 )
+from collab_overcooked.envs.threads import Step, Threads
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.kernels.arrays import copy_actions
@@ -50,8 +50,8 @@ class BatchEnv:
     Args:
         game: Compiled game.
         num_envs: E, at least 1.
-        num_threads: Number of contiguous slices of the batch, one per thread; kernels release the GIL. Worth the
-            overhead only for large batches.
+        num_threads: Most threads that step a slice of the batch each, the cores of this process if None. They are used
+            where that is measured to be faster than one thread, which takes some thousand environments.
         max_cycles: Truncate episodes after this many steps; the game's own limits if None or -1.
         state: Form of the result of ``states``, ``"global"`` or ``"concat"``, see ``critic_state.CriticState``.
 
@@ -73,13 +73,16 @@ class BatchEnv:
         self,
         game: FullGame,
         num_envs: int,
-        num_threads: int = 1,
+        num_threads: int | None = None,
         max_cycles: int | None = None,
         state: str = "global",
     ) -> None:
         self.game = game
         self.num_envs = parse_integer("num_envs", num_envs, 1, most=MAX_OPTION)
-        self.num_threads = parse_integer("num_threads", num_threads, 1, most=MAX_THREADS)
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        self.num_threads = parse_integer(
+            "num_threads", cores if num_threads is None else num_threads, 1, most=MAX_THREADS
+        )
         self.max_cycles = check_max_cycles(max_cycles)
         self.n_agents = game.n_agents
         self.possible_agents = agent_names(game)
@@ -95,22 +98,24 @@ class BatchEnv:
         self._shaping = 0.0
         self._event_reward: EventReward | None = None
         self._bound: BoundBatch | None = None  # until the first reset
-        self._slices: list[BoundBatch] = []
-        self._pool: ThreadPoolExecutor | None = None
-        self._pool_owner = 0
+        self._threads: Threads | None = None
 
     def _bind(self) -> BoundBatch:
         self._bound = self.game.bind(self.state, self._actions, self.out)
-        bounds = np.linspace(0, self.num_envs, min(self.num_threads, self.num_envs) + 1).astype(int).tolist()
-        self._slices = [
-            self.game.bind(rows(self.state, start, stop), self._actions[start:stop], rows(self.out, start, stop))
-            for start, stop in (itertools.pairwise(bounds) if len(bounds) > 2 else ())
-        ]
+        if min(self.num_threads, self.num_envs) > 1:
+            self._threads = Threads(self._bound.step, self._bind_slices)
         return self._bound
+
+    def _bind_slices(self) -> list[Step]:
+        bounds = np.linspace(0, self.num_envs, min(self.num_threads, self.num_envs) + 1).astype(int).tolist()
+        return [
+            self.game.bind(rows(self.state, start, stop), self._actions[start:stop], rows(self.out, start, stop)).step
+            for start, stop in itertools.pairwise(bounds)
+        ]
 
     def __getstate__(self) -> dict[str, Any]:
         """Drop threads and bound kernels, which depend on the arrays' memory addresses."""
-        return self.__dict__ | {"_bound": None, "_slices": [], "_pool": None}
+        return self.__dict__ | {"_bound": None, "_threads": None}
 
     def reset(
         self,
@@ -225,17 +230,10 @@ class BatchEnv:
 
     def _advance(self) -> None:
         bound = self._bound or self._bind()
-        if not self._slices:
+        if self._threads is None:
             bound.step()
-            return
-        if self._pool is None or self._pool_owner != os.getpid():  # threads do not survive a fork
-            self._pool = ThreadPoolExecutor(len(self._slices) - 1, thread_name_prefix="batch-env")
-            self._pool_owner = os.getpid()
-        first, *others = self._slices
-        waiting = [self._pool.submit(part.step) for part in others]
-        first.step()
-        for part in waiting:
-            part.result()
+        else:
+            self._threads.step()
 
     def _observed(self, copy: bool) -> tuple[Array, Infos]:
         observations = self.out.observations.reshape(self._shape)
@@ -304,9 +302,8 @@ class BatchEnv:
 
     def close(self) -> None:
         """Stop the threads; another step would start them again."""
-        if self._pool is not None and self._pool_owner == os.getpid():
-            self._pool.shutdown()
-        self._pool = None
+        if self._threads is not None:
+            self._threads.close()
 
 
 def read_actions(requested: Any, actions: np.ndarray, n_actions: int) -> None:

@@ -65,7 +65,7 @@ def make_batch(game: Game, num_envs: int, kind: str, options: Mapping[str, Any])
 def _make_sb3_vec_env(
     game: Any,
     num_envs: int,
-    num_threads: int = 1,
+    num_threads: int | None = None,
     render_mode: str | None = None,
     max_cycles: int | None = None,
     state: str = "global",

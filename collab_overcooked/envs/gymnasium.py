@@ -50,7 +50,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self,
         game: FullGame,
         num_envs: int,
-        num_threads: int = 1,
+        num_threads: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         max_cycles: int | None = None,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
+from collab_overcooked.envs import threads as threading
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.kernels.bound import count_versions
@@ -31,13 +33,18 @@ def check_observe(subject: Subject) -> str:
 def check_batch(subject: Subject) -> str:
     """Compare batches of several sizes and thread counts with single environments of the derived seeds."""
     game = subject.need_game()
+    with mock.patch.multiple(threading, WORTH=0.0, PERIOD=2):  # threads step small batches, too
+        _check_sizes(subject, game)
+    return "environments in batches of 1, 4 and 7, with 1 to 3 threads, equal single ones of the derived seeds"
+
+
+def _check_sizes(subject: Subject, game: Any) -> None:
     for size, threads, max_cycles in ((1, 1, None), (4, 1, 6), (4, 3, None), (7, 2, 9)):
         limit = subject.shell.get("max_cycles") if max_cycles is None else max_cycles
         batch = BatchEnv(game, size, threads, limit)
         singles = [ParallelEnv(game, **{**subject.shell, "max_cycles": limit}) for _ in range(size)]
         _expect_batch_equals(batch, singles, subject.seed + size)
         batch.close()
-    return "environments in batches of 1, 4 and 7, with 1 to 3 threads, equal single ones of the derived seeds"
 
 
 def _expect_batch_equals(batch: BatchEnv, singles: list[Any], seed: int) -> None:

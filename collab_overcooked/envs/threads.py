@@ -1,0 +1,90 @@
+"""Threads of a batch, used where its steps are measured to be faster with them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+from statistics import median
+from threading import Thread
+from time import perf_counter
+from typing import Any
+
+TRIAL = 5  # steps of each way that are timed before one of them is chosen
+WORTH = 2e-4  # seconds of a step below which threads cost more than they can save
+PERIOD = 2048  # steps after which the choice is made anew, as other work on the machine comes and goes
+
+Step = Callable[[], Any]
+Done = SimpleQueue[BaseException | None]
+
+
+class Threads:
+    """Steps a batch as a whole or in slices, one slice per thread, whichever is measured to be faster.
+
+    Results do not depend on the choice. Kernels release the GIL.
+
+    Args:
+        whole: Steps the whole batch.
+        slices: Returns what steps one slice each, at least two; called when threads are tried for the first time.
+    """
+
+    def __init__(self, whole: Step, slices: Callable[[], Sequence[Step]]) -> None:
+        self._whole, self._make = whole, slices
+        self._slices: Sequence[Step] = ()
+        self._todo: SimpleQueue[tuple[Step, Done] | None] = SimpleQueue()
+        self._owner = 0  # process of the threads, which do not survive a fork
+        self._left = 0  # steps until the next choice
+        self._chosen: Step = whole
+        self._seconds: tuple[list[float], list[float]] = ([], [])  # as a whole, in slices
+
+    def step(self) -> None:
+        """Advance all environments."""
+        if self._left:
+            self._left -= 1
+            self._chosen()
+            return
+        alone, together = self._seconds
+        timed, way = (alone, self._whole) if len(alone) < TRIAL else (together, self._together)
+        start = perf_counter()
+        way()
+        timed.append(perf_counter() - start)
+        if len(together) == TRIAL or (len(alone) == TRIAL and median(alone) < WORTH):
+            faster = len(together) == TRIAL and median(together) < median(alone)
+            self._chosen, self._left, self._seconds = self._together if faster else self._whole, PERIOD, ([], [])
+
+    def _together(self) -> None:
+        first, *others = self._slices = self._slices or self._make()
+        if self._owner != os.getpid():
+            self._todo, self._owner = SimpleQueue(), os.getpid()
+            for number in range(len(others)):
+                Thread(target=_work, args=(self._todo,), name=f"batch-env-{number}", daemon=True).start()
+        done: Done = SimpleQueue()  # of this step: what an interrupted one leaves behind is not taken for it
+        for part in others:
+            self._todo.put((part, done))
+        try:
+            first()
+        finally:
+            errors = [done.get() for _ in others]
+        for error in filter(None, errors):
+            raise error
+
+    def close(self) -> None:
+        """Stop the threads; another step would start them again."""
+        if self._owner == os.getpid():
+            for _ in self._slices[1:]:
+                self._todo.put(None)
+        self._owner = 0
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _work(todo: SimpleQueue[tuple[Step, Done] | None]) -> None:
+    while (task := todo.get()) is not None:
+        part, done = task
+        try:
+            part()
+        except BaseException as error:  # raised by the step that waits for it
+            done.put(error)
+        else:
+            done.put(None)

@@ -11,7 +11,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.conversions import parallel_to_aec_wrapper
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from collab_overcooked.envs.api import SequentialGame
+from collab_overcooked.envs.api import is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
 
 
@@ -57,8 +57,7 @@ class SequentialEnv(AECEnv):
         self._select()
 
     def _select(self) -> None:
-        game = self.env.game
-        assert isinstance(game, SequentialGame)
+        game: Any = self.env.game
         self.agent_selection = self.possible_agents[game.seat_to_act(self.env.arrays[0], 0)]
 
     def observe(self, agent: str) -> Any:
@@ -107,6 +106,6 @@ def to_aec(env: ParallelEnv, wrapped: bool) -> Any:
         env: Env to convert. Without turns, any PettingZoo ParallelEnv.
         wrapped: Enforce the order of calls.
     """
-    in_turn = isinstance(getattr(env, "game", None), SequentialGame)
+    in_turn = is_sequential(getattr(env, "game", None))
     form = SequentialEnv(env) if in_turn else parallel_to_aec_wrapper(env)
     return OrderEnforcingWrapper(form) if wrapped else form

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import gymnasium
 import numpy as np
@@ -69,6 +69,7 @@ class BoundBatch(NamedTuple):
 
     step: Callable[[], None]  # ``Game.step`` with these arrays
     reset: Callable[..., None]  # ``Game.reset`` with these arrays; takes ``which``, ``options`` and ``max_cycles``
+    act: Callable[[], None] | None = None  # ``SequentialGame.act_seat`` with these arrays, if it is faster bound
 
 
 @runtime_checkable
@@ -263,6 +264,11 @@ class SequentialGame(Game, Protocol):
 
         Never called for the last seat: ``step`` applies the remaining actions and ends the step.
         """
+
+
+def is_sequential(game: Any) -> TypeGuard[SequentialGame]:
+    """Return whether a game has turns; ``isinstance`` of a protocol takes longer than a step."""
+    return hasattr(game, "act_seat")
 
 
 def clone(state: Arrays, i: int) -> Arrays:

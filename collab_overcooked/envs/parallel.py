@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from pettingzoo import ParallelEnv as PettingZooParallelEnv
 
-from collab_overcooked.envs.api import BoundBatch, FullGame, SequentialGame, Snapshot, clone, restore
+from collab_overcooked.envs.api import BoundBatch, FullGame, Snapshot, clone, restore
 from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.envs.shells import (
@@ -176,8 +176,7 @@ class ParallelEnv(PettingZooParallelEnv):
         Raises:
             ValueError: If the episode is over, it is not this agent's turn, or the action is outside its space.
         """
-        game = self.game
-        assert isinstance(game, SequentialGame)
+        game: Any = self.game
         seat = game.seat_to_act(self._state, 0)
         if not self.agents:
             raise ValueError(f"the episode is over, {agent} cannot act; call reset")
@@ -189,7 +188,8 @@ class ParallelEnv(PettingZooParallelEnv):
             self._reasons = self._reasons or [""] * game.n_agents
             self._reasons[seat] = game.check(self._state, 0, seat, int(row[seat]))[1]
         if seat + 1 < game.n_agents:
-            game.act_seat(self._state, self._actions, self._out)
+            act = (self._bound or self._bind()).act
+            act() if act is not None else game.act_seat(self._state, self._actions, self._out)
             return None
         (self._bound or self._bind()).step()
         return self._results()

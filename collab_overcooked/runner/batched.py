@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.envs.api import SequentialGame
+from collab_overcooked.envs.api import is_sequential
 from collab_overcooked.envs.batch import BatchEnv
 from collab_overcooked.envs.shells import split_options
 from collab_overcooked.metrics.registry import episode_return, measure
@@ -110,7 +110,7 @@ def play_batch(
     """
     game, make = cached_env(env_id, env_kwargs).game, make or make_policy
     team = make_team(specs, make)
-    if isinstance(game, SequentialGame) or not all(plays_in_batches(policy, game.id) for policy in team.policies):
+    if is_sequential(game) or not all(plays_in_batches(policy, game.id) for policy in team.policies):
         return [None] * len(seeds)
     batch = BatchEnv(game, len(seeds), max_cycles=split_options(env_kwargs)[0].get("max_cycles"))
     policies = [partial(make, spec) for spec in specs]

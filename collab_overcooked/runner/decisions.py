@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from collab_overcooked.envs.api import SequentialGame, clone
+from collab_overcooked.envs.api import clone, is_sequential
 from collab_overcooked.envs.parallel import ParallelEnv
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import parse_integer
@@ -80,7 +80,7 @@ class Snapshot:
     def act(self, chosen: Sequence[int]) -> None:
         """Apply the actions chosen so far, in games where they take effect before the next seat chooses."""
         game = self.game
-        if not isinstance(game, SequentialGame) or len(chosen) == game.n_agents:
+        if not is_sequential(game) or len(chosen) == game.n_agents:
             return
         self.visible_state, (_, out) = clone(self.state, 0), game.alloc(1)
         actions = np.zeros((1, game.n_agents), np.int32)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from collab_overcooked.envs.api import clone
+from collab_overcooked.envs.api import BoundBatch, clone
 from collab_overcooked.envs.compiled import CompiledGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.rush.engine.compile import compile_scenario
@@ -25,6 +25,7 @@ from collab_overcooked.io.checks import parse_text
 from collab_overcooked.io.schema import Form, integer
 from collab_overcooked.io.text import in_drawn_order
 from collab_overcooked.kernels.arrays import counts_to
+from collab_overcooked.kernels.bound import bind, bind_all
 from collab_overcooked.render.model import Sheet
 
 
@@ -94,6 +95,11 @@ class KitchenRush(CompiledGame):
     def seat_to_act(self, state: State, i: int) -> int:
         """Return the seat whose turn it is in the current slot of environment ``i``."""
         return int(state.clock[i, Clock.SEAT])
+
+    def bind(self, state: State, actions: np.ndarray, out: Out) -> BoundBatch:
+        act = bind(act_batch, self.compiled.tables, state, actions, out)
+        show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
+        return super().bind(state, actions, out)._replace(act=bind_all(act, *show))
 
     def act_seat(self, state: State, actions: np.ndarray, out: Out) -> None:
         """Let the seat whose turn it is act in every environment; ``step`` lets the others act and ends the slot."""

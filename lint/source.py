@@ -98,7 +98,7 @@ class Project:
 
     Args:
         sources: Python files and prompt templates.
-        pages: Documentation of each game, by the name of its folder.
+        pages: Documentation of games by name: that of the folder, or of a second game in it such as ``<folder>_v2``.
     """
 
     sources: tuple[Source, ...]
@@ -116,6 +116,11 @@ class Project:
         ]
         pages = {path.stem: path.read_text("utf-8") for path in sorted((root / "docs" / "games").glob("*.md"))}
         return cls(tuple(sources), pages)
+
+    def page_of(self, folder: str) -> str:
+        """Return the documentation of all games in a folder."""
+        names = (name for name in self.pages if name == folder or name.startswith(f"{folder}_"))
+        return "\n".join(self.pages[name] for name in names)
 
     @functools.cached_property
     def modules(self) -> list[Source]:

@@ -28,6 +28,7 @@ PAPERS = {
     "CuisineWorld-v0": "Gong et al. 2024, *MindAgent*",
     "CraftKitchen-v0": "Gong et al. 2024, *MindAgent*, section 7 (Minecraft), without Minecraft",
     "Overcooked-v0": "Carroll et al. 2019, *Overcooked-AI*; gates of Agashe et al. 2023, *LLM-Coordination*",
+    "OvercookedV2-v0": "Gessler et al. 2025, *OvercookedV2*, and its code in JaxMARL",
     "KitchenRush-v0": "*Collaborative Tasks with Heterogenous LLM Students*",
     "AlienRush-v0": "the same paper",
     "Housework-v0": "Zhang et al. 2024, *CoELA* (C-WAH), after Puig et al. 2021, *Watch-And-Help*",
@@ -35,6 +36,9 @@ PAPERS = {
     "CollabCapture-v0": "Agashe et al. 2023, *LLM-Coordination*, and its code of 2024",
     "CollabEscape-v0": "the same paper and code",
 }
+
+
+PAGES = {"OvercookedV2-v0": "overcooked_v2"}  # of games whose folder has the page of another
 
 
 def games() -> str:
@@ -46,7 +50,7 @@ def games() -> str:
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
-        link = f"[{code(record.id)}]({record.game.split('.')[2]}.md)"
+        link = f"[{code(record.id)}]({PAGES.get(record.id, record.game.split('.')[2])}.md)"
         observation = f"{seen.dtype} {seen.shape}"
         rows.append((link, record.summary, len(env.possible_agents), observation, acts.n, PAPERS[record.id]))
     return table(("id", "what it is", "agents", "observation", "actions", "paper"), rows)

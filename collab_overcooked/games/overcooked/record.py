@@ -31,4 +31,10 @@ RECORDS = (
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
     ),
+    GameRecord(
+        id="OvercookedV2-v0",
+        module="collab_overcooked.envs.overcooked_v2_v0",
+        game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
+        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
+    ),
 )

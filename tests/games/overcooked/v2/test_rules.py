@@ -232,8 +232,8 @@ def test_is_in_view_is_a_square(radius, expected):
 
 def test_shows_recipe():
     idle, pressed = np.array([0, 0], np.int32), np.array([0, 4], np.int32)
-    visible = [rules.shows_recipe(idle, Terrain.INDICATOR), rules.shows_recipe(pressed, Terrain.BUTTON)]
-    assert all(visible) and not rules.shows_recipe(idle, Terrain.BUTTON) and not rules.shows_recipe(pressed, Terrain.POT)
+    cases = (idle, Terrain.INDICATOR), (pressed, Terrain.BUTTON), (idle, Terrain.BUTTON), (pressed, Terrain.POT)
+    assert [rules.shows_recipe(*case) for case in cases] == [1, 1, 0, 0]
 
 
 HALL = """

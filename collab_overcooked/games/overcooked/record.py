@@ -36,5 +36,9 @@ RECORDS = (
         module="collab_overcooked.envs.overcooked_v2_v0",
         game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
         summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
+        policies={
+            "greedy": "collab_overcooked.games.overcooked.v2.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.v2.policies.planner:from_text",
+        },
     ),
 )

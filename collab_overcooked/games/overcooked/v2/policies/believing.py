@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.games.overcooked.engine.constants import Action
 from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, MAX_INGREDIENTS
@@ -18,6 +20,7 @@ from collab_overcooked.games.overcooked.v2.policies.kitchen import (
     Walks,
     can_become,
     cells_that_see,
+    is_useful,
     kitchen_of,
     scene_of,
 )
@@ -27,6 +30,7 @@ from collab_overcooked.policies.api import EnvInfo, Policy, Seen, Silent, compil
 from collab_overcooked.policies.search.simulator import Simulator
 
 GAME = "OvercookedV2-v0"
+PATIENCE = 3  # failed moves after which a player steps anywhere
 MAX_WAIT = 60  # steps that a player waits for a button before it guesses, and between two presses for the same recipe
 
 Scene = Mapping[str, Any]
@@ -51,9 +55,15 @@ class BelievingPolicy(Silent):
         self._seat, self._info, self._seed = seat, info, seed
         self._walks = Walks(self._compiled)
         self._memory = Memory(self._compiled, self._walks, seat, seed)
-        self._players: dict[tuple[str, ...], tuple[Policy, Any]] = {}
+        self._cooked: tuple[str, ...] = ()  # soup for which the policy was reset
+        self._player: Policy = self._make()
+        self._state: Any = None
         self._pressed = -MAX_WAIT  # step of the last press
+        self._rng = np.random.default_rng(seed)
+        self._last: tuple[Cell, int, int] = (0, 0), 0, 0  # position, facing and action of the step before
+        self._jammed = 0  # steps for which the same move has failed
         self._ignorant = 0  # steps without the recipe
+        self._blocked = False  # whether something useless lies where the hand's content should go
 
     def act(self, seen: Seen) -> int:
         """Return an action for what the seat knows."""
@@ -71,13 +81,11 @@ class BelievingPolicy(Silent):
 
         action = self._find_out(scene, spot, blocked, use)
         if action is None:
-            target, held = self._target(scene), me["holding"]
-            known = (self._memory.guess,) if held and held["item"] == "dish" else ("plate", *target)
-            is_useless = held and (tuple(held.get("ingredients", ())) or held["item"]) not in known
-            action = self._drop(scene, use) if is_useless else self._cook(seen, scene, target)
-            if held and not seen.mask[action or 0]:  # something useless lies there, which the policy does not see
-                action = self._drop(scene, use)
-        return seen.idle_action if action is None or not seen.mask[action] else action
+            action = self._work(seen, scene, me["holding"], use)
+        chosen = seen.idle_action if action is None or not seen.mask[action] else action
+        self._jammed = self._jammed + 1 if chosen < Action.STAY and self._last == (spot, facing, chosen) else 0
+        self._last = spot, facing, chosen
+        return int(self._rng.integers(Action.STAY)) if self._jammed >= PATIENCE else chosen
 
     def _find_out(self, scene: Scene, spot: Cell, blocked: set[Cell], use: Any) -> int | None:
         """Return a move towards knowing the recipe, or to tell others; None if there is nothing to be done for it."""
@@ -107,10 +115,50 @@ class BelievingPolicy(Silent):
     def _in_room(self, cells: set[Cell], spot: Cell) -> set[Cell]:
         return {cell for cell in cells if self._walks.region(cell) == self._walks.region(spot)}
 
+    def _work(self, seen: Seen, scene: Scene, held: Any, use: Any) -> int | None:
+        """Return an action of the policy, unless something useless is in the way of it."""
+        target, shared = self._target(scene), self._walks.shared
+        lying = {tuple(thing["position"]): thing for thing in scene["objects"]}
+        if held:
+            known = (self._memory.guess,) if held["item"] == "dish" else ("plate", *target)
+            if (tuple(held.get("ingredients", ())) or held["item"]) not in known:
+                return self._drop(scene, use)
+            if self._blocked and (action := self._drop(scene, use)) is not None:
+                return action
+        elif useless := [cell for cell in shared & lying.keys() if not is_useful(lying[cell], target)]:
+            if (action := self._tidy(scene, useless, use)) is not None:
+                return action
+        elif self._is_crowded(scene, seen.seat) and (action := use(self._walks.cells["B"])) is not None:
+            return int(action)
+        chosen = self._cook(seen, scene, target)
+        self._blocked = bool(held and not seen.mask[chosen])
+        if self._blocked:
+            return self._drop(scene, use)
+        is_stuck = chosen == Action.STAY and not held and shared and shared <= lying.keys()
+        return self._tidy(scene, list(shared), use) if is_stuck else chosen
+
+    def _is_crowded(self, scene: Scene, seat: int) -> bool:
+        """Return whether a further ingredient could be put nowhere: hands that hold one could not take a plate."""
+        x, y = scene["players"][seat]["position"]
+        free = [cell for cell in self._private(scene) if self._walks.is_reachable(cell, (x, y))]
+        pots = [thing for thing in scene["objects"] if thing["item"] == "soup"]
+        is_full = [pot["ready"] or pot["left"] or len(pot["ingredients"]) == MAX_INGREDIENTS for pot in pots]
+        return len(free) <= 1 and sum(map(bool, is_full)) == len(self._walks.cells["P"])
+
+    def _tidy(self, scene: Scene, cells: list[Cell], use: Any) -> int | None:
+        """Return a move to take something off the counters between rooms, if there is another counter for it."""
+        action: int | None = use(cells) if use(self._private(scene)) is not None else None
+        return action
+
     def _drop(self, scene: Scene, use: Any) -> int | None:
         taken = [tuple(thing["position"]) for thing in scene["objects"]]
-        action: int | None = use([cell for cell in self._walks.cells["W"] if cell not in taken])
-        return action
+        action: int | None = use(self._private(scene))
+        return use([cell for cell in self._walks.shared if cell not in taken]) if action is None else action
+
+    def _private(self, scene: Scene) -> list[Cell]:
+        """Return the empty counters that are not between rooms."""
+        taken = {tuple(thing["position"]) for thing in scene["objects"]} | self._walks.shared
+        return [cell for cell in self._walks.cells["W"] if cell not in taken]
 
     def _target(self, scene: Scene) -> tuple[str, ...]:
         """Return the soup to cook: the recipe, or what makes room for it where no pot can become the recipe."""
@@ -124,14 +172,13 @@ class BelievingPolicy(Silent):
     def _cook(self, seen: Seen, scene: Scene, recipe: tuple[str, ...]) -> int:
         game = kitchen_of(self._compiled, recipe)
         state = game.state_of(scene_of(scene, recipe))
-        if recipe not in self._players:
-            player = self._make()
+        if recipe != self._cooked:  # plans for another recipe are of no use
+            self._cooked, self._state, self._player = recipe, state, self._make()
             simulator = Simulator(game, state, seen.seat)
-            player.reset(seen.seat, EnvInfo(game.id, game, "", self._info.team, simulator), self._seed)
-            self._players[recipe] = player, state
-        player, live = self._players[recipe]
-        for array, values in zip(live, state, strict=True):
+            self._player.reset(seen.seat, EnvInfo(game.id, game, "", self._info.team, simulator), self._seed)
+        for array, values in zip(self._state, state, strict=True):
             array[:] = values
         out = game.alloc(1)[1]
-        game.observe(live, out)
-        return int(player.act(Seen.of(game, live, out, seen.seat, seen.timestep)))  # type: ignore[arg-type]
+        game.observe(self._state, out)
+        action = self._player.act(Seen.of(game, self._state, out, seen.seat, seen.timestep))
+        return int(action)  # type: ignore[arg-type]

@@ -55,18 +55,22 @@ def scene_of(scene: Mapping[str, Any], recipe: Recipe) -> dict[str, Any]:
 
 def _thing(thing: Mapping[str, Any] | None, recipe: Recipe) -> dict[str, Any] | None:
     known = _translation(recipe)
-    if thing is None or thing["item"] == "plate":
-        return thing and {"item": "dish"}
-    if "ingredients" not in thing:
-        return {"item": known[thing["item"]]} if thing["item"] in known else None
-    is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
-    if not is_pot and not fits:
+    if thing is None or not (thing["item"] == "soup" or is_useful(thing, recipe)):
         return None
-    # A pot that is of no use is one that has something cooking for long.
+    if "ingredients" not in thing:
+        return {"item": known.get(thing["item"], "dish")}
+    is_pot, fits = thing["item"] == "soup", can_become(thing["ingredients"], recipe)
+    # A pot that is of no use is one that has just begun to cook, until no other is left.
     soup = {"item": "soup", "ingredients": [known[name] for name in (thing["ingredients"] if fits else recipe)]}
     if not is_pot or (fits and thing["ready"]):
         return soup
     return {**soup, "tick": (COOK_TIME - thing["left"] if thing["left"] else -1) if fits else 0}
+
+
+def is_useful(thing: Mapping[str, Any], recipe: Recipe) -> bool:
+    """Return whether a thing in a hand or on a counter is of use for a recipe."""
+    names = thing.get("ingredients", () if thing["item"] == "plate" else (thing["item"],))
+    return can_become(names, recipe)
 
 
 def can_become(ingredients: Recipe, recipe: Recipe) -> bool:
@@ -81,6 +85,8 @@ class Walks:
         layout = compiled.layout
         self.floor = {(x, y) for x, y in layout.cells(" ")}
         self.regions = compiled.tables.regions
+        edges = {cell: {self.region(spot) for spot in self.beside(cell)} for cell in layout.cells("W")}
+        self.shared = {cell for cell, regions in edges.items() if len(regions) > 1}  # counters between rooms
         self.cells = {symbol: layout.cells(symbol) for symbol in {symbol for row in layout.grid for symbol in row}}
 
     def beside(self, target: Cell) -> set[Cell]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, WIDTH, PlannerPolicy
+from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, PlannerPolicy
 from collab_overcooked.games.overcooked.v2.policies.believing import BelievingPolicy
 from collab_overcooked.policies.specs import read_options
 
@@ -13,7 +13,7 @@ from collab_overcooked.policies.specs import read_options
 class PlannerOptions:
     """Widths of the searches."""
 
-    width: int = WIDTH  # Nodes kept per step of the plan for an episode
+    width: int = REPLAN_WIDTH  # Nodes kept per step of the first plan for a recipe
     replan: int = REPLAN_WIDTH  # Nodes kept when a plan was left
 
 

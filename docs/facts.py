@@ -117,6 +117,7 @@ TASKS: dict[str, Callable[[list[str]], None]] = {
     "--plans": lambda words: plans.keep_results(words),
     "--craft": lambda _: craft.measure(),
     "--overcooked": lambda words: overcooked.measure(words or overcooked.TEAMS),
+    "--overcooked-v2": lambda _: overcooked_v2.measure(),
     "--questions": lambda _: questions.measure(),
     "--proxies": lambda _: overcooked.measure_proxies(),
     "--films": films.draw_films,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.overcooked.v2.engine import rules, step
 from collab_overcooked.games.overcooked.v2.engine.constants import INGREDIENTS, Event
 from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
+from collab_overcooked.games.overcooked.v2.suite.suite import ALL_SEEN, PAPER, published
 
-from .writing import code, option_table, order_of_play, rules_of, table
+from .writing import code, evaluate, option_table, order_of_play, read_json, rules_of, table, write_json
 
 ENV_ID = "OvercookedV2-v0"
+RESULT_FILE = "overcooked_v2.json"
 
 
 def overcooked_v2_specs() -> str:
@@ -71,7 +74,39 @@ def overcooked_v2_ingredients() -> str:
     return ", ".join(f"{k} {name}" for k, name in enumerate(INGREDIENTS))
 
 
+TEAMS = {"random": 10, "greedy": 10, "planner": 2}  # policy -> episodes
+
+
+def measure() -> None:
+    """Play baselines with the paper's options and with all in view, and keep the mean scores."""
+    scores = {}
+    for team, episodes in TEAMS.items():
+        result = evaluate("overcooked-v2", team, ["--views", "paper,all", "--episodes", str(episodes)])
+        scores[team] = {line["setting"]: line["score"]["value"] for line in result["data"]}
+    write_json(RESULT_FILE, {"teams": scores, "version": collab_overcooked.__version__})
+
+
+def overcooked_v2_results() -> str:
+    """Show scores of the baselines beside published ones."""
+    scores = (read_json(RESULT_FILE) or {"teams": {}})["teams"]
+    rows = []
+    for layout in PAPER:
+        cells = [
+            f"{scores[team][name]:.0f}" if name in scores.get(team, {}) else "–"
+            for name in (layout, layout + ALL_SEEN)
+            for team in TEAMS
+        ]
+        theirs = [
+            "{:g} ± {:g}".format(*numbers[layout]) if layout in numbers else "–" for numbers in published().values()
+        ]
+        rows.append((code(layout), *cells, *theirs))
+    heads = [*map(code, TEAMS), *(f"{code(team)}, all in view" for team in TEAMS)]
+    names = ("layout", *heads, *(f"{name} cross-play, published" for name in published()))
+    return table(names, rows, right=range(1, len(names)))
+
+
 FACTS = (
+    overcooked_v2_results,
     overcooked_v2_specs,
     overcooked_v2_options,
     overcooked_v2_events,

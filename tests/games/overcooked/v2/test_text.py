@@ -20,8 +20,8 @@ def test_descriptions_tell_the_recipe_to_those_who_have_seen_it():
     assert "Recipe: 3 onions." in seeing and "Bob is out of view." in seeing
     assert "you have not seen it; it is one of: 3 onions; 2 onions, 1 tomato; 3 tomatoes" in blind
     film.play("", "E I")
-    shown = film.game.describe(film.state, 0, 1)
-    assert "Recipe: 3 onions." in shown and "Button (8, 1): shows the recipe for 9 more steps." in shown
+    lit = film.game.describe(film.state, 0, 1)
+    assert "Recipe: 3 onions." in lit and "Button (8, 1): shows the recipe for 9 more steps." in lit
 
 
 def test_pictures_show_the_recipe_in_view_only():

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from collab_overcooked.games.overcooked.engine.config import MAX_RADIUS
-from collab_overcooked.io.config import OBS_REASON, Config, boolean, choice, integer, unchecked
+from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
 
 
 @dataclass(frozen=True)
 class OvercookedV2Config(Config):
     """Options of OvercookedV2."""
-
-    presentation: ClassVar = {"channels": OBS_REASON}
 
     layout: str | Path | Mapping[str, Any] = unchecked(
         "grounded_coord_simple", "Built-in name, path of a ``.yaml`` file, or the values of one."

@@ -46,21 +46,21 @@ class Memory:
 
     def _believed(self, seat: int, visible: np.ndarray, players: Any) -> dict[str, Any]:
         start = self._compiled.layout.starts[seat]
-        last = self._others.get(seat, {"position": list(start), "facing": "north", "holding": None})
+        last: dict[str, Any] = {"position": list(start), "facing": "north", "holding": None}
+        last = self._others.get(seat, last)
         taken = {tuple(player["position"]) for player in players if player}
-        x, y = last["position"]
+        x, y = map(int, last["position"])
         if not visible[y, x]:
             return last
-        free = [
-            cell
-            for cell in sorted(self._walks.floor - taken)
-            if self._walks.region(cell) == self._walks.region((x, y)) and not visible[cell[1], cell[0]]
-        ]
-        return {**last, "position": list(min(free, key=lambda cell: abs(cell[0] - x) + abs(cell[1] - y)))}
+        unseen = [cell for cell in sorted(self._walks.floor - taken) if not visible[cell[1], cell[0]]]
+        region = self._walks.region((x, y))
+        free = [cell for cell in unseen if self._walks.region(cell) == region] or unseen
+        ways = [(abs(column - x) + abs(row - y), column, row) for column, row in free]
+        return {**last, "position": list(min(ways)[1:])}
 
     def _learn(self, scene: Scene) -> None:
         before = self._before or scene
-        held, now = (one["players"][self._seat]["holding"] for one in (before, scene))
+        held, now = before["players"][self._seat]["holding"], scene["players"][self._seat]["holding"]
         dish = tuple(held["ingredients"]) if held and held["item"] == "dish" and not now else None
         if scene["served"] > before["served"]:
             self.since = scene["timestep"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from statistics import fmean
 from typing import Any, ClassVar
@@ -71,8 +71,9 @@ def published() -> Mapping[str, Mapping[str, Sequence[float]]]:
 
 def _printed(method: str, row: Any) -> str | None:
     numbers, played = published()[method].get(row.setting), row.records[0]["env_kwargs"]
-    is_paper = numbers and all(played.get(name) == value for name, value in paper_options(row.setting).items())
-    return "{:g} ± {:g}".format(*numbers) if numbers and is_paper else None
+    if numbers is None or played != {**paper_options(row.setting), "layout": row.setting, "max_cycles": HORIZON}:
+        return None
+    return "{:g} ± {:g}".format(*numbers)
 
 
 class OvercookedV2Suite(EpisodeSuite):
@@ -86,7 +87,6 @@ class OvercookedV2Suite(EpisodeSuite):
         "layout": "--layouts",
         "view_radius": "--views",
         "reward": "the score, which is never shaped",
-        "channels": "the policies",
     }
     table_title = "Score by layout"
     columns = (
@@ -94,7 +94,6 @@ class OvercookedV2Suite(EpisodeSuite):
         Column("score", "estimate", 1, value=mean_of("score")),
         Column("soups", "number", 1, value=lambda row: fmean(row.values("soups"))),
         count_column(),
-        Column("FCP", published=True, value=lambda row: _printed("FCP", row)),
     )
     data_columns = columns[1:2]
     listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
@@ -117,6 +116,10 @@ class OvercookedV2Suite(EpisodeSuite):
             name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
             for task, seated in both_orders(name, specs):
                 yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
+
+    def columns_of(self, rows: Sequence[Any]) -> list[Column]:
+        names = [name for name in published() if any(_printed(name, row) for row in rows)]
+        return [*self.columns, *(Column(name, published=True, value=partial(_printed, name)) for name in names)]
 
     def notes(self, rows: Sequence[Any]) -> Iterator[str]:
         yield "Score: points for the team's deliveries and buttons in an episode, without shaped reward."

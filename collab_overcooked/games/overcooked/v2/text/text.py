@@ -52,13 +52,7 @@ LABELS = {
     Event.WRONG_DELIVERY: "deliver wrong soup",
     Event.PRESS: "press button",
 }
-STATIONS = {
-    "P": "pots",
-    "B": "plate piles",
-    "X": "serving cells",
-    "R": "recipe indicators",
-    "L": "buttons",
-}
+STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
 
 Scene = Mapping[str, Any]
 
@@ -72,12 +66,7 @@ def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | 
     event = Event(row[EventColumn.CODE])
     if event == Event.NONE:
         return None
-    return {
-        "event": event.name.lower(),
-        "label": LABELS[event],
-        "sparse": float(sparse),
-        "shaped": float(shaped),
-    }
+    return {"event": event.name.lower(), "label": LABELS[event], "sparse": float(sparse), "shaped": float(shaped)}
 
 
 def recipe_text(names: Sequence[str]) -> str:

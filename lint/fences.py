@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import product
 
 from lint.source import PACKAGE, Finding, Project, within
 
@@ -16,7 +17,7 @@ RULES_MAY_IMPORT = ("__future__", "numpy", f"{PACKAGE}.kernels", f"{PACKAGE}.io.
 GAME_NAMES = re.compile(
     r"CollabOvercooked|Collab-Overcooked|CollabCapture|CollabEscape|collab_(capture|escape)|"
     r"Cuisine ?World|cuisine_?world|(Kitchen|Alien) ?Rush|(kitchen|alien)_rush"
-    r"|Overcooked-v0|Overcooked-AI|\bRush\b|CraftKitchen|craft_kitchen|Housework|Transport-v0|C-WAH|TDW-MAT"
+    r"|Overcooked(V2)?-v0|overcooked_v2|Overcooked-AI|\bRush\b|CraftKitchen|craft_kitchen|Housework|Transport-v0|C-WAH|TDW-MAT"
     r"|games\.(collab_overcooked|cuisineworld|overcooked|rush|rooms|house|craft)|games/\w+/"
 )
 
@@ -34,9 +35,10 @@ def rules(project: Project) -> Iterator[Finding]:
             continue
         if not source.kernels:
             yield Finding(source.path, 1, "a rules module without a kernel")
-        page = project.pages[f"docs/games/{source.in_game}.md"].replace("\\|", "|")
-        game = ".".join(source.parts[:-1])
-        allowed = (*RULES_MAY_IMPORT, *(f"{game}.{name}" for name in ("constants", "rules", "directives")))
+        page = project.page_of(source.in_game).replace("\\|", "|")
+        engines = {".".join(source.parts[:-1]), f"{PACKAGE}.games.{source.in_game}.engine"}  # which variants share
+        names = product(sorted(engines), ("constants", "rules", "directives"))
+        allowed = (*RULES_MAY_IMPORT, *map(".".join, names))
         for name in source.imports:
             if not within(name, allowed):
                 yield Finding(source.path, 1, f"rules import arithmetic only: {name} is none of {allowed}")

@@ -117,6 +117,11 @@ class Project:
         pages = [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
         return cls(tuple(sources), {path.relative_to(root).as_posix(): path.read_text("utf-8") for path in pages})
 
+    def page_of(self, folder: str) -> str:
+        """Return the documentation of all games in a folder."""
+        page = re.compile(rf"docs/games/{folder}(_\w+)?\.md")
+        return "\n".join(text for path, text in self.pages.items() if page.fullmatch(path))
+
     @functools.cached_property
     def modules(self) -> list[Source]:
         """Python files of the package."""

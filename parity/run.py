@@ -7,12 +7,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from parity import collab_overcooked, cuisineworld, overcooked, overcooked_agent, rooms
+from parity import collab_overcooked, cuisineworld, overcooked, overcooked_agent, overcooked_v2, rooms
 from parity.report import Format, Recording, describe, read_recording
 
 # A new game adds its own here.
 FORMATS = (
-    collab_overcooked.FORMATS + cuisineworld.FORMATS + overcooked.FORMATS + overcooked_agent.FORMATS + rooms.FORMATS
+    collab_overcooked.FORMATS
+    + cuisineworld.FORMATS
+    + overcooked.FORMATS
+    + overcooked_agent.FORMATS
+    + overcooked_v2.FORMATS
+    + rooms.FORMATS
 )
 
 

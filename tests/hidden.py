@@ -91,6 +91,8 @@ def scramble(game: Any, state: Any, seat: int, rng: np.random.Generator) -> Any:
         _scramble_home(game, other, seat, rng)
     if hasattr(other, "tiles"):
         _scramble_kitchen(game, other, seat, rng)
+    if game.id == "OvercookedV2-v0":
+        _scramble_recipes(game, other, seat, rng)
     if hasattr(other, "sightings"):
         _scramble_rooms(game, other, seat, rng)
     return other
@@ -135,6 +137,25 @@ def _scramble_home(game: Any, state: Any, seat: int, rng: np.random.Generator) -
         state.macro_state[0, j] = rng.integers(0, 2)
     state.goals[0, :, Goal.HAVE], state.world[0, World.BEST] = rng.integers(0, 2), rng.integers(0, 9)
     state.dist[0] = rng.integers(0, 9)
+
+
+def _scramble_recipes(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:
+    from collab_overcooked.games.overcooked.v2.engine.constants import Clock, Player
+    from collab_overcooked.games.overcooked.v2.text.seen import cells_in_view
+
+    tables, players = game.compiled.tables, state.players[0]
+    if not players[seat, Player.KNOWS]:
+        state.clock[0, Clock.RECIPE] = rng.choice(tables.recipes)
+    visible = cells_in_view(game.compiled, *players[seat, : Player.FACING].tolist())
+    state.cells[0][~visible] = rng.integers(0, 30, ((~visible).sum(), 2))
+    floor = np.argwhere((tables.terrain == 0) & ~visible)[:, ::-1]
+    for j in range(len(players)):
+        x, y = players[j, : Player.FACING].tolist()
+        if j != seat:
+            players[j, Player.KNOWS] = rng.integers(0, 2)
+            if not visible[y, x]:
+                players[j, : Player.FACING] = rng.choice(floor)
+                players[j, [Player.FACING, Player.HAND]] = rng.integers(0, 4), rng.integers(0, 20)
 
 
 def _scramble_rooms(game: Any, state: Any, seat: int, rng: np.random.Generator) -> None:

@@ -67,6 +67,13 @@ OPTIONS = {
         {"layout": "procedural", "generator": {"seed": 1, "count": 2}, "mask_in": "obs"},
         {"layout": "door_rect_room", "gate_opener": "anyone", "gate_pause": False, "gate_limit": 2, "agents": 3},
     ],
+    "OvercookedV2-v0": [
+        {"view_radius": 2, "redraw_recipe": True, "negative_rewards": True, "random_start": True, "mask_in": "obs"},
+        {"layout": "demo_cook_wide", "view_radius": 1, "random_state": True, "permuted_ingredients": [0, 1, 3]},
+        {"layout": "two_rooms", "dynamics": "explicit", "reward": "shaped", "mask_in": "rllib", "text_info": True},
+        {"layout": "test_time_wide", "view_radius": 2, "delivery_light": True, "channels": "paper2025"},
+        {"layout": "long_room", "max_cycles": 50},
+    ],
     "CollabCapture-v0": [
         {"sight": "room", "mask_in": "obs", "text_info": True},
         {"adversary": "distance", "catch_on_exchange": "always", "agents": 1, "menu": "numbered", "order": "game"},

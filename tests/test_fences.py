@@ -11,12 +11,14 @@ from test_conformance import OPTIONS
 
 import collab_overcooked
 from collab_overcooked.registry import game_class, registered
+from lint.source import Project
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
     """Ids that share a class of options share its cases; a value that is the default shows nothing."""
+    project = Project.read(ROOT)
     for env_id in registered():
         game = game_class(env_id)
         config = game.config_class
@@ -26,7 +28,7 @@ def test_every_option_is_played_by_conformance_and_on_the_page_of_its_game():
         played = {name for case in cases for name, value in case.items() if value != default.get(name)}
         unplayed = default.keys() - played
         assert not unplayed, f"{env_id}: no case of tests/test_conformance.py has another value of {unplayed}"
-        page = (ROOT / "docs" / "games" / f"{game.__module__.split('.')[2]}.md").read_text("utf-8")
+        page = project.page_of(game.__module__.split(".")[2])
         missing = [name for name in config.names() if f"| `{name}` |" not in page]
         assert not missing, f"docs/games says nothing of {missing}: run docs/facts.py"
 

@@ -29,6 +29,7 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "directives": ("Overcooked-v0", {"layout": "locked", "action_level": "medium"}),
     "scenario": ("KitchenRush-v0", {"scenario": "easy"}),
     "alien scenario": ("AlienRush-v0", {"scenario": "easy"}),
+    "recipes": ("OvercookedV2-v0", {"layout": "test_time_wide", "view_radius": 2, "redraw_recipe": True}),
     "home": ("Housework-v0", {"agents": 3}),
     "house": ("Transport-v0", {"stepping": "tick", "miss": 30}),
     "home, primitive": ("Housework-v0", {"action_level": "primitive", "preempt": True}),
@@ -77,7 +78,7 @@ def test_the_picture_of_a_seat_shows_no_more(game):
 
 
 BELIEVING = {
-    **{name: GAMES[name] for name in ("kitchen", "level", "yard", "home", "house", "home, primitive")},
+    **{name: GAMES[name] for name in ("kitchen", "level", "yard", "recipes", "home", "house", "home, primitive")},
     "kitchen, untold": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),
     "kitchen, three": ("CollabOvercooked-v0", {"kitchen": "three_agents"}),
     "house, events": ("Transport-v0", {"agents": 3}),

@@ -23,6 +23,7 @@ FACTS_OF_GAMES = {
     "CuisineWorld-v0": ("alike", "50 + steps left, an order", "MindAgent"),
     "CraftKitchen-v0": ("alike", "1 an order", "MindAgent (Minecraft)"),
     "Overcooked-v0": ("alike", "20 a soup", "Overcooked-AI, LLM-Coordination"),
+    "OvercookedV2-v0": ("alike; who sees an indicator knows the recipe", "20 a soup", "OvercookedV2, JaxMARL"),
     "KitchenRush-v0": ("in turn", "1 an order, -1 if ruined", "Kitchen and Alien Rush"),
     "AlienRush-v0": ("in turn", "1 an order, -1 if ruined", "Kitchen and Alien Rush"),
     "Housework-v0": ("alike", "1 a thing brought", "C-WAH: CoELA, CoTS"),
@@ -31,6 +32,9 @@ FACTS_OF_GAMES = {
     "CollabEscape-v0": ("alike", "1 an escape, -1 a loss", "LLM-Coordination"),
 }
 """Seats, what pays, and where the game comes from."""
+
+
+PAGES = {"OvercookedV2-v0": "overcooked_v2"}  # of games whose folder has the page of another
 
 
 def games() -> str:
@@ -42,7 +46,7 @@ def games() -> str:
         env = registry.make(record.id)
         first = env.possible_agents[0]
         seen, acts = env.observation_space(first), env.action_space(first)
-        link = f"[{code(record.id)}]({record.game.split('.')[2]}.md)"
+        link = f"[{code(record.id)}]({PAGES.get(record.id, record.game.split('.')[2])}.md)"
         seats, reward, paper = FACTS_OF_GAMES[record.id]
         observation = f"{seen.dtype} {seen.shape}"
         rows.append(

@@ -37,6 +37,8 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
         },
     ),
     "overcooked-features": ("Overcooked-v0", {"layout": "gated_delivery", "obs": "features_counters"}),
+    "recipes": ("OvercookedV2-v0", {"layout": "grounded_coord_ring", "view_radius": 2, "dynamics": "explicit"}),
+    "recipes-permuted": ("OvercookedV2-v0", {"layout": "two_rooms", "permuted_ingredients": [0, 1], "view_radius": 1}),
     "rush": ("KitchenRush-v0", {"scenario": "hard"}),
     "rush-alien": ("AlienRush-v0", {"scenario": "easy", "agents": 3, "workers": 4, "reward": "shaped"}),
 }

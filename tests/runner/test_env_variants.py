@@ -66,6 +66,8 @@ FREE: Mapping[str, Any] = {  # values of options that games check themselves; al
     "doors": {"1-2": True},
     "shaping": {"PUT": 1.0, "dish": 2.0},
     "action_level": {"agent_0": "primitive", "agent_1": "medium"},
+    "permuted_ingredients": [0, 1],
+    ("OvercookedV2-v0", "layout"): "test_time_simple",
 }
 SUITES: Mapping[str, tuple[Sequence[str], Mapping[str, Any], Mapping[str, Any]]] = {  # team, suite options, options
     "collab-overcooked": (["all=random"], {"tasks": ["boiled_egg"]}, {}),
@@ -73,6 +75,7 @@ SUITES: Mapping[str, tuple[Sequence[str], Mapping[str, Any], Mapping[str, Any]]]
     "cuisineworld": (["all=random"], {"levels": "level_1", "agents": (2,), "alphas": (2.0,), "episodes": 1}, {}),
     "craft": (["all=random"], {"levels": ("house",), "agents": (2,), "paces": (2,), "episodes": 1}, {}),
     "overcooked": (["all=random"], {"layouts": "cramped_room"}, {}),
+    "overcooked-v2": (["all=random"], {"layouts": "cramped_room", "episodes": 1}, {}),
     "rush": (["all=random"], {"scenario": ("hard",), "domain": ("kitchen",), "episodes": 1}, {}),
     "housework": (["all=random"], {"tasks": ("set_table",), "episodes": 1}, {}),
     "transport": (["all=random"], {"tasks": ("food",), "rooms": (6,), "containers": (5,), "episodes": 1}, {}),

@@ -31,4 +31,21 @@ RECORDS = (
         questions="collab_overcooked.games.overcooked.questions.source:SOURCE",
         subplans="collab_overcooked.games.overcooked.policies.joint:SoupLook",
     ),
+    GameRecord(
+        id="OvercookedV2-v0",
+        module="collab_overcooked.envs.overcooked_v2_v0",
+        game="collab_overcooked.games.overcooked.v2.env:OvercookedV2",
+        summary="Kitchens where an indicator or a paid button shows the recipe to those who see it; 23 layouts.",
+        metrics="collab_overcooked.games.overcooked.suite.scoring:METRICS",
+        suites={
+            "overcooked-v2": SuiteRecord(
+                "collab_overcooked.games.overcooked.v2.suite.suite:OvercookedV2Suite",
+                "Soups of recipes that not all players know; the paper's layouts and options.",
+            )
+        },
+        policies={
+            "greedy": "collab_overcooked.games.overcooked.v2.policies.greedy:from_text",
+            "planner": "collab_overcooked.games.overcooked.v2.policies.planner:from_text",
+        },
+    ),
 )

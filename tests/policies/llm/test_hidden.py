@@ -22,6 +22,7 @@ HIDING: dict[str, tuple[str, dict[str, Any]]] = {
     "kitchen, many orders": ("CollabOvercooked-v0", {"kitchen": "shared_floor", "orders": True, "show_limit": False}),
     "level": ("CuisineWorld-v0", {"level": "level_3", "agents": 2}),
     "yard": ("CraftKitchen-v0", {"level": "field"}),
+    "recipes": ("OvercookedV2-v0", {"layout": "test_time_wide", "view_radius": 2, "redraw_recipe": True}),
     "home": ("Housework-v0", {"agents": 3}),
     "house": ("Transport-v0", {}),
     "escape": ("CollabEscape-v0", {"sight": "room", "agents": 3, "loss": "all", "generators": "random"}),

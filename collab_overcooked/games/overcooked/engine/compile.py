@@ -51,8 +51,8 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         for layout in layouts:
             _refuse_small_orders(layout)
     terrain = _terrain(layouts)
-    floor = np.stack([_floor(grid) for grid in terrain])
-    neighbours = np.stack([_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
+    floor = np.stack([number_floor(grid) for grid in terrain])
+    neighbours = np.stack([find_neighbours(numbers, int(floor.max()) + 1) for numbers in floor])
     symbols = set().union(*(row for layout in layouts for row in layout.grid))
     frames = np.stack([_frame(layout, config) for layout in layouts])
     times = np.stack([_times(layout) for layout in layouts])
@@ -66,7 +66,7 @@ def compile_layouts(layouts: Sequence[Layout], config: OvercookedConfig) -> Comp
         frames=frames,
         terrain=terrain,
         starts=np.stack([_starts(layout, n_players) for layout in layouts]),
-        regions=np.stack([_regions(grid) for grid in terrain]),
+        regions=np.stack([number_regions(grid) for grid in terrain]),
         pots=_places([layout.cells("P") for layout in layouts]),
         gates=_places([layout.cells("G") for layout in layouts]),
         values=np.stack([_values(layout) for layout in layouts]),
@@ -170,21 +170,24 @@ def _places(cells: Sequence[Sequence[tuple[int, int]]]) -> np.ndarray:
     return places
 
 
-def _floor(terrain: np.ndarray) -> np.ndarray:
+def number_floor(terrain: np.ndarray) -> np.ndarray:
+    """Return the numbers of floor and gate cells, row by row, NOTHING elsewhere; int32 of the shape of ``terrain``."""
     floor = np.full(terrain.shape, NOTHING, np.int32)
     walkable = (terrain == Terrain.FLOOR) | (terrain == Terrain.GATE)
     floor[walkable] = np.arange(walkable.sum())
     return floor
 
 
-def _neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
+def find_neighbours(floor: np.ndarray, longest: int) -> np.ndarray:
+    """Return the numbers of the floor cells next to each, by direction, or NOTHING; (F, 4)."""
     neighbours = np.full((longest, 4), NOTHING, np.int32)
     for y, x in np.argwhere(floor != NOTHING):
         neighbours[floor[y, x]] = [floor[y + dy, x + dx] for dx, dy in OFFSETS]  # floor is never at the edge
     return neighbours
 
 
-def _regions(terrain: np.ndarray) -> np.ndarray:
+def number_regions(terrain: np.ndarray) -> np.ndarray:
+    """Return the number of the floor that each cell belongs to, closed off by all but floor, or NOTHING; (H, W)."""
     regions = np.full(terrain.shape, NOTHING, np.int32)
     count = 0
     for start in np.argwhere(terrain == Terrain.FLOOR).tolist():

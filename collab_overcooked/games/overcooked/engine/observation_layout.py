@@ -89,7 +89,7 @@ def check_view(obs: Any, axes: Any, view_radius: Any, size: Any = None) -> None:
         raise ValueError(f"size is for whole maps; with view_radius={view_radius} a picture has the size of the window")
 
 
-def _fill_view(
+def fill_view(
     view: Array, height: int, width: int, channels: int, order: Any, view_radius: int | None
 ) -> tuple[int, ...]:
     """Write the sizes and steps of a picture, whole or of what lies around a player, and return its shape."""
@@ -147,7 +147,7 @@ def compile_view(
     extended = encoding == Encoding.LOSSLESS and not symbols.isdisjoint("WG")
     map_channels = len(GateChannel) if encoding == Encoding.GATES else len(Channel) if extended else int(Channel.WALLS)
     channels = PLAYER_CHANNELS * n_players + map_channels
-    shape = _fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
+    shape = fill_view(view, terrain.shape[1], terrain.shape[2], channels, order, view_radius)
     template = _template(
         terrain, GATED if encoding == Encoding.GATES else PLAIN, channels, map_channels, view_radius or 0, order
     )

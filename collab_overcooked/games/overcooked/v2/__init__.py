@@ -1,0 +1,1 @@
+"""OvercookedV2: recipes that only some agents know, on the grid of Overcooked."""

@@ -1,0 +1,55 @@
+"""Options of OvercookedV2."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from collab_overcooked.games.overcooked.engine.config import MAX_RADIUS
+from collab_overcooked.io.config import Config, boolean, choice, integer, unchecked
+
+
+@dataclass(frozen=True)
+class OvercookedV2Config(Config):
+    """Options of OvercookedV2."""
+
+    layout: str | Path | Mapping[str, Any] = unchecked(
+        "grounded_coord_simple", "Built-in name, path of a ``.yaml`` file, or the values of one."
+    )
+    view_radius: int | None = integer(
+        None,
+        "Cells that a player sees in each direction, in texts and pictures too. Default: all.",
+        least=1,
+        most=MAX_RADIUS,
+    )
+    negative_rewards: bool = boolean(False, "A soup that is not the recipe costs 20 points instead of 0.")
+    redraw_recipe: bool = boolean(False, "Draw the recipe anew after a delivery of it.")
+    random_start: bool = boolean(False, "Start on a random cell of the player's room, with a random facing.")
+    random_state: bool = boolean(
+        False, "Start with random things in hands, in pots and on counters too, for tests of robustness."
+    )
+    delivery_light: bool = boolean(False, "Show at serving cells for one step that the recipe was delivered.")
+    dynamics: str = choice(
+        "auto",
+        '``"auto"`` starts a pot at its third ingredient; ``"explicit"`` needs an interact with empty hands, and also'
+        " cooks fewer ingredients.",
+        ("auto", "explicit"),
+    )
+    permuted_ingredients: Sequence[int] | None = unchecked(
+        None,
+        "Other-play: numbers of ingredients, such as ``[0, 1]``, whose channels are exchanged at random in the"
+        " observations of each player, anew in every episode.",
+    )
+    reward: str = choice(
+        "sparse",
+        '``"sparse"`` (every player gets the points of the team) or ``"shaped"`` (plus its own shaped reward).',
+        ("sparse", "shaped"),
+    )
+    channels: str = choice(
+        "all",
+        '``"all"`` or ``"paper2025"``: with a view radius, the last channels are missing where there are several'
+        " ingredients, as in the code of the paper.",
+        ("all", "paper2025"),
+    )

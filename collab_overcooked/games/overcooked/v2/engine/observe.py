@@ -1,0 +1,109 @@
+"""Observations of OvercookedV2: action masks, and the map around a player with one channel for each kind of thing.
+
+Channels: of the player its position, facing and hand; the same of all others; kinds of cells; piles; contents of cells;
+the recipe where it is shown; timers of pots; the light of a delivery. Contents are plate, cooked and a count for each
+ingredient.
+"""
+
+from __future__ import annotations
+
+from collab_overcooked.games.overcooked.engine.constants import NOTHING, Action, View
+from collab_overcooked.games.overcooked.engine.observe import copy_window, is_inside
+from collab_overcooked.games.overcooked.v2.engine.constants import (
+    COOKED,
+    COUNT,
+    PLATE,
+    Cell,
+    Clock,
+    Event,
+    Param,
+    Player,
+    Terrain,
+)
+from collab_overcooked.games.overcooked.v2.engine.rules import judge_interact, shows_recipe
+from collab_overcooked.kernels.arrays import copy_numbers
+from collab_overcooked.kernels.grid import cell_ahead
+from collab_overcooked.kernels.jit import kernel
+
+STATIC = 6  # channels of kinds of cells
+
+
+@kernel
+def observe_env(tables, players, cells, clock, channels, observations, masks):
+    """Write masks and observations of all players. Mutates: observations, masks."""
+    terrain, params, view = tables.terrain, tables.params, tables.views
+    template, holders, radius = tables.template, tables.holders, tables.views[View.RADIUS]
+    for i in range(players.shape[0]):
+        player, out = players[i], observations[i]
+        x, y = cell_ahead(player[Player.X], player[Player.Y], player[Player.FACING])
+        event = judge_interact(
+            player[Player.HAND], cells[y, x], terrain[y, x], clock[Clock.RECIPE], params[Param.EXPLICIT]
+        )
+        masks[i, : Action.INTERACT] = 1
+        masks[i, Action.INTERACT] = event != Event.NONE
+        left, top = 0, 0
+        if radius == NOTHING:
+            copy_numbers(template, out)
+        else:
+            left, top = player[Player.X] - radius, player[Player.Y] - radius
+            copy_window(template, player[Player.X], player[Player.Y], view, out)
+        draw_cells(cells, terrain, clock, holders, left, top, params, view, channels[i], out)
+        draw_players(i, players, left, top, params[Param.KINDS], view, channels[i], out)
+
+
+@kernel
+def draw_content(content, at, last, channels, out):
+    """A content is plate, cooked, and the count of each ingredient, in the channel of the one it is seen as.
+
+    Contents are added, as players can be drawn in the same channels; ``last`` bounds a view with missing channels.
+    Mutates: out.
+    """
+    if content == 0:
+        return
+    out[at] += content & PLATE
+    out[at + 1] += (content & COOKED) >> 1
+    for kind in range(channels.shape[0]):
+        target = at + 2 + channels[kind]
+        if target < last:
+            out[target] += content >> (2 * kind + 2) & COUNT
+
+
+@kernel
+def draw_players(i, players, left, top, kinds, view, channels, out):
+    """The player that sees has the first channels, all others share the next ones. Mutates: out."""
+    for j in range(players.shape[0]):
+        x, y = players[j, Player.X] - left, players[j, Player.Y] - top
+        if is_inside(x, y, view):
+            at = x * view[View.STEP_X] + y * view[View.STEP_Y] + (0 if j == i else 7 + kinds)
+            out[at] += 1
+            out[at + 1 + players[j, Player.FACING]] += 1
+            draw_content(players[j, Player.HAND], at + 5, at + view[View.CHANNELS], channels, out)
+
+
+@kernel
+def draw_cells(cells, terrain, clock, holders, left, top, params, view, channels, out):
+    """Piles, contents, timers, the recipe where it is shown, and the light of a delivery are drawn in their cells.
+
+    Mutates: out.
+    """
+    kinds, n_channels = params[Param.KINDS], view[View.CHANNELS]
+    piles = 2 * (7 + kinds) + STATIC
+    content, recipe = piles + kinds, piles + kinds + 2 + kinds
+    timer, light = recipe + 2 + kinds, recipe + 3 + kinds
+    for h in range(holders.shape[0]):
+        x, y = holders[h, 0], holders[h, 1]
+        if not is_inside(x - left, y - top, view):
+            continue
+        kind, cell = terrain[y, x], cells[y, x]
+        at = (x - left) * view[View.STEP_X] + (y - top) * view[View.STEP_Y]
+        if kind >= Terrain.PILE:
+            out[at + piles + channels[kind - Terrain.PILE]] = 1
+        elif kind == Terrain.SERVING:
+            if params[Param.LIGHT] == 1 and light < n_channels:
+                out[at + light] = clock[Clock.DELIVERED]
+        elif shows_recipe(cell, kind):
+            draw_content(clock[Clock.RECIPE], at + recipe, at + n_channels, channels, out)
+        else:
+            draw_content(cell[Cell.CONTENT], at + content, at + n_channels, channels, out)
+            if kind == Terrain.POT and timer < n_channels:
+                out[at + timer] = cell[Cell.TIMER]

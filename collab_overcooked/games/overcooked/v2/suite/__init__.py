@@ -1,0 +1,1 @@
+"""Evaluation suites of the game: tasks, scores and tables."""

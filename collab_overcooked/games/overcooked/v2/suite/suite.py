@@ -1,0 +1,146 @@
+"""The suite of OvercookedV2: the paper's options on its layouts, also with all in view, beside published scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import product
+from statistics import fmean
+from typing import Any, ClassVar
+
+from collab_overcooked.evaluation.benchmark import Benchmark, Setting, Summary
+from collab_overcooked.evaluation.episode_suite import (
+    EpisodeSuite,
+    count_column,
+    load_checked,
+    mean_of,
+    setting_column,
+)
+from collab_overcooked.evaluation.plans import JobGroup
+from collab_overcooked.evaluation.suites import Record
+from collab_overcooked.games.overcooked.suite.scoring import HORIZON, RECORD_FIELDS, score_record
+from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitchen
+from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.files import read_shipped_yaml
+from collab_overcooked.io.options import NAMES, option, read_names
+from collab_overcooked.metrics.intervals import mean_of_groups
+from collab_overcooked.reporting.result_table import Column
+from collab_overcooked.runner.teams import both_orders, parse_seats
+
+ENV_ID = "OvercookedV2-v0"
+PAPER = (
+    "grounded_coord_simple",
+    "grounded_coord_ring",
+    "test_time_simple",
+    "test_time_wide",
+    "demo_cook_simple",
+    "demo_cook_wide",
+)
+RADIUS = 2
+VIEWS = ("paper", "all")
+ALL_SEEN = ", all in view"
+
+
+def paper_options(layout: str) -> dict[str, Any]:
+    """Return the paper's options for a layout; the classic ones have none."""
+    if layout not in PAPER:
+        return {"redraw_recipe": True} if len(load_kitchen(layout).recipes) > 1 else {}
+    options = {"view_radius": RADIUS, "negative_rewards": True, "redraw_recipe": True}
+    options |= {"random_start": True} if layout != "demo_cook_simple" else {}
+    return options | ({"delivery_light": True} if layout.startswith("test_time") else {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class KitchenOptions:
+    """Options of the suite beyond team, seed and options of the environment."""
+
+    layouts: str = option("paper", "Layouts; 'paper' for the six new ones of the paper, or 'all'.", metavar=NAMES)
+    views: str = option("paper", "Views: 'paper', and 'all' for players who see everything.", metavar=NAMES)
+    episodes: int = option(10, "Episodes of each setting and order of seats.")
+    max_cycles: int = option(HORIZON, "Steps of an episode.")
+
+
+@cache
+def published() -> Mapping[str, Mapping[str, Sequence[float]]]:
+    """Return published mean and standard deviation by method and layout."""
+    values: Mapping[str, Any] = read_shipped_yaml("games/overcooked/v2/suite/published.yaml")
+    cross_play: Mapping[str, Mapping[str, Sequence[float]]] = values["cross_play"]
+    return cross_play
+
+
+def _printed(method: str, row: Any) -> str | None:
+    numbers, played = published()[method].get(row.setting), row.records[0]["env_kwargs"]
+    if numbers is None or played != {**paper_options(row.setting), "layout": row.setting, "max_cycles": HORIZON}:
+        return None
+    return "{:g} ± {:g}".format(*numbers)
+
+
+class OvercookedV2Suite(EpisodeSuite):
+    """Soups for 400 steps where not all players know the recipe."""
+
+    suite_options = KitchenOptions
+    score_metric = "score"
+    record_fields = RECORD_FIELDS
+    axes = ("layout", "view_radius", "negative_rewards", "redraw_recipe", "random_start", "delivery_light")
+    set_elsewhere: ClassVar = {
+        "layout": "--layouts",
+        "view_radius": "--views",
+        "reward": "the score, which is never shaped",
+    }
+    table_title = "Score by layout"
+    columns = (
+        setting_column("Layout"),
+        Column("score", "estimate", 1, value=mean_of("score")),
+        Column("soups", "number", 1, value=lambda row: fmean(row.values("soups"))),
+        count_column(),
+    )
+    data_columns = columns[1:2]
+    listed: ClassVar = {"layouts": lambda _: [(name, load_kitchen(name).description) for name in layouts()]}
+
+    def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
+        names = {"paper": PAPER, "all": tuple(layouts())}
+        chosen = [
+            layout for name in read_names("layouts", suite_options.layouts) for layout in names.get(name, (name,))
+        ]
+        length = {"max_cycles": parse_integer("max_cycles", suite_options.max_cycles, 1)}
+        for layout, view in product(dict.fromkeys(chosen), read_names("views", suite_options.views)):
+            if layout not in layouts():
+                raise ValueError(f"layouts: {near_matches('layout', layout, [*layouts(), *names])}")
+            if view not in VIEWS:
+                raise ValueError(f"views: {near_matches('view', view, VIEWS)}")
+            kwargs = {**length, **paper_options(layout), **options, "layout": layout}
+            if view == "all":
+                kwargs.pop("view_radius", None)
+            specs = parse_seats(team, load_checked(ENV_ID, **kwargs).n_agents)
+            name = layout + (ALL_SEEN if view == "all" and layout in PAPER else "")
+            for task, seated in both_orders(name, specs):
+                yield JobGroup(env_id=ENV_ID, env_kwargs=kwargs, team=seated, task=task)
+
+    def columns_of(self, rows: Sequence[Any]) -> list[Column]:
+        names = [name for name in published() if any(_printed(name, row) for row in rows)]
+        return [*self.columns, *(Column(name, published=True, value=partial(_printed, name)) for name in names)]
+
+    def notes(self, rows: Sequence[Any]) -> Iterator[str]:
+        yield "Score: points for the team's deliveries and buttons in an episode, without shaped reward."
+        if any(_printed("FCP", row) for row in rows):
+            yield (
+                "FCP was not measured here: mean and standard deviation of cross-play, Gessler et al. 2025, table 2."
+            )
+
+    def benchmark(self, budget: str) -> Benchmark:
+        episodes = 2 if budget == "small" else 50
+        names = PAPER[::2] if budget == "small" else PAPER
+        settings = tuple(Setting(name, {"layouts": name, "episodes": episodes}, {"layout": name}) for name in names)
+        pairs = Setting(names[0], {"layouts": names[0], "episodes": episodes // 2}, {"layout": names[0]})
+        return Benchmark("OvercookedV2", "score of 400 steps", settings, pairs, both_orders=True)
+
+    def summary(self, records: Sequence[Record]) -> Summary:
+        rows = self.setting_rows(records)
+        score = mean_of_groups([row.values("score") for row in rows])
+        soups = mean_of_groups([row.values("soups") for row in rows])
+        return Summary(score, {Column("return", "estimate", 1): score, Column("deliveries", "estimate", 2): soups})
+
+    def outcome(self, record: Record) -> str:
+        numbers = score_record(record)
+        return f"{numbers['soups']} soups, score {numbers['score']:g}"

@@ -1,0 +1,1 @@
+"""Texts, pictures and scenes of the game."""

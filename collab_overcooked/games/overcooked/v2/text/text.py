@@ -1,0 +1,205 @@
+"""Texts for language agents and people: descriptions, the manual, refusals and events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.games.overcooked.engine.constants import EventColumn, Reason
+from collab_overcooked.games.overcooked.text.text import NAMES, PRIMITIVE_TEXTS
+from collab_overcooked.games.overcooked.v2.engine.compile import Compiled
+from collab_overcooked.games.overcooked.v2.engine.constants import (
+    BUTTON_PAYS,
+    BUTTON_TIME,
+    COOK_TIME,
+    DELIVERY_PAYS,
+    INGREDIENTS,
+    MAX_INGREDIENTS,
+    Event,
+    Param,
+)
+from collab_overcooked.games.overcooked.v2.engine.spec import names_of
+
+ACTIONS = PRIMITIVE_TEXTS
+THINGS = (
+    *INGREDIENTS,
+    "plate",
+    "dish",
+    "soup",
+    "pot",
+    "recipe",
+    "indicator",
+    "button",
+    "counter",
+    "pile",
+    "ingredient",
+)
+REASONS = {
+    Reason.OK: "Accepted.",
+    Reason.NO_EFFECT: "An interact with the cell ahead would change nothing right now.",
+}
+LABELS = {
+    Event.INGREDIENT_PICKUP: "take ingredient",
+    Event.PLATE_PICKUP: "take plate",
+    Event.DROP: "put down",
+    Event.PICKUP: "pick up",
+    Event.POTTING: "put ingredient in pot",
+    Event.START: "start pot",
+    Event.SOUP_PICKUP: "take soup",
+    Event.SOUP_DELIVERY: "deliver soup",
+    Event.WRONG_DELIVERY: "deliver wrong soup",
+    Event.PRESS: "press button",
+}
+STATIONS = {"P": "pots", "B": "plate piles", "X": "serving cells", "R": "recipe indicators", "L": "buttons"}
+
+Scene = Mapping[str, Any]
+
+
+def event_of(row: np.ndarray, sparse: float, shaped: float) -> dict[str, Any] | None:
+    """Return a player's event, None if it brought about nothing.
+
+    Returns:
+        ``event``, ``label`` (as listed in histories), ``sparse`` and ``shaped`` (rewards).
+    """
+    event = Event(row[EventColumn.CODE])
+    if event == Event.NONE:
+        return None
+    return {"event": event.name.lower(), "label": LABELS[event], "sparse": float(sparse), "shaped": float(shaped)}
+
+
+def recipe_text(names: Sequence[str]) -> str:
+    """Return the text of ingredients with their counts."""
+    counts = {name: names.count(name) for name in names}
+    plurals = {name: "" if count == 1 else "es" if name.endswith("o") else "s" for name, count in counts.items()}
+    return ", ".join(f"{count} {name}{plurals[name]}" for name, count in counts.items())
+
+
+def thing_text(thing: Mapping[str, Any] | None) -> str:
+    """Return the text of an object in a hand or on a counter."""
+    if thing is None:
+        return "nothing"
+    if thing["item"] == "dish":
+        return f"a dish of soup of {recipe_text(thing['ingredients'])}"
+    return f"{'an' if thing['item'][0] in 'ao' else 'a'} {thing['item']}"
+
+
+def pot_text(pot: Mapping[str, Any]) -> str:
+    """Return the text of a pot with ingredients."""
+    state = "ready" if pot["ready"] else f"cooking, {pot['left']} steps left" if pot["left"] else "not cooking"
+    count = len(pot["ingredients"])
+    return f"{count} of {MAX_INGREDIENTS} ingredients ({recipe_text(pot['ingredients'])}), {state}"
+
+
+def unknown_text(compiled: Compiled) -> str:
+    """Return the text of a recipe that is not known."""
+    listed = "; ".join(recipe_text(names_of(recipe)) for recipe in compiled.layout.recipes)
+    return f"you have not seen it; it is one of: {listed}"
+
+
+def describe(compiled: Compiled, scene: Scene, seat: int) -> str:
+    """Return the part of a scene that a seat knows as text."""
+    recipe = scene["recipe"]
+    lines = [
+        f"You are {NAMES[seat]}. Step {scene['timestep']} of {scene['limit']}; earned so far: {scene['score']}.",
+        f"Recipe: {unknown_text(compiled) if recipe is None else recipe_text(recipe)}.",
+        *(["The last step delivered the recipe."] if scene["delivered"] else []),
+    ]
+    rows = [list(row) for row in compiled.layout.grid]
+    for j, player in sorted(enumerate(scene["players"]), key=lambda entry: entry[0] != seat):
+        name = "You are" if j == seat else f"{NAMES[j]} is"
+        if player is None:
+            lines.append(f"{NAMES[j]} is out of view.")
+            continue
+        x, y = player["position"]
+        rows[y][x] = chr(ord("a") + j)
+        lines.append(
+            f"{name} {rows[y][x]} at ({x}, {y}), facing {player['facing']}, holding {thing_text(player['holding'])}."
+        )
+    lines += ["Map:", *("".join(row) for row in rows)]
+    lines += _in_view(compiled, scene, seat)
+    return "\n".join(lines)
+
+
+def _in_view(compiled: Compiled, scene: Scene, seat: int) -> Iterator[str]:
+    radius, (x, y) = compiled.config.view_radius, scene["players"][seat]["position"]
+    if radius is not None:
+        yield f"You see columns {x - radius} to {x + radius} and rows {y - radius} to {y + radius}."
+    for thing in scene["objects"]:
+        at = "({}, {})".format(*thing["position"])
+        is_pot = thing["item"] == "soup"
+        yield f"Pot {at}: {pot_text(thing)}." if is_pot else f"Counter {at}: {thing_text(thing)}."
+    if not scene["objects"]:
+        yield "Nothing lies on the counters and in the pots that you see."
+    for button in scene["buttons"]:
+        if button["left"]:
+            yield "Button ({}, {}): shows the recipe for {} more steps.".format(*button["position"], button["left"])
+
+
+def manual(compiled: Compiled, seat: int, steps: int) -> str:
+    """Return the manual: rules, layout, and effects of actions."""
+    layout, config = compiled.layout, compiled.config
+    others = [NAMES[j] for j in range(len(layout.starts)) if j != seat]
+    lines = [
+        f"You are {NAMES[seat]}, a cook" + (f" in one kitchen with {' and '.join(others)}." if others else ", alone."),
+        f"Earn as many points as possible as a team in {steps} steps. Soup of the recipe pays {DELIVERY_PAYS} points.",
+        f"The recipe is one of: {'; '.join(recipe_text(names_of(recipe)) for recipe in layout.recipes)}. "
+        f"It is drawn at random{', and drawn again after each delivery of it' if config.redraw_recipe else ''}.",
+        *_knowledge(compiled),
+        *_rules(compiled),
+        "",
+        f"The kitchen is {layout.name}. Positions as (column, row), and letters on the map:",
+        *_stations(compiled),
+        "",
+        "You choose one action per step. north, south, east and west move you by one cell; north is up on the map. If "
+        "the cell ahead is blocked, you turn to face it without moving. stay does nothing.",
+        "interact works on the cell that you face: it takes from a pile or a counter, puts what you hold on an empty "
+        "counter or into a pot, loads ready soup on the plate in your hand, delivers soup, and presses buttons.",
+    ]
+    return "\n".join(lines)
+
+
+def _knowledge(compiled: Compiled) -> Iterator[str]:
+    radius, symbols = compiled.config.view_radius, {symbol for row in compiled.layout.grid for symbol in row}
+    if radius is not None:
+        yield (
+            f"You see {radius} cells in each direction. Other players, things and the recipe outside of that are not "
+            "shown to you; the others see as far."
+        )
+    if len(compiled.layout.recipes) == 1:
+        return
+    if "R" in symbols:
+        yield "A recipe indicator shows the recipe to players who have it in view; only they know it."
+    if "L" in symbols:
+        yield (
+            f"Pressing a button with empty hands costs the team {-BUTTON_PAYS} points. The button then shows the "
+            f"recipe for {BUTTON_TIME - 1} steps to all players who have it in view."
+        )
+
+
+def _rules(compiled: Compiled) -> Iterator[str]:
+    start = "It starts by itself with the third one"
+    if compiled.config.dynamics == "explicit":
+        start = "Interact with empty hands to start it, also with fewer"
+    wrong = -int(compiled.tables.params[Param.WRONG_PAYS])
+    yield (
+        f"A pot takes up to {MAX_INGREDIENTS} ingredients of any kind, one at a time. {start}; it cooks for "
+        f"{COOK_TIME} steps. It can only be emptied onto a plate when the soup is ready."
+    )
+    yield (
+        "Deliver soup on a plate at a serving cell. Any other soup than the recipe is taken away and "
+        f"{f'costs the team {wrong} points' if wrong else 'pays nothing'}."
+    )
+    yield "You can hold one thing. Players cannot walk through each other, counters or stations."
+    if compiled.config.delivery_light:
+        yield "Serving cells light up for one step after a delivery of the recipe."
+
+
+def _stations(compiled: Compiled) -> Iterator[str]:
+    layout, titles = compiled.layout, dict(STATIONS)
+    titles |= {str(kind): f"{INGREDIENTS[kind]} piles" for kind in range(layout.kinds)}
+    for symbol, title in titles.items():
+        if cells := layout.cells(symbol):
+            yield f"- {symbol} {title}: {', '.join(map(str, cells))}"
+    yield "- W counters; blank cells are floor; small letters are players"

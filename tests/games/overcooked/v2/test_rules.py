@@ -1,0 +1,300 @@
+"""Every rule of OvercookedV2 alone, as a picture where a kitchen is needed; see ``world``."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from games.overcooked.v2.world import Film
+
+from collab_overcooked.games.overcooked.v2.engine import rules
+from collab_overcooked.games.overcooked.v2.engine.compile import bits_of, kinds_of
+from collab_overcooked.games.overcooked.v2.engine.constants import COOKED, PLATE, Event, Player, Terrain
+from collab_overcooked.kernels.rng import seed_states
+
+ROOM = """
+    WWPWX
+    0a  W
+    1b  B
+    WWLWR
+"""
+WAITING = " . . . . . . . . . . . . . . . . . . . ."  # 20 steps
+ONION, TOMATO = bits_of((0,)), bits_of((1,))
+
+
+def world(*facts: str, rows: str = ROOM) -> str:
+    return "\n".join([rows.strip(), *facts])
+
+
+def test_count_ingredients():
+    contents = (0, PLATE, ONION, bits_of((0, 0, 0)), bits_of((0, 1, 3)) | COOKED, bits_of((9, 9)))
+    assert [rules.count_ingredients(content) for content in contents] == [0, 0, 1, 3, 3, 2]
+    assert kinds_of(bits_of((0, 3, 3)) | COOKED) == [0, 3, 3]
+
+
+def test_count_held_plates_leaves_out_dishes():
+    players = np.zeros((4, len(Player)), np.int32)
+    players[:, Player.HAND] = PLATE, PLATE | COOKED | ONION, ONION, PLATE
+    assert rules.count_held_plates(players) == 2
+
+
+def test_count_used_pots():
+    terrain = np.array([[Terrain.POT, Terrain.POT, Terrain.COUNTER]], np.int32)
+    cells = np.array([[[ONION, 0], [0, 0], [ONION, 0]]], np.int32)
+    assert rules.count_used_pots(cells, terrain, np.array([[0, 0], [1, 0], [2, 0]], np.int32)) == 1
+
+
+@pytest.mark.parametrize(
+    ("hand", "content", "timer", "auto", "explicit"),
+    [
+        (0, 0, 0, Event.NONE, Event.NONE),
+        (ONION, 0, 0, Event.POTTING, Event.POTTING),
+        (TOMATO, bits_of((0, 0)), 0, Event.POTTING, Event.POTTING),
+        (PLATE, ONION, 0, Event.NONE, Event.NONE),
+        (0, bits_of((0, 0)), 0, Event.NONE, Event.START),
+        (0, bits_of((0, 0, 0)), 0, Event.START, Event.START),
+        (ONION, bits_of((0, 0, 0)), 0, Event.START, Event.NONE),  # an original's quirk
+        (PLATE, bits_of((0, 0, 0)), 5, Event.NONE, Event.NONE),
+        (ONION, bits_of((0,)), 5, Event.NONE, Event.NONE),
+        (PLATE, bits_of((0, 0, 1)) | COOKED, 0, Event.SOUP_PICKUP, Event.SOUP_PICKUP),
+        (0, bits_of((0, 0, 1)) | COOKED, 0, Event.NONE, Event.NONE),
+        (PLATE | COOKED | ONION, 0, 0, Event.NONE, Event.NONE),
+    ],
+)
+def test_judge_pot(hand, content, timer, auto, explicit):
+    pot = np.array([content, timer], np.int32)
+    assert (rules.judge_pot(hand, pot, 0), rules.judge_pot(hand, pot, 1)) == (auto, explicit)
+
+
+@pytest.mark.parametrize(
+    ("kind", "hand", "content", "event"),
+    [
+        (Terrain.FLOOR, 0, 0, Event.NONE),
+        (Terrain.COUNTER, ONION, 0, Event.DROP),
+        (Terrain.COUNTER, ONION, PLATE, Event.NONE),
+        (Terrain.COUNTER, 0, PLATE, Event.PICKUP),
+        (Terrain.COUNTER, 0, 0, Event.NONE),
+        (Terrain.SERVING, PLATE, 0, Event.NONE),
+        (Terrain.SERVING, bits_of((0, 0, 0)) | PLATE | COOKED, 0, Event.SOUP_DELIVERY),
+        (Terrain.SERVING, bits_of((0, 0, 1)) | PLATE | COOKED, 0, Event.WRONG_DELIVERY),
+        (Terrain.INDICATOR, ONION, 0, Event.NONE),
+        (Terrain.INDICATOR, 0, 0, Event.NONE),
+        (Terrain.BUTTON, 0, 0, Event.PRESS),
+        (Terrain.BUTTON, ONION, 0, Event.NONE),
+        (Terrain.PLATES, 0, 0, Event.PLATE_PICKUP),
+        (Terrain.PLATES, PLATE, 0, Event.NONE),
+        (Terrain.PILE + 3, 0, 0, Event.INGREDIENT_PICKUP),
+        (Terrain.PILE, ONION, 0, Event.NONE),
+    ],
+)
+def test_judge_interact(kind, hand, content, event):
+    assert rules.judge_interact(hand, np.array([content, 0], np.int32), kind, bits_of((0, 0, 0)), 0) == event
+
+
+def test_apply_interact_carries_ingredients_into_a_pot():
+    film = Film(world()).play("W I E N I W I E N I", ". . . . . . . . . W I E")
+    assert film.facts == ["b east holds tomato", "(2,0) soup onion onion"]
+
+
+def test_apply_interact_starts_a_full_pot_that_is_ready_after_20_steps_with_its_own():
+    film = Film(world("a north holds onion", "(2,0) soup onion onion", rows=ROOM.replace("0a ", "0 a")))
+    assert film.play("I").facts == ["(2,0) soup onion onion onion 19 left"]
+    assert film.play(WAITING[: 2 * 18]).facts == ["(2,0) soup onion onion onion 1 left"]
+    assert film.play(".").facts == ["(2,0) soup onion onion onion ready"]
+
+
+def test_apply_interact_takes_soup_and_puts_things_down():
+    film = Film(world("a north holds plate", "(2,0) soup onion ready", rows=ROOM.replace("0a ", "0 a")))
+    assert film.play("I").facts == ["a north holds dish onion"]
+    assert film.play("W N I").facts == ["(1,0) dish onion"]
+    assert film.play("I").facts == ["a north holds dish onion"]
+
+
+def test_points_for():
+    dish = "a east holds dish onion onion {}"
+    rows = ROOM.replace("0a  W", "0  aX")
+    for name, options, points in (
+        ("onion", {}, 20),
+        ("tomato", {}, 0),
+        ("tomato", {"negative_rewards": True}, -20),
+    ):
+        film = Film(world(dish.format(name), rows=rows), **options).play("I")
+        assert film.paid == [[points, points]] and film.facts == ["a east"]
+        assert film.scene["delivered"] == (name == "onion") and film.scene["score"] == points
+    assert [rules.points_for(event, -20) for event in Event] == [0] * 8 + [20, -20, -5]
+
+
+def test_points_for_a_button_are_paid_each_time_it_is_pressed():
+    film = Film(world("b south", rows=ROOM.replace("1b ", "1 b")))
+    assert film.play("", "I").facts == ["b south", "(2,3) button 9"] and film.paid == [[-5, -5]]
+    assert film.play("", ". . I").facts[1:] == ["(2,3) button 9"] and film.paid[-1] == [-5, -5]
+    assert film.play(WAITING[: 2 * 8]).facts[1:] == ["(2,3) button 1"]
+    assert film.play(".").facts == ["b south"]
+
+
+RECIPE = bits_of((0, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("event", "hand", "content", "explicit", "paid"),
+    [
+        (Event.POTTING, ONION, ONION, 0, 3),
+        (Event.POTTING, ONION, bits_of((0, 0)), 0, 0),
+        (Event.POTTING, bits_of((2,)), 0, 0, 0),  # nor is anything taken off for it, as in the original
+        (Event.SOUP_PICKUP, PLATE, RECIPE | COOKED, 0, 5),
+        (Event.SOUP_PICKUP, PLATE, bits_of((0, 0, 0)) | COOKED, 0, 0),
+        (Event.START, 0, RECIPE, 1, 5),
+        (Event.START, 0, RECIPE, 0, 0),
+        (Event.START, 0, bits_of((0, 0)), 1, 0),
+        (Event.DROP, ONION, 0, 0, 0),
+    ],
+)
+def test_shaped_for(event, hand, content, explicit, paid):
+    assert rules.shaped_for(event, hand, content, RECIPE, explicit) == paid
+
+
+@pytest.mark.parametrize(
+    ("facts", "paid"),
+    [
+        (["(2,0) soup onion"], 3),
+        ([], 0),
+        (["(2,0) soup onion", "(0,0) plate"], 0),
+        (["(2,0) soup onion", "b north holds plate"], 0),
+        (["(2,0) soup onion ready", "(0,0) dish onion"], 3),
+    ],
+)
+def test_is_plate_wanted(facts, paid):
+    film = Film(world("a east", *facts, rows="WWPWX\n0 b R\n1  aB\nWWWWW"), reward="shaped").play("I")
+    assert film.shaped == [[paid, 0]] and film.paid == [[paid, 0]]
+
+
+def test_interact_in_turn_comes_after_moves_and_in_seat_order():
+    rows = "WWWWX\n0 abW\nB   P\nWWWWW"
+    film = Film(world("a north holds plate", "b north", rows=rows)).play("I", "I")
+    assert film.facts == ["(2,0) plate"]  # b faces another cell
+    film = Film(world("a east holds plate", "b west", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
+    assert film.facts == ["a east", "b west holds plate"]
+    film = Film(world("a east", "b west holds plate", rows="WWXWW\n0aWbB\nWPWWW")).play("I", "I")
+    assert film.facts == ["a east", "b west", "(2,1) plate"]
+    assert Film(world("a south holds onion", rows="WWXWW\n0a  B\nWPWWW")).play("E").play("I").facts == [
+        "a east holds onion"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scripts", "picture"),
+    [
+        (("E", "W"), "0a bB"),  # the same cell
+        (("E", "."), "0 abB"),
+    ],
+)
+def test_move_players_goes_back_where_they_meet(scripts, picture):
+    film = Film(world(rows="WPXWR\n0a bB\nWWWWW")).play(*scripts)
+    assert film.picture.split("\n")[1] == picture
+
+
+def test_move_players_does_not_swap():
+    assert Film(world(rows="WPXWR\n0ab B\nWWWWW")).play("E", "W").picture.split("\n")[1] == "0ab B"
+
+
+def test_tick_cell():
+    for kind, before, after in (
+        (Terrain.POT, [ONION, 2], [ONION, 1]),
+        (Terrain.POT, [ONION, 1], [ONION | COOKED, 0]),
+        (Terrain.POT, [ONION, 0], [ONION, 0]),
+        (Terrain.BUTTON, [0, 1], [0, 0]),
+    ):
+        cell = np.array(before, np.int32)
+        rules.tick_cell(cell, kind)
+        assert cell.tolist() == after
+
+
+def test_draw_recipe_is_uniform_and_only_correct_deliveries_redraw():
+    recipes, rng = np.array([4, 16, 64], np.int32), seed_states([1])[0]
+    counts = Counter(int(rules.draw_recipe(recipes, rng)) for _ in range(3000))
+    assert set(counts) == {4, 16, 64} and max(counts.values()) - min(counts.values()) < 200
+    rows, options = ROOM.replace("0a  W", "0  aX"), {"redraw_recipe": True, "view_radius": 1}
+    wrong = Film(world("a east holds dish tomato tomato tomato", "known to a", rows=rows), **options).play("I")
+    assert wrong.known_to == "a"
+    films = [Film(world("a east holds dish onion onion onion", "known to a", rows=rows), **options) for _ in range(8)]
+    for seed, film in enumerate(films):
+        film.state.rng[:] = seed_states([seed])
+        assert film.play("I").known_to == ""
+    assert len({tuple(film.scene["recipe"]) for film in films}) > 1
+
+
+@pytest.mark.parametrize(("radius", "expected"), [(1, [0, 0, 0]), (2, [1, 0, 0]), (3, [1, 1, 0]), (-1, [1, 1, 1])])
+def test_is_in_view_is_a_square(radius, expected):
+    player = np.array([1, 1, 0, 0, 0], np.int32)
+    assert [rules.is_in_view(x, y, player, radius) for x, y in ((3, 3), (4, 1), (1, 9))] == expected
+
+
+def test_shows_recipe():
+    idle, pressed = np.array([0, 0], np.int32), np.array([0, 4], np.int32)
+    cases = (idle, Terrain.INDICATOR), (pressed, Terrain.BUTTON), (idle, Terrain.BUTTON), (pressed, Terrain.POT)
+    assert [rules.shows_recipe(*case) for case in cases] == [1, 1, 0, 0]
+
+
+HALL = """
+    WWPWWWWXW
+    Ra  W  bL
+    W0W1WWWBW
+"""
+
+
+def test_learn_recipe_by_sight_and_by_a_button_and_remember_it():
+    film = Film(HALL, view_radius=2)
+    assert film.known_to == "a"
+    assert film.play("", "E I").known_to == "ab" and film.paid[-1] == [-5, -5]
+    assert film.play("E E", WAITING).known_to == "ab"  # remembered out of view, and once the button is dark
+    assert Film(HALL).known_to == "ab"
+    assert Film(HALL, recipes=[[0, 0, 0]], view_radius=1).play("E E").known_to == "ab"
+
+
+def test_draw_ingredients():
+    rng = seed_states([2])[0]
+    drawn = [int(rules.draw_ingredients(2, 3, rng)) for _ in range(300)]
+    assert {tuple(kinds_of(content)) for content in drawn} == {(i, j) for i in range(3) for j in range(i, 3)}
+
+
+def test_draw_thing_by_shares():
+    rng, recipes = seed_states([3])[0], np.array([bits_of((0, 0, 1))], np.int32)
+    counts = Counter(int(rules.draw_thing(2, 5, 3, recipes, 2, rng)) for _ in range(4000))
+    dish = bits_of((0, 0, 1)) | PLATE | COOKED
+    assert set(counts) == {0, PLATE, ONION, TOMATO, dish}
+    shares = {0: 0.5, PLATE: 0.1, ONION: 0.125, TOMATO: 0.125, dish: 0.15}
+    assert all(abs(counts[content] / 4000 - share) < 0.03 for content, share in shares.items())
+
+
+def test_fill_pot():
+    rng, kinds = seed_states([4])[0], Counter()
+    for _ in range(2000):
+        pot = np.zeros(2, np.int32)
+        rules.fill_pot(pot, 2, rng)
+        content, timer = pot.tolist()
+        count = rules.count_ingredients(content)
+        state = "cooked" if content & COOKED else "cooking" if timer else "idle" if content else "empty"
+        assert 0 <= timer <= 20 and (state != "idle" or 1 <= count <= 3) and (state != "cooking" or count == 3)
+        kinds[state] += 1
+    shares = {"empty": 0.4, "idle": 0.35, "cooking": 0.15, "cooked": 0.1}
+    assert all(abs(kinds[state] / 2000 - share) < 0.04 for state, share in shares.items())
+
+
+def test_permute_channels_exchanges_the_named_ones():
+    rng, orders = seed_states([5])[0], Counter()
+    for _ in range(600):
+        channels = np.zeros((1, 4), np.int32)
+        rules.permute_channels(channels, np.array([0, 1, 3], np.int32), rng)
+        orders[tuple(channels[0].tolist())] += 1
+    assert len(orders) == 6 and min(orders.values()) > 60
+    assert all(order[2] == 2 and sorted(order) == [0, 1, 2, 3] for order in orders)
+
+
+def test_observations_permute_a_player_s_channels_only():
+    film = Film("WWPWX\n0ab 1\nWWBWR", permuted_ingredients=[0, 1])
+    film.state.channels[0] = [[1, 0], [0, 1]]
+    piles = 2 * 9 + 6
+    seen = [film.observed(seat) for seat in (0, 1)]
+    assert [seen[seat][1, 0, piles : piles + 2].tolist() for seat in (0, 1)] == [[0, 1], [1, 0]]
+    np.testing.assert_array_equal(seen[0][..., piles], seen[1][..., piles + 1])

@@ -31,6 +31,7 @@ PANELS = {
         "generate": "documents:generate_app",
         "describe": "inspect:describe",
         "list": "inspect:list_names",
+        "warm": "warm:warm",
     },
 }
 for _panel, _places in PANELS.items():

@@ -24,17 +24,17 @@ class Threads:
     Results do not depend on the choice. Kernels release the GIL.
 
     Args:
-        whole: Steps the whole batch.
+        batch: Steps the whole batch.
         slices: Returns what steps one slice each, at least two; called when threads are tried for the first time.
     """
 
-    def __init__(self, whole: Step, slices: Callable[[], Sequence[Step]]) -> None:
-        self._whole, self._make = whole, slices
+    def __init__(self, batch: Step, slices: Callable[[], Sequence[Step]]) -> None:
+        self._whole, self._make = batch, slices
         self._slices: Sequence[Step] = ()
         self._todo: SimpleQueue[tuple[Step, Done] | None] = SimpleQueue()
         self._owner = 0  # process of the threads, which do not survive a fork
         self._left = 0  # steps until the next choice
-        self._chosen: Step = whole
+        self._chosen: Step = batch
         self._seconds: tuple[list[float], list[float]] = ([], [])  # as a whole, in slices
 
     def step(self) -> None:

@@ -38,6 +38,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,40 @@ class _Stopwatch(event.Listener):
 
 _compiling = _Stopwatch()
 event.register("numba:compile", _compiling)
+
+
+class _Notice(event.Listener):
+    """Line on a terminal that says which kernels compile, and how far it is."""
+
+    def __init__(self) -> None:
+        self._depth, self._counts = 0, Counter[Path]()
+
+    def on_start(self, event: Any) -> None:
+        """Show the number of kernels of a folder so far."""
+        self._depth += 1
+        cache = event.data["dispatcher"]._cache
+        if isinstance(cache, KernelCache) and sys.stderr.isatty():
+            self._counts[cache.folder] += 1
+            of = (
+                f"{self._counts[cache.folder]} of at most {_count_kernels(cache.folder)} kernels of {cache.folder.name}"
+            )
+            print(f"\rcompiling, once for this version: {of}\033[K", end="", file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        """Remove the line after the outermost compilation."""
+        self._depth -= 1
+        if self._depth == 0 and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+event.register("numba:compile", _Notice())
+
+
+@functools.cache
+def _count_kernels(folder: Path) -> int:
+    nodes = (node for tree in _kernel_sources(folder).values() for node in ast.walk(tree))
+    decorated = (node for node in nodes if isinstance(node, ast.FunctionDef) and node.decorator_list)
+    return sum(any(getattr(by, "id", "") == "kernel" for by in node.decorator_list) for node in decorated)
 
 
 def compile_seconds() -> float:
@@ -209,18 +244,18 @@ class KernelCache(_Cache):
 
     def __init__(self, function: Any, inner: bool = False) -> None:
         path = Path(function.__code__.co_filename).resolve()
-        self._home = _folder_of(path)
+        self.folder = _folder_of(path)
         name = function.__qualname__
         if "<locals>" in name:  # local functions may share a qualified name
             name += f":{function.__code__.co_firstlineno}"
-        self._name = f"{path.relative_to(self._home).as_posix()}:{name}:{inner}"
+        self._name = f"{path.relative_to(self.folder).as_posix()}:{name}:{inner}"
         self._label = f"{path.stem}.{function.__name__}"
         self._enabled = True
 
     @property
     def cache_path(self) -> str | None:
         """Folder of the cached files."""
-        folder = _cache_folder(source_key(self._home)) if self._enabled else None
+        folder = _cache_folder(source_key(self.folder)) if self._enabled else None
         return None if folder is None else str(folder)
 
     def _file(self, signature: Any, codegen: Any) -> Path | None:

@@ -54,8 +54,6 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     starts = _starts(level, n_players)
     generators, is_random = _generators(level, config)
     doors = _open_doors(level, config)
-    params = _params(goal, config, level, n_players, doors)
-    params[Param.RANDOM_GENERATORS] = is_random
     candidates = [
         room
         for room in range(len(level.rooms))
@@ -66,7 +64,7 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     ways, rooms = _ways(level), _rooms(level)
     distances = _distances(ways)
     tables = Tables(
-        params=params,
+        params=_params(goal, config, level, n_players, doors, is_random),
         passages=_passages(level),
         ways=ways,
         rooms=rooms,
@@ -133,23 +131,24 @@ def _open_doors(level: RoomLayout, config: Any) -> int:
     return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
 
 
-def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.GOAL] = goal
-    params[Param.N_PLAYERS] = n_players
-    params[Param.HORIZON] = TURNS
-    params[Param.ADVERSARY] = Adversary[config.adversary.upper()]
-    params[Param.ADVERSARY_START] = level.adversary
-    params[Param.DOORS_START] = doors
-    params[Param.EXCHANGE] = Exchange[config.catch_on_exchange.upper()]
-    if goal == Goal.ESCAPE:
-        params[Param.FIXES] = config.fixes
-        params[Param.FIX_BY_ONE] = config.fix_by == "player"
-        params[Param.LOSS_BY_ALL] = config.loss == "all"
-    params[Param.REWARD] = Reward[config.reward.upper()]
-    params[Param.SIGHT] = Sight[config.sight.upper()]
-    params[Param.FIX_FLAGS] = config.preset == "code2024"
-    params[Param.N_DOORS] = len(level.doors)
+def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int, is_random: bool) -> np.ndarray:
+    params: np.ndarray = config.pack(
+        Param,
+        goal=goal,
+        n_players=n_players,
+        horizon=TURNS,
+        adversary=Adversary,
+        adversary_start=level.adversary,
+        doors_start=doors,
+        exchange=Exchange[config.catch_on_exchange.upper()],
+        fix_by_one=goal == Goal.ESCAPE and config.fix_by == "player",
+        loss_by_all=goal == Goal.ESCAPE and config.loss == "all",
+        random_generators=is_random,
+        reward=Reward,
+        sight=Sight,
+        fix_flags=config.preset == "code2024",
+        n_doors=len(level.doors),
+    )
     return params
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,14 +61,14 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     if is_random and len(candidates) < len(generators):
         raise ValueError(f"generators: {len(generators)} need a room each, but the layout has only {len(candidates)}")
     ways, rooms = _ways(level), _rooms(level)
-    distances = _distances(ways)
+    legal = _legal(ways, rooms)
     tables = Tables(
         params=_params(goal, config, level, n_players, doors, is_random),
         passages=_passages(level),
         ways=ways,
         rooms=rooms,
-        distances=distances,
-        legal=_legal(ways, rooms),
+        distances=_distances(legal),
+        legal=legal,
         door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
         starts=np.array(starts, np.int32),
         generators=np.array(generators, np.int32),
@@ -185,19 +184,12 @@ def _rooms(level: RoomLayout) -> np.ndarray:
     return rooms
 
 
-def _distances(ways: np.ndarray) -> np.ndarray:
-    n_sets, n_rooms, _ = ways.shape
-    distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
-    for table, near in zip(distances, ways.tolist(), strict=True):
-        for start in range(n_rooms):
-            table[start, start] = 0
-            queue = deque([start])
-            while queue:
-                room = queue.popleft()
-                for other in near[room]:
-                    if other != NOTHING and table[start, other] == UNREACHABLE:
-                        table[start, other] = table[start, room] + 1
-                        queue.append(other)
+def _distances(legal: np.ndarray) -> np.ndarray:
+    beside = legal[:, :, STAY + 1 : -1] == 1
+    distances = np.full(beside.shape, UNREACHABLE, np.uint8)
+    distances[:, np.eye(beside.shape[1], dtype=np.bool_)] = 0
+    for moves in range(1, beside.shape[1]):
+        distances[(distances < moves) @ beside & (distances == UNREACHABLE)] = moves
     return distances
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from collab_overcooked.baselines.train_logger import LOG, read_log
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.files import read_text, write_atomic
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.plots import draw_bands, draw_curves, save_figure
@@ -159,16 +160,12 @@ def plot(curves: Sequence[Curve], path: Path, title: str = "", column: str = RET
         table = ResultTable((*columns, Column(column, "estimate", 3)), rows)
         write_atomic(path, table.csv().encode())
         return
-    bands = {f"{curve.name} ({_seeds(curve.seeds)})": _points(curve) for curve in curves}
+    bands = {f"{curve.name} ({plural(curve.seeds, 'seed')})": _points(curve) for curve in curves}
     save_figure(draw_bands(bands, title, "environment steps", column), path)
 
 
 def _points(curve: Curve) -> list[tuple[float, Estimate]]:
     return list(zip(curve.steps, curve.values, strict=True))
-
-
-def _seeds(count: int) -> str:
-    return f"{count} seed{'s' if count != 1 else ''}"
 
 
 def write_report(folder: Path, folders: Sequence[Path]) -> list[str]:

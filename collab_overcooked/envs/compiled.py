@@ -17,14 +17,15 @@ from collab_overcooked.envs.seen import SeatView
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
 from collab_overcooked.io.config import Config
 from collab_overcooked.io.schema import Form, check_same, read
-from collab_overcooked.kernels.arrays import BasicOut, allocate
+from collab_overcooked.kernels.arrays import allocate, as_bytes, clear_rows
 from collab_overcooked.kernels.bound import RowsKernel, bind, bind_all
-from collab_overcooked.kernels.events import NOTHING, EventField
+from collab_overcooked.kernels.events import EventField
 from collab_overcooked.render.model import Card, Line, PanelColumn, Sheet, Text
 
 KernelCall = tuple[Any, tuple[Any, ...]]  # a kernel, and what it is called with
 
 PETTINGZOO_PROBE = ("options", 1)  # PettingZoo's API tests reset with it, and every environment has to ignore it
+KEPT = ("rng", "observations", "masks", "fresh")  # arrays that a reset does not clear
 WORDS_WIDTH = 40  # of a picture that has words only, in font sizes
 
 
@@ -54,7 +55,7 @@ class CompiledGame(FullGame):
         step_kernels: Called with tables, state, actions and out, in their order; they advance a batch by one timestep.
         observe_kernels: Called with tables, state and out; they write observations and masks where ``out.fresh``.
         reset_kernels: Called with tables, state, out, which and limit; they start episodes, where a limit is all that
-            a reset chooses; ``BasicOut`` has been cleared before.
+            a reset chooses; state and out have been cleared before, see ``array_of``.
         texts: Texts of all actions by id, where they are the same for all seats at all times.
         things: Names of all things that texts can speak of.
         rules: Rules for seats, if they are the same for all options.
@@ -64,7 +65,6 @@ class CompiledGame(FullGame):
         reason_codes: Reasons of ``Out.events``; 0 for accepted actions.
         lesson: Steps of a guided first round: the name of a text on pages, and a regular expression for the event that
             completes the step, as ``"EVENT LABEL FLAGS"`` (names of true fields) after ``"team: "`` if a teammate's.
-        forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come; None without such orders.
     """
 
     config_class: type[Config] = Config
@@ -89,7 +89,6 @@ class CompiledGame(FullGame):
     events_are_bits: bool = False
     layout_names: tuple[str, ...] = ()
     reason_codes: type[IntEnum]
-    forced_column: int | None = None
 
     def __init__(self, *values: Any, **options: Any) -> None:
         config: Any = self.config_class.read(values, options)
@@ -98,7 +97,7 @@ class CompiledGame(FullGame):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the declarations of scenes and options, whose functions cannot be pickled."""
-        return {name: value for name, value in vars(self).items() if name not in ("_scene", "_forms")}
+        return {name: value for name, value in vars(self).items() if name not in ("_scene", "_forms", "_initial")}
 
     def __setstate__(self, values: dict[str, Any]) -> None:
         """Freeze the tables again after unpickling, which forgets it."""
@@ -156,12 +155,29 @@ class CompiledGame(FullGame):
         return self.reset_forms()
 
     def _start(self, state: Any, out: Any, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        if isinstance(out, BasicOut):
-            out.fresh[:] = which
-            for array in (out.events, out.rewards, out.terminated, out.truncated):
-                array[which] = 0
+        self._choose(state, which, options)
         for kernel in self.reset_kernels:
-            kernel(self.compiled.tables, state, out, which, limit or self.max_cycles)
+            kernel(self.compiled.tables, state, out, which, limit or self._default_limit(options))
+
+    def _choose(self, state: Any, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        """Write what options of a reset choose into the cleared state, for the kernels to go on from."""
+
+    def _default_limit(self, options: Mapping[str, Any]) -> int:
+        return self.max_cycles
+
+    def _bind_clear(self, state: Any, out: Any) -> Callable[[], None]:
+        """Return a function that gives environments that are fresh the initial values of all arrays."""
+        arrays = {**state._asdict(), **out._asdict()}
+        return bind_all(*(bind(clear_rows, out.fresh, row, as_bytes(arrays[name])) for name, row in self._initial))
+
+    @functools.cached_property
+    def _initial(self) -> list[tuple[str, np.ndarray]]:
+        return [
+            (name, as_bytes(array)[0])
+            for arrays in self.alloc(1)
+            for name, array in arrays._asdict().items()
+            if name not in KEPT and arrays._field_defaults[name].fill is not None
+        ]
 
     def _encode(self, state: Any, i: int, scene: Mapping[str, Any]) -> None:
         write_scene(self._scene, state, i, scene)
@@ -304,21 +320,6 @@ class CompiledGame(FullGame):
             part.strip() for line in parse_text(plan, "plan").splitlines() for part in line.split(";") if part.strip()
         ], []
 
-    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
-        """Set the next orders; see ``TextGame``."""
-        if self.forced_column is None:
-            super().order_next(state, i, names)
-        known, used = list(self.orderable()), int(state.clock[i, self.forced_column])
-        if len(names) > state.forced.shape[1] - used:
-            raise ValueError(f"orders: at most {state.forced.shape[1] - used} more can be named, not {len(names)}")
-        numbers = []
-        for name in names:
-            if name not in known:
-                raise ValueError(near_matches("order", name, known))
-            numbers.append(known.index(name))
-        state.forced[i, used:] = NOTHING
-        state.forced[i, used : used + len(numbers)] = numbers
-
     def rejections(self, state: Any, out: Any) -> np.ndarray:
         """Return the reason codes of refused actions, (B, N), from the events."""
         reasons: np.ndarray = out.events[:, :, EventField.REASON]
@@ -334,7 +335,8 @@ class CompiledGame(FullGame):
             return super().bind(state, actions, out)
         advance = [bind(kernel, *arguments) for kernel, arguments in self.step_calls(state, actions, out)]
         show = [bind(kernel, *arguments) for kernel, arguments in self.observe_calls(state, out)]
-        return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), state, out))
+        clear = self._bind_clear(state, out)
+        return BoundBatch(bind_all(*advance, *show), functools.partial(self._reset, bind_all(*show), clear, state, out))
 
     def step(self, state: Any, actions: np.ndarray, out: Any) -> None:
         """Advance a batch by one timestep; see ``bind`` if it is to be advanced often."""
@@ -389,11 +391,13 @@ class CompiledGame(FullGame):
         Raises:
             ValueError: For an unknown option or name, or a scene that cannot be; nothing has changed then.
         """
-        self._reset(functools.partial(self._show, state, out), state, out, which, options, max_cycles)
+        show, clear = functools.partial(self._show, state, out), self._bind_clear(state, out)
+        self._reset(show, clear, state, out, which, options, max_cycles)
 
     def _reset(
         self,
         show: Callable[[], None],
+        clear: Callable[[], None],
         state: Any,
         out: Any,
         which: np.ndarray,
@@ -401,16 +405,19 @@ class CompiledGame(FullGame):
         max_cycles: int | None = None,
     ) -> None:
         checked = {} if options is None else self._read_options(options)
-        scene = checked.pop("state", None)
-        if scene:
+        if not checked.get("state"):
+            out.fresh[:] = which
+            clear()
+            self._start(state, out, which, checked, max_cycles or 0)
+        else:
             trial, results = (type(arrays)(*(array.copy() for array in arrays)) for arrays in (state, out))
-            self._start(trial, results, which, checked | {"state": scene}, max_cycles or 0)
+            results.fresh[:] = which
+            self._bind_clear(trial, results)()
+            self._start(trial, results, which, checked, max_cycles or 0)
             for i in np.flatnonzero(which).tolist():
-                results.terminated[i], results.truncated[i] = self._write_scene(trial, i, scene)
+                results.terminated[i], results.truncated[i] = self._write_scene(trial, i, checked["state"])
             for array, tried in zip((*state, *out), (*trial, *results), strict=True):
                 array[...] = tried
-        else:
-            self._start(state, out, which, checked, max_cycles or 0)
         show()
 
     def _write_scene(self, state: Any, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:

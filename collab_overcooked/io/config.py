@@ -12,8 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from enum import EnumType, IntEnum
 from pathlib import Path
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from collab_overcooked.io import schema
 from collab_overcooked.io.checks import check_options, quote_value
@@ -97,6 +100,25 @@ class Config:
     def to_dict(self) -> dict[str, Any]:
         """Return all options as JSON values: paths as strings, tuples as lists."""
         return {name: _plain(name, getattr(self, name)) for name in self.names()}
+
+    def pack(self, columns: type[IntEnum], **values: Any) -> np.ndarray:
+        """Return the parameters of kernels, int32, by the names of their columns in lower case.
+
+        Args:
+            columns: Names the parameters; the number of one that is neither among the values nor an option is 0.
+            **values: Numbers instead of options; an enum stands for its member that the option names, None for -1.
+
+        Raises:
+            ValueError: For a value without a column.
+        """
+        names = [column.name.lower() for column in columns]
+        if unknown := values.keys() - set(names):
+            raise ValueError(f"{columns.__name__} has no column for {', '.join(sorted(unknown))}")
+        packed = {name: values.get(name, getattr(self, name, 0)) for name in names}
+        for name, value in packed.items():
+            member = value[getattr(self, name).upper()] if isinstance(value, EnumType) else value
+            packed[name] = -1 if member is None else int(member)
+        return np.array(list(packed.values()), np.int32)
 
 
 def _plain(name: str, value: Any, depth: int = MAX_DEPTH) -> Any:

@@ -28,6 +28,17 @@ def one_line(text: str) -> str:
     return re.sub(r"[\n\t]+", " ", harmless(text))
 
 
+def plural(count: float, noun: str) -> str:
+    """Return a count with its noun: ``"1 step"``, ``"2 steps"``, ``"2.5 items"``."""
+    return f"{count if count % 1 else int(count)} {noun}{'s' * (count != 1)}"
+
+
+def join_and(names: Iterable[str]) -> str:
+    """Join names with commas and "and"."""
+    *rest, last = [*names] or [""]
+    return " and ".join(filter(None, (", ".join(rest), last)))
+
+
 def in_drawn_order(items: Iterable[T], seed: str) -> list[T]:
     """Return items in an order that depends on a text alone, the same on every machine."""
     drawn = list(items)

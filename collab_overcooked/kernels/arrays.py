@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from enum import IntEnum
 from typing import Any, NamedTuple, TypeVar
@@ -21,16 +22,17 @@ class ArraySpec(NamedTuple):
 
     axes: tuple[int | str | type[IntEnum], ...]
     dtype: Any
-    fill: int
+    fill: int | Mapping[Any, int] | None
 
 
-def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int = 0) -> Any:
+def array_of(*axes: int | str | type[IntEnum], dtype: Any = np.int32, fill: int | Mapping[Any, int] | None = 0) -> Any:
     """Declare a field of a NamedTuple of arrays, as its default; ``allocate`` makes the arrays.
 
     Args:
         *axes: Axes after the leading ones: a length, the letter of a length, or the enum that names the entries.
         dtype: Dtype of the array.
-        fill: Initial value.
+        fill: Value when an episode starts, or first columns, in order, each with the value from there on; None for
+            an array that a reset does not clear.
     """
     return ArraySpec(axes, dtype, fill)
 
@@ -45,7 +47,7 @@ class BasicOut(NamedTuple):
     truncated: Array = array_of(dtype=np.bool_)
     events: Array = array_of("N", "columns")  # see kernels.events
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call, so observations and masks must be written
-    scratch: Array = array_of("scratch")  # working memory of kernels; the game's sizes tell its length
+    scratch: Array = array_of("scratch", fill=None)  # working memory of kernels; the game's sizes tell its length
 
 
 def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtypes: Any) -> Arrays:
@@ -63,9 +65,14 @@ def allocate(kind: type[Arrays], sizes: Mapping[str, int], *leading: int, **dtyp
             sizes[axis] if isinstance(axis, str) else axis if isinstance(axis, int) else len(axis) for axis in axes
         )
         arrays.append(np.zeros((*leading, *lengths), dtypes.get(name, dtype)))
-        if fill:
-            arrays[-1].fill(fill)
+        for column, value in (fill if isinstance(fill, Mapping) else {0: fill or 0}).items():
+            arrays[-1][..., column:] = value
     return kind(*arrays)
+
+
+def as_bytes(array: np.ndarray) -> np.ndarray:
+    """Return a view of an array as bytes (B, ...)."""
+    return array.reshape(len(array), math.prod(array.shape[1:])).view(np.uint8)
 
 
 @kernel
@@ -100,6 +107,14 @@ def copy_numbers(source, target):
     """
     for k in range(target.shape[0]):
         target[k] = source[k]
+
+
+@kernel
+def clear_rows(fresh, initial, rows):
+    """Environments that start anew get an array's initial bytes. Mutates: rows (B, bytes)."""
+    for b in range(rows.shape[0]):
+        if fresh[b]:
+            copy_numbers(initial, rows[b])
 
 
 @kernel

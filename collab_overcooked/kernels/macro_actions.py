@@ -24,6 +24,9 @@ class Macro(IntEnum):
     STILL = 2  # consecutive steps without any change
 
 
+IDLE = {Macro.ACTION: NOTHING, Macro.TIMER: 0}  # a seat at the start of an episode
+
+
 class Outcome(IntEnum):
     """Outcome of a macro action, 0 while it runs."""
 

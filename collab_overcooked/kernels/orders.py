@@ -24,6 +24,9 @@ class Queue(IntEnum):
     ORDER = 1  # number of the order, NOTHING for a free slot
 
 
+EMPTY = {Queue.REMAINING: 0, Queue.ORDER: NOTHING}  # a free slot
+
+
 @kernel
 def next_order(forced, counts, used, stream, rng, n_orders):
     """Orders come from the forced sequence while it lasts, then by Python's generator.

@@ -132,11 +132,6 @@ def specs_as_given(record: Mapping[str, Any]) -> tuple[str, ...]:
     return specs[::-1] if record["task"].endswith(SWAPPED) else specs
 
 
-def size_text(n_agents: int) -> str:
-    """Return the size of a team as text: ``"1 agent"``, ``"2 agents"``."""
-    return f"{n_agents} agent{'s' * (n_agents != 1)}"
-
-
 def team_text(specs: Iterable[str]) -> str:
     """Return a team as text that is equal for teams of different sizes: ``"agent_0=random all=greedy"``."""
     seats = list(specs)

@@ -80,7 +80,6 @@ def reset_batch(tables, state, out, which, limit):
     bay, rng = state.bay, state.rng
     for b in range(bay.shape[0]):
         if which[b]:
-            bay[b] = 0
             bay[b, Bay.WRECK], bay[b, Bay.DIVER] = draw_below(rng[b], CELLS), CELLS // 2
             bay[b, Bay.LIMIT] = limit
 

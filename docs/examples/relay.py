@@ -91,7 +91,6 @@ def reset_batch(tables, state, out, which, limit):
     couriers, room, rng = state.couriers, state.room, state.rng
     for b in range(room.shape[0]):
         if which[b]:
-            couriers[b], room[b] = 0, 0
             couriers[b, 1, Courier.CELL], room[b, Room.LIMIT] = 4, limit
             room[b, Room.ORDER] = 1 + draw_below(rng[b], 2)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import FrozenInstanceError, dataclass, fields
+from enum import IntEnum
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +63,28 @@ def test_values_become_plain_python():
     assert type(soup.cooks) is int
     with pytest.raises(FrozenInstanceError):
         soup.steps = 3
+
+
+class Salt(IntEnum):
+    SOME = 3
+    NONE = 7
+
+
+class Column(IntEnum):
+    SALT = 0
+    COOKS = 1
+    UNUSED = 2
+    HOT = 3
+    STEPS = 4
+
+
+def test_parameters_are_packed_by_name():
+    packed = Soup(salt="none").pack(Column, steps=12, salt=Salt)
+    assert packed.dtype == np.int32 and packed.tolist() == [Salt.NONE, -1, 0, 1, 12]
+    with pytest.raises(ValueError, match="Column has no column for step"):
+        Soup().pack(Column, salt=Salt, step=12)
+    with pytest.raises(ValueError):  # a name is no number
+        Soup().pack(Column)
 
 
 def test_an_option_is_given_once():

@@ -34,7 +34,7 @@ from collab_overcooked.games.collab_overcooked.engine.observe import knows_recip
 from collab_overcooked.games.collab_overcooked.engine.options import choose_orders, time_limit_of
 from collab_overcooked.games.collab_overcooked.engine.rules import effect, faced_station, named_by
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, load_kitchen
-from collab_overcooked.games.collab_overcooked.engine.state import ORDER_SLOTS, Out, State, Tables, sizes_of
+from collab_overcooked.games.collab_overcooked.engine.state import Out, State, Tables, sizes_of
 from collab_overcooked.games.collab_overcooked.engine.step import observe_batch, reset_batch, step_batch
 from collab_overcooked.games.collab_overcooked.text import text
 from collab_overcooked.games.collab_overcooked.text.scene import check_scene, orders_codec, scene_parts
@@ -82,7 +82,7 @@ class CollabOvercooked(CompiledGame):
         ("receive", r"PICKUP pickup\(.+,counter\)"),
         ("deliver", r"DELIVER .*"),
     )
-    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     hint_keys = ("placed",)
     global_state = ("agents", "macro_state", "tiles", "orders", "clock")
 
@@ -120,16 +120,21 @@ class CollabOvercooked(CompiledGame):
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        forced = np.full((len(which), ORDER_SLOTS), -1, np.int32)
-        if "task" in options and "orders" in options:
-            raise ValueError("reset options task and orders exclude each other")
-        orders = [options["task"]] if "task" in options else options.get("orders")
-        if orders is not None:
-            forced[:] = orders_codec(self.compiled).encode(orders)
-            if not limit and not self.pool.refill:
-                limit = sum(self._limit_of(name) for name in orders)
-        reset_batch(self.compiled.tables, state, out, which, forced, limit)
+    def _read_options(self, options: Any) -> dict[str, Any]:
+        checked = super()._read_options(options)
+        if "task" in checked:
+            if "orders" in checked:
+                raise ValueError("reset options task and orders exclude each other")
+            checked["orders"] = [checked.pop("task")]
+        return checked
+
+    def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        if (orders := options.get("orders")) is not None:
+            state.orders[which] = orders_codec(self.compiled).encode(orders)
+
+    def _default_limit(self, options: Mapping[str, Any]) -> int:
+        orders = options.get("orders")
+        return 0 if orders is None or self.pool.refill else sum(map(self._limit_of, orders))
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         clock = state.clock[i]

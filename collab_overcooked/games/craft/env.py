@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from collab_overcooked.envs.api import rows
-from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.craft.engine.compile import compile_level
 from collab_overcooked.games.craft.engine.config import CraftConfig
-from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, OrderEvent, Reason, Verb
+from collab_overcooked.games.craft.engine.constants import NOTHING, Clock, EventColumn, Reason, Verb
 from collab_overcooked.games.craft.engine.observe import observe_batch
 from collab_overcooked.games.craft.engine.rules import why_refused
 from collab_overcooked.games.craft.engine.spec import Level
@@ -21,13 +21,11 @@ from collab_overcooked.games.craft.engine.step import reset_batch, step_batch
 from collab_overcooked.games.craft.text import text
 from collab_overcooked.games.craft.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.craft.text.seen import CraftView
-from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.arrays import counts_to
-from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 
 
-class CraftKitchen(CompiledGame):
+class CraftKitchen(OrderGame):
     """The Minecraft task of Gong et al. 2023 (MindAgent, section 7), re-implemented without Minecraft.
 
     Takes the options of ``CraftConfig`` by position or name.
@@ -66,31 +64,14 @@ class CraftKitchen(CompiledGame):
         }
         self._set_spaces(counts_to(compiled.highest))
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        state.forced[which] = NOTHING
-        if "orders" in options:
-            forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
-            state.forced[which, : len(forced)] = forced
-        super()._start(state, out, which, options, limit)
-
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
-
-    def reset_forms(self) -> dict[str, Form]:
-        order = one_of(self.compiled.names.orders, "order")
-        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
     def _complete(self, state: State, i: int, scene: Mapping[str, Any]) -> tuple[bool, bool]:
         return complete(self.compiled, state, i, scene)
 
     def _check_scene(self, scene: dict[str, Any]) -> None:
         check_scene(self.compiled, scene)
-
-    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Forget all future orders, forced or drawn, in every environment; agents do not know them."""
-        state.forced[:] = NOTHING
-        state.clock[:, Clock.FORCED] = 0
-        state.stream[:] = 0  # seeded anew by the first draw
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
         """Step environment ``i`` with a list of simultaneous commands such as ``"goto(bot1, 'chest')"``.
@@ -121,13 +102,6 @@ class CraftKitchen(CompiledGame):
         ]
         obeyed = {k for seat, (k, _) in parsed.items() if not reasons[seat]}
         return text.Report(tuple(k in obeyed for k in range(len(commands))), (*problems, *filter(None, refused)))
-
-    def order_counts(self, out: Out) -> np.ndarray:
-        """Return the numbers of orders completed and expired in the last step, (2, B)."""
-        return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
-
-    def orderable(self) -> Sequence[str]:
-        return self.compiled.names.orders
 
     @property
     def level(self) -> Level:

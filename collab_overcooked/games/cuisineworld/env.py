@@ -9,7 +9,8 @@ import gymnasium
 import numpy as np
 
 from collab_overcooked.envs.api import clone, rows
-from collab_overcooked.envs.compiled import CompiledGame, KernelCall
+from collab_overcooked.envs.compiled import KernelCall
+from collab_overcooked.envs.order_game import OrderGame
 from collab_overcooked.envs.scene_codec import Part
 from collab_overcooked.games.cuisineworld.engine.compile import compile_level
 from collab_overcooked.games.cuisineworld.engine.config import CuisineWorldConfig
@@ -23,14 +24,12 @@ from collab_overcooked.games.cuisineworld.text import text
 from collab_overcooked.games.cuisineworld.text.scene import check_scene, complete, scene_parts
 from collab_overcooked.games.cuisineworld.text.seen import KitchenView
 from collab_overcooked.io.checks import parse_text
-from collab_overcooked.io.schema import Form, list_of, one_of
 from collab_overcooked.kernels.arrays import counts_to
 from collab_overcooked.kernels.bound import bind
-from collab_overcooked.kernels.orders import FORCED_SLOTS
 from collab_overcooked.render.model import Sheet
 
 
-class CuisineWorld(CompiledGame):
+class CuisineWorld(OrderGame):
     """The game of Gong et al. 2023, "MindAgent: Emergent Gaming Interaction".
 
     Options by position or name are those of ``CuisineWorldConfig``.
@@ -48,7 +47,7 @@ class CuisineWorld(CompiledGame):
         ("product", r"GET get \w+"),
         ("dish_up", r"PUT put servingtable\d*"),
     )
-    observe_kernels = (observe_batch,)
+    observe_kernels, reset_kernels = (observe_batch,), (reset_batch,)
     global_state = ("agents", "tools", "served", "orders", "clock", "wanted")
 
     def __init__(self, *values: Any, **options: Any) -> None:
@@ -65,19 +64,8 @@ class CuisineWorld(CompiledGame):
         original = gymnasium.spaces.Box(low, high, dtype=np.float64)
         self._set_spaces(original if config.obs == "original64" else counts_to(high))
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        state.forced[which] = NOTHING
-        if "orders" in options:
-            forced = [self.compiled.names.orders.index(name) for name in options["orders"]]
-            state.forced[which, : len(forced)] = forced
-        reset_batch(self.compiled.tables, state, out, which, limit)
-
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
-
-    def reset_forms(self) -> dict[str, Form]:
-        order = one_of(self.compiled.names.orders, "order")
-        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         super()._encode(state, i, scene)
@@ -97,12 +85,6 @@ class CuisineWorld(CompiledGame):
     def _advance(self, state: State, out: Out) -> None:
         bind(step_batch, self.compiled.tables, state, out)()
         self._show(state, out)
-
-    def sample_belief(self, state: State, seat: int, rng: np.random.Generator) -> None:
-        """Forget all future orders, forced or drawn, in every environment; agents do not know them."""
-        state.forced[:] = NOTHING
-        state.clock[:, Clock.FORCED] = 0
-        state.stream[:] = 0  # seeded anew by the first draw
 
     def command(self, state: State, out: Out, commands: Sequence[str], i: int = 0) -> text.Report:
         """Advance environment ``i`` by a list of command strings, carried out in their order or voided as a whole.
@@ -130,15 +112,8 @@ class CuisineWorld(CompiledGame):
         self._advance(one_state, one_out)
         return text.outcome(self.compiled, slots.tolist(), len(parsed))
 
-    def order_counts(self, out: Out) -> np.ndarray:
-        """Return how many orders were completed and how many expired in the last step, (2, B)."""
-        return out.order_events[:, [OrderEvent.COMPLETED, OrderEvent.EXPIRED]].T
-
     def rejections(self, state: State, out: Out) -> np.ndarray:
         return out.refused
-
-    def orderable(self) -> Sequence[str]:
-        return self.compiled.names.orders
 
     @property
     def level(self) -> Level:

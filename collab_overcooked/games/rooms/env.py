@@ -47,7 +47,7 @@ class RoomGame(CompiledGame):
     goal: ClassVar[Goal]
     config_class: type[RoomsConfig]
     exact_masks = True
-    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     array_classes = (State, Out)
     event_codes = Deed
     seat_view = RoomView
@@ -69,9 +69,6 @@ class RoomGame(CompiledGame):
 
     def scene_parts(self) -> dict[str, Part]:
         return scene_parts(self.compiled)
-
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        reset_batch(self.compiled.tables, state, out, which, limit)
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         super()._encode(state, i, scene)

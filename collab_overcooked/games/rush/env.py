@@ -42,7 +42,7 @@ class KitchenRush(CompiledGame):
     seat_view = BoardView
     array_classes = (State, Out)
     event_codes = Verb
-    step_kernels, observe_kernels = (step_batch,), (observe_batch,)
+    step_kernels, observe_kernels, reset_kernels = (step_batch,), (observe_batch,), (reset_batch,)
     global_state = ("orders", "stock", "spaces", "clock")
     step_key = "slot"
     unsaved = ("rng",)  # nothing is drawn
@@ -78,9 +78,8 @@ class KitchenRush(CompiledGame):
     def reset_forms(self) -> dict[str, Form]:
         return {"episode": integer(0, len(self.scenario.episodes) - 1), **super().reset_forms()}
 
-    def _start(self, state: State, out: Out, which: np.ndarray, options: Mapping[str, Any], limit: int) -> None:
-        episode = options.get("episode", options.get("state", {}).get("episode", NOTHING))
-        reset_batch(self.compiled.tables, state, out, which, episode, limit)
+    def _choose(self, state: State, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        state.clock[which, Clock.EPISODE] = options.get("episode", options.get("state", {}).get("episode", NOTHING))
 
     def _encode(self, state: State, i: int, scene: Mapping[str, Any]) -> None:
         super()._encode(state, i, scene)

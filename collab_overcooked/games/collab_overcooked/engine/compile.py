@@ -371,27 +371,23 @@ def primitive_texts(items: Iterable[str]) -> list[str]:
 def _params(
     kitchen: Kitchen, config: CollabOvercookedConfig, refill: bool, marks: _Marks, n_utensils: int
 ) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    values = {
-        Param.N_UTENSILS: n_utensils,
-        Param.REFILL: refill,
-        Param.LOOKAHEAD: VISIBLE_ORDERS if refill else 1,
-        Param.STUCK: kitchen.stuck_limit if config.stuck_limit is None else config.stuck_limit,
-        Param.FIRST_COUNTER_PICKUP: marks.first_counter,
-        Param.FIRST_RAW_PICKUP: marks.first_raw,
-        Param.FIRST_PUT: marks.first_put,
-        Param.ENCODING: Encoding[config.obs.upper()],
-        Param.FULL_KNOWLEDGE: config.knowledge == "full",
-        Param.WIDTH: len(kitchen.grid[0]),
-        Param.HEIGHT: len(kitchen.grid),
-        Param.DISH_PICKUP: marks.dish,
-        Param.SHOW_LIMIT: config.show_limit,
-        Param.ORIGINAL: config.preset == "original",
-        Param.KNOWERS: sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
-    }
-    for key, value in values.items():
-        params[key] = value
-    return params
+    return config.pack(
+        Param,
+        n_utensils=n_utensils,
+        refill=refill,
+        lookahead=VISIBLE_ORDERS if refill else 1,
+        stuck=kitchen.stuck_limit if config.stuck_limit is None else config.stuck_limit,
+        first_counter_pickup=marks.first_counter,
+        first_raw_pickup=marks.first_raw,
+        first_put=marks.first_put,
+        encoding=Encoding[config.obs.upper()],
+        full_knowledge=config.knowledge == "full",
+        width=len(kitchen.grid[0]),
+        height=len(kitchen.grid),
+        dish_pickup=marks.dish,
+        knowers=sum(1 << i for i, agent in enumerate(kitchen.agents) if agent.knows_recipes),
+        original=config.preset == "original",
+    )
 
 
 def _tasks(pool: OrderPool, item_id: Mapping[str, int]) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from collab_overcooked.games.collab_overcooked.engine.constants import (
+    FIRST_ID,
     NOTHING,
     Agent,
     Clock,
@@ -20,12 +21,13 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Tile,
 )
 from collab_overcooked.kernels.arrays import array_of
-from collab_overcooked.kernels.macro_actions import Macro
+from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.paths import UNREACHABLE
 from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
 ORDER_SLOTS = 8
+EMPTY_TILE = {Tile.ITEM: NOTHING, Tile.PLATED: 0, Tile.CONTENT: NOTHING}  # as ``rules.clear_tile`` leaves it
 
 
 class Tables(NamedTuple):
@@ -53,8 +55,8 @@ class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
     agents: Array = array_of("N", Agent)
-    macro_state: Array = array_of("N", len(Macro) + len(MacroState))
-    tiles: Array = array_of("S", "tile", fill=NOTHING)  # see Tile
+    macro_state: Array = array_of("N", len(Macro) + len(MacroState), fill=IDLE)
+    tiles: Array = array_of("S", "tile", fill=EMPTY_TILE)  # see Tile
     orders: Array = array_of(ORDER_SLOTS, fill=NOTHING)  # items wanted, first one first, padded with NOTHING
     clock: Array = array_of(Clock)
     rng: Array = array_of(Rng)
@@ -68,9 +70,11 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("N", EventColumn)
+    events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
-    scratch: Array = array_of("scratch")  # 13 F for path finding where agents share a floor, 0 where they cannot meet
+    scratch: Array = array_of(
+        "scratch", fill=None
+    )  # 13 F for path finding where agents share a floor, 0 where they cannot meet
 
 
 def sizes_of(tables: Tables) -> dict[str, int]:

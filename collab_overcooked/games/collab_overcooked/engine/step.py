@@ -12,7 +12,6 @@ from collab_overcooked.games.collab_overcooked.engine.observe import observe_env
 from collab_overcooked.games.collab_overcooked.engine.rewards import pay
 from collab_overcooked.games.collab_overcooked.engine.rules import (
     choose_primitives,
-    clear_tile,
     draw_task,
     interact_in_turn,
     move_agents,
@@ -22,7 +21,6 @@ from collab_overcooked.games.collab_overcooked.engine.rules import (
 )
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.macro_actions import clear_macros
 
 
 @kernel
@@ -44,23 +42,15 @@ def step_env(tables, agents, macros, tiles, orders, clock, rng, actions, events,
 
 
 @kernel
-def reset_env(tables, agents, macros, tiles, orders, clock, rng, events, forced, limit):
-    """An episode starts with agents at their starts, empty hands and tiles, and forced or drawn orders.
+def reset_env(tables, agents, orders, clock, rng, limit):
+    """An episode starts with agents at their starts, and forced or drawn orders; limit 0 is that of the task.
 
-    Mutates: all but tables and forced.
+    Mutates: all but tables.
     """
-    clear_events(events, FIRST_ID)
-    clear_macros(macros)
-    agents[:] = 0
     for i in range(agents.shape[0]):
         agents[i, Agent.CELL] = tables.starts[i, 0]
         agents[i, Agent.FACING] = tables.starts[i, 1]
         agents[i, Agent.ITEM] = NOTHING
-    for s in range(tiles.shape[0]):
-        clear_tile(tiles[s])
-    for q in range(orders.shape[0]):
-        orders[q] = forced[q]
-    clock[:] = 0
     if orders[0] == NOTHING and tables.params[Param.REFILL] == 0:
         orders[0] = tables.tasks[draw_task(rng, tables.tasks), Task.ITEM]
     refill_orders(orders, rng, tables.tasks, tables.params)
@@ -103,20 +93,12 @@ def step_batch(tables, state, actions, out):
 
 
 @kernel
-def reset_batch(tables, state, out, which, forced, limit):
+def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    agents, macros, tiles = state.agents, state.macro_state, state.tiles
-    orders, clock, rng = state.orders, state.clock, state.rng
-    events, rewards, terminated, truncated = out.events, out.rewards, out.terminated, out.truncated
-    fresh = out.fresh
+    agents, orders, clock, rng = state.agents, state.orders, state.clock, state.rng
     for b in range(agents.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        reset_env(tables, agents[b], macros[b], tiles[b], orders[b], clock[b], rng[b], events[b], forced[b], limit)
-        rewards[b] = 0
-        terminated[b] = False
-        truncated[b] = False
+        if which[b]:
+            reset_env(tables, agents[b], orders[b], clock[b], rng[b], limit)
 
 
 @kernel

@@ -24,6 +24,7 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
     Verb,
 )
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen, TaskSpec
+from collab_overcooked.io.text import join_and
 
 CALL = re.compile(r"(?:\d+\.)?\s*([A-Za-z_]+)\s*\(([^()]*)\)")
 REQUEST = re.compile(r"(?:\d+\.)?\s*request\s*\(", re.IGNORECASE)  # how a part of a plan begins that asks a teammate
@@ -281,7 +282,7 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
     lines = [f"Recipe: {task.title}", "Ingredients: " + ", ".join(f"{count} {name}" for name, count in below.items())]
     operations = {station.name: station.operation for station in kitchen.stations.values() if station.kind == "utensil"}
     steps = [
-        f"{operations[recipe.utensil].capitalize()} {_join(recipe.inputs)} in the {spaced(recipe.utensil)} "
+        f"{operations[recipe.utensil].capitalize()} {join_and(recipe.inputs)} in the {spaced(recipe.utensil)} "
         f"for {recipe.time} timesteps to get {recipe.product}."
         for recipe in recipe_steps(kitchen, order)
     ]
@@ -290,10 +291,6 @@ def recipe_text(kitchen: Kitchen, order: str) -> str:
         steps.append(f"Fill a dish with the {order} from the {spaced(last.utensil)}.")
     steps.append(f"Deliver the {order}.")
     return "\n".join(lines + [f"{number}. {step}" for number, step in enumerate(steps, start=1)])
-
-
-def _join(names: tuple[str, ...]) -> str:
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
 
 
 def recipe_steps(kitchen: Kitchen, order: str) -> list[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from collab_overcooked.games.craft.engine.config import INTERVALS, CraftConfig
-from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Role, Verb
+from collab_overcooked.games.craft.engine.constants import HALF, NOTHING, Item, Param, Role, Verb
 from collab_overcooked.games.craft.engine.observe import highest_numbers
 from collab_overcooked.games.craft.engine.spec import Level, load_level
 from collab_overcooked.games.craft.engine.state import Tables
@@ -60,10 +60,9 @@ def compile_level(config: CraftConfig) -> Compiled:
     names = Names(
         level.items, tuple(level.dishes), tuple(place.name for place in level.places), level.kinds, tuple(actions)
     )
-    walks = int(config.reach == "code")
-    times = interval, lifetime, config.walk, config.respawn, config.cook_steps, heat
+    times = {"interval": interval, "lifetime": lifetime, "heat": heat}
     tables = Tables(
-        params=_numbers([*times, len(level.dishes), walks]),
+        params=config.pack(Param, **times, n_dishes=len(level.dishes), walk_to_take=config.reach == "code"),
         reach=_reach(config.reach),
         places=_places(level),
         items=_items(level),

@@ -33,6 +33,9 @@ class Furnace(IntEnum):
     PROGRESS = 7  # steps for which the current item has been cooked
 
 
+EMPTY_FURNACE = {slot: NOTHING if slot in (Furnace.FUEL, Furnace.INPUT, Furnace.OUTPUT) else 0 for slot in Furnace}
+
+
 class Clock(IntEnum):
     """Columns of ``State.clock`` (B, 7)."""
 

@@ -6,10 +6,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.craft.engine.constants import NOTHING, Agent, Clock, EventColumn, Furnace, OrderEvent
+from collab_overcooked.games.craft.engine.constants import (
+    EMPTY_FURNACE,
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Furnace,
+    OrderEvent,
+)
 from collab_overcooked.kernels.arrays import Array, array_of
 from collab_overcooked.kernels.mersenne import STREAM
-from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
+from collab_overcooked.kernels.orders import EMPTY, FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import Rng
 
 
@@ -31,14 +40,14 @@ class State(NamedTuple):
     agents: Array = array_of("N", Agent)
     bags: Array = array_of("N", "I")  # items that each agent has
     gone: Array = array_of("P")  # steps until a mob or block is back, 0 where it is there
-    furnaces: Array = array_of("F", Furnace)
+    furnaces: Array = array_of("F", Furnace, fill=EMPTY_FURNACE)
     chest: Array = array_of("I")  # all chests are one
     served: Array = array_of("D")  # dishes of the chest that went to orders
-    orders: Array = array_of("Q", Queue)
+    orders: Array = array_of("Q", Queue, fill=EMPTY)
     clock: Array = array_of(Clock)
     history: Array = array_of(HISTORY_SLOTS, fill=NOTHING)  # completed orders
     forced: Array = array_of(FORCED_SLOTS, fill=NOTHING)  # orders that come before any are drawn
-    stream: Array = array_of(STREAM, dtype=np.uint32)  # see kernels.mersenne
+    stream: Array = array_of(STREAM, dtype=np.uint32, fill=None)  # see kernels.mersenne
     rng: Array = array_of(Rng)  # COUNT counts the drawn orders
 
 
@@ -51,6 +60,6 @@ class Out(NamedTuple):
     shaped: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("N", EventColumn)
+    events: Array = array_of("N", EventColumn, fill={0: 0, FIRST_ID: NOTHING})
     order_events: Array = array_of(OrderEvent)
     fresh: Array = array_of(dtype=np.bool_)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collab_overcooked.games.craft.engine.constants import (
     FIRST_ID,
-    NOTHING,
     Agent,
     Clock,
     EventColumn,
-    Furnace,
     OrderEvent,
     Reason,
 )
@@ -25,7 +23,6 @@ from collab_overcooked.games.craft.engine.rules import (
 )
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.orders import Queue
 
 
 @kernel
@@ -103,36 +100,12 @@ def step_batch(tables, state, actions, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """An episode starts with agents at their starts, empty bags, furnaces and chest, and a first order.
-
-    Mutates: state, out.
-    """
-    agents, bags, gone, furnaces = state.agents, state.bags, state.gone, state.furnaces
-    chest, served, orders, clock = state.chest, state.served, state.orders, state.clock
-    history, forced, stream, rng = state.history, state.forced, state.stream, state.rng
-    fresh = out.fresh
+    """An episode starts with agents at their starts, and a first order. Mutates: state."""
+    agents, orders, clock = state.agents, state.orders, state.clock
+    forced, stream, rng = state.forced, state.stream, state.rng
     for b in range(agents.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        for i in range(agents.shape[1]):
-            agents[b, i, Agent.X], agents[b, i, Agent.Z] = tables.starts[i, Agent.X], tables.starts[i, Agent.Z]
-        bags[b], gone[b], chest[b], served[b], clock[b], history[b] = 0, 0, 0, 0, 0, NOTHING
-        for f in range(furnaces.shape[1]):
-            furnaces[b, f] = 0
-            furnaces[b, f, Furnace.FUEL], furnaces[b, f, Furnace.INPUT] = NOTHING, NOTHING
-            furnaces[b, f, Furnace.OUTPUT] = NOTHING
-        orders[b] = 0
-        for q in range(orders.shape[1]):
-            orders[b, q, Queue.ORDER] = NOTHING
-        clock[b, Clock.LIMIT] = limit
-        take_order(orders[b], clock[b], forced[b], stream[b], rng[b], tables.params)
-        clear_out(out, b)
-
-
-@kernel
-def clear_out(out, b):
-    """Clear rewards and events at the start of an episode. Mutates: out."""
-    out.rewards[b], out.shaped[b], out.order_events[b] = 0, 0, 0
-    clear_events(out.events[b], FIRST_ID)
-    out.terminated[b], out.truncated[b] = False, False
+        if which[b]:
+            for i in range(agents.shape[1]):
+                agents[b, i, Agent.X], agents[b, i, Agent.Z] = tables.starts[i, Agent.X], tables.starts[i, Agent.Z]
+            clock[b, Clock.LIMIT] = limit
+            take_order(orders[b], clock[b], forced[b], stream[b], rng[b], tables.params)

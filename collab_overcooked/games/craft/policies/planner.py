@@ -1,9 +1,4 @@
-"""Planning in CraftKitchen: rollouts of assignments with many weights on copies of the current state.
-
-Before every step the planner rolls out the assignments of ``assignment.py`` with the default weights, with those that
-were best a step ago, and with new ones, half of them drawn near good ones. It takes the first step of the best rollout.
-Future orders are unknown: copies draw their own orders, the same ones for all candidates.
-"""
+"""Planning in CraftKitchen: rollouts of assignments, half of whose new weights are drawn near good ones."""
 
 from __future__ import annotations
 
@@ -18,12 +13,10 @@ from collab_overcooked.games.craft.engine.constants import Clock
 from collab_overcooked.games.craft.policies.assignment import DEFAULT_WEIGHTS, Array, Knob, assigner
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
-from collab_overcooked.policies.search.plan_search import PlanMemory
-from collab_overcooked.policies.search.simulator import Simulator, empty_fork
+from collab_overcooked.policies.search.knob_planner import KnobPlanner
+from collab_overcooked.policies.search.simulator import Fork
 from collab_overcooked.policies.specs import read_options
 
-FUTURES = 4  # order sequences per candidate
-ELITES = 6  # weights that are tried again in the next step
 PROGRESS = 0.05  # weight of shaped rewards relative to served orders
 DRAWS = (  # values of new weights, by knob
     (20, 40, 60, 80, 90),
@@ -55,54 +48,29 @@ class PlannerOptions:
             parse_integer(name, getattr(self, name), least)
 
 
-class Lookahead:
-    """Decides for the whole team; caches the last decisions, as each seat asks for the same one.
+class Lookahead(KnobPlanner):
+    """Plans with the assignments of ``assignment.py``."""
 
-    Args:
-        game: Compiled CraftKitchen.
-        options: Options.
-    """
+    expired_column, digits = Clock.EXPIRED, 6
 
     def __init__(self, game: Any, options: PlannerOptions) -> None:
-        self._assigner, self._horizon, self._ahead = assigner(game), options.horizon, options.ahead
-        self._futures = max(1, min(FUTURES, options.rollouts // 8))
-        self._candidates = max(1, options.rollouts // self._futures)
-        self._memory = empty_fork(game, self._candidates * self._futures)
-        self._known = PlanMemory(8)
+        self._ahead = options.ahead
+        default = self._limited(np.array(DEFAULT_WEIGHTS, np.int32))
+        super().__init__(game, assigner(game), default, options.rollouts, options.horizon)
 
-    def decide(self, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
-        """Return the commands for the current state (N,), and the weights to try again (E, knobs)."""
-        state = simulator.state
-        arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
-        key = b"".join(array.tobytes() for array in (*arrays, state.clock, elites))
-        decision: tuple[Array, Array] = self._known.recall(key, lambda: self._search(key, simulator, elites))
-        return decision
-
-    def _search(self, key: bytes, simulator: Simulator, elites: Array) -> tuple[Array, Array]:
-        rng = np.random.default_rng(list(key))
-        futures = simulator.fork(self._futures, int(rng.integers(2**31)))
-        tried = np.concatenate([np.array([DEFAULT_WEIGHTS], np.int32), elites])[: self._candidates]
-        tried = np.concatenate([tried, self._fresh(rng, self._candidates - len(tried), tried)])
-        tried[:, Knob.AHEAD] = np.minimum(tried[:, Knob.AHEAD], self._ahead)
-        copies = self._memory.take(futures, np.tile(np.arange(len(futures)), len(tried)))
-        weights, worth = np.repeat(tried, len(futures), axis=0), np.zeros(len(copies))
-        actions = np.zeros((len(copies), simulator.game.n_agents), np.int32)
-        first = actions.copy()
-        for step in range(self._horizon):
-            self._assigner.assign(copies.state, weights, actions)
-            if step == 0:
-                first[:] = actions
-            copies.advance(actions)
-            worth += copies.rewards[:, 0] + PROGRESS * copies.out.shaped.sum(axis=1)
-        worth -= copies.state.clock[:, Clock.EXPIRED] - futures.state.clock[0, Clock.EXPIRED]
-        means = worth.reshape(-1, len(futures)).mean(axis=1)
-        ranking = np.argsort(-np.round(means, 6), kind="stable")  # stable: ties keep the earlier candidate
-        return first[ranking[0] * len(futures)].copy(), tried[ranking[:ELITES]]
-
-    def _fresh(self, rng: np.random.Generator, count: int, good: Array) -> Array:
-        drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1).astype(np.int32)
+    def draw(self, rng: np.random.Generator, count: int, elites: Array) -> Array:
+        good = np.concatenate([np.array([DEFAULT_WEIGHTS], np.int32), elites])
+        drawn = np.stack([rng.choice(values, count) for values in DRAWS], axis=1)
         kept = (rng.random(drawn.shape) < 0.7) & (np.arange(count)[:, None] % 2 == 0)
-        return np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32)
+        return self._limited(np.where(kept, good[rng.integers(len(good), size=count)], drawn).astype(np.int32))
+
+    def _limited(self, knobs: Array) -> Array:
+        knobs[..., Knob.AHEAD] = np.minimum(knobs[..., Knob.AHEAD], self._ahead)
+        return knobs
+
+    def gain(self, copies: Fork) -> Array:
+        gain: Array = super().gain(copies) + PROGRESS * copies.out.shaped.sum(axis=1)
+        return gain
 
 
 lookahead: Callable[[Any, PlannerOptions], Lookahead] = lru_cache(maxsize=4)(Lookahead)  # small, as copies take memory
@@ -125,13 +93,16 @@ class PlannerPolicy(Silent):
         """Forget the last episode."""
         self._lookahead = lookahead(info.game, self._options)
         self._simulator = simulator_of(info, self.name)
-        self._elites = np.zeros((0, len(DEFAULT_WEIGHTS)), np.int32)
+        self._elites = self._lookahead.no_elites
 
     def act(self, seen: Seen) -> int:
         """Return this seat's command."""
         if seen.error is not None:  # a teammate got it first
             return seen.idle_action
-        actions, self._elites = self._lookahead.decide(self._simulator, self._elites)
+        state = self._simulator.state
+        arrays = (state.agents, state.bags, state.gone, state.furnaces, state.chest, state.served, state.orders)
+        key = b"".join(array.tobytes() for array in (*arrays, state.clock, self._elites))
+        actions, self._elites = self._lookahead.decide(key, self._simulator, self._elites)
         return int(actions[seen.seat])
 
 

@@ -25,10 +25,10 @@ from collab_overcooked.games.craft.suite.scoring import (
 )
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.io.options import option
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_ci
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.teams import size_text
 
 NAME = "craft"
 EPISODES = 3  # of one run
@@ -74,7 +74,7 @@ class CraftSuite(OrderSuite):
         return load_level(level).name
 
     def task_name(self, level: str, agents: int, pace: int) -> str:
-        return f"{level}, {size_text(agents)}, pace {pace}"
+        return f"{level}, {plural(agents, 'agent')}, pace {pace}"
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))
@@ -136,7 +136,7 @@ def _card(result: CraftResult) -> Scorecard:
         marks |= {len(rows): "summary"} if rows else {}
         cells = [result.cell(level, agents, pace) for pace in PACES]
         texts = (None if cell is None else f"{cell} = {cell.ratio:.3f}" if cell.resolved else "0/0" for cell in cells)
-        rows.append((f"{level}, {size_text(agents)}", *texts, result.cos(level, agents)))
+        rows.append((f"{level}, {plural(agents, 'agent')}", *texts, result.cos(level, agents)))
         limits = result.limits(level, agents)
         played = [limit for cell, limit in zip(cells, limits, strict=True) if cell]
         rows.append((f"  {BOUND}", *(f"{limit:.3f}" for limit in limits), Estimate(sum(played) / len(played))))

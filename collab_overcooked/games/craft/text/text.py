@@ -15,6 +15,7 @@ from collab_overcooked.envs.api import ActionError
 from collab_overcooked.games.craft.engine.compile import Compiled
 from collab_overcooked.games.craft.engine.constants import NOTHING, EventColumn, Reason, Verb
 from collab_overcooked.io.checks import near_matches, parse_text, quote_value
+from collab_overcooked.io.text import plural
 
 VERBS = {  # the paper's names; it has none for doing nothing
     Verb.WAIT: "wait",
@@ -215,19 +216,19 @@ def manual(compiled: Compiled) -> str:
         "everything else up to 6 cells away; takeOutFurnace() takes you to the furnace."
     )
     interval = "step" if compiled.interval == 1 else f"{compiled.interval} steps"
-    walk = f"{_count(config.walk, 'cell')} towards a place" if config.walk else "to a place, at any distance"
+    walk = f"{plural(config.walk, 'cell')} towards a place" if config.walk else "to a place, at any distance"
     return "\n".join(
         [
-            f"A dish is ordered every {interval}, and an order fails {_count(compiled.lifetime, 'step')} after it "
+            f"A dish is ordered every {interval}, and an order fails {plural(compiled.lifetime, 'step')} after it "
             "arrived. An order is served as soon as the chest holds its dish; dishes without an order stay in the "
             "chest and serve later orders. All agents act at the same time, with one command per step.",
             f"goto(place) takes you {walk}. If there are several places of a kind, it takes you to the nearest one, "
             "unless you name one by its number.",
             f"{reach} You carry as much as you like.",
-            f"{sources}. Mobs and blocks reappear after {_count(config.respawn, 'step')}.",
+            f"{sources}. Mobs and blocks reappear after {plural(config.respawn, 'step')}.",
             f"putFuelFurnace(item) and putItemFurnace(item) move one item into the furnace; fuel is "
             f"{' or '.join(level.fuel)}. At the end of a step a furnace with both cooks: one item in "
-            f"{_count(config.cook_steps, 'step')}; one fuel cooks {_count(config.items_per_fuel, 'item')}. A slot "
+            f"{plural(config.cook_steps, 'step')}; one fuel cooks {plural(config.items_per_fuel, 'item')}. A slot "
             "holds only one kind of item.",
             f"Recipes: {recipes}.",
             "takeOutFurnace() takes everything that is cooked. putInChest(item) moves one item into the chest. wait() "
@@ -235,7 +236,3 @@ def manual(compiled: Compiled) -> str:
             "If several agents want the same thing in the same step, the agent with the lowest number gets it.",
         ]
     )
-
-
-def _count(count: float, noun: str) -> str:
-    return f"{count:g} {noun}" + ("s" if count != 1 else "")

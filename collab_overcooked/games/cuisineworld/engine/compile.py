@@ -68,7 +68,16 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
     rows, texts, n_actions, actions = _catalogue(level)
     objects = sorted([*level.base_ingredients, *level.recipes])
     tables = Tables(
-        params=_params(level, timing, config, len(items)),
+        params=config.pack(
+            Param,
+            n_base=len(level.base_ingredients),
+            n_items=len(items),
+            interval=timing.interval,
+            max_steps=level.max_cycles,
+            encoding=Encoding[config.obs.upper()],
+            mask=Mask,
+            n_orders=len(level.orders),
+        ),
         places=_places(level, recipes, actions, n_agents),
         sizes=_numbers([len(recipe.ingredients) for recipe in recipes]),
         uses=_numbers([[name in recipe.ingredients for name in items] for recipe in recipes]),
@@ -86,18 +95,6 @@ def compile_level(level: Level, config: CuisineWorldConfig) -> Compiled:
 
 def _numbers(values: object) -> np.ndarray:
     return np.ascontiguousarray(values, np.int32)
-
-
-def _params(level: Level, timing: Timing, config: CuisineWorldConfig, n_items: int) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.N_BASE] = len(level.base_ingredients)
-    params[Param.N_ITEMS] = n_items
-    params[Param.INTERVAL] = timing.interval
-    params[Param.MAX_STEPS] = level.max_cycles
-    params[Param.ENCODING] = Encoding[config.obs.upper()]
-    params[Param.MASK] = Mask[config.mask.upper()]
-    params[Param.N_ORDERS] = len(level.orders)
-    return params
 
 
 def _catalogue(level: Level) -> tuple[list[list[int]], list[str], int, dict[tuple[Verb, int], int]]:

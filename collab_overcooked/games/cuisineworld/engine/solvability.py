@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_BETA, PAPER_ALPHAS, UNLIMITED, Level, Timing
+from collab_overcooked.io.text import plural
 
 FILE_TIMES = "file"  # heading of the level file's own times
 
@@ -84,14 +85,10 @@ def report_text(reports: Iterable[LevelReport]) -> str:
 
 def level_text(level: Level) -> str:
     """Return a description of a level: tools, recipes and times."""
-    lines = [f"{level.name}: {', '.join(level.locations)}; {_agents(level.agents)}", ""]
+    lines = [f"{level.name}: {', '.join(level.locations)}; {plural(level.agents, 'agent')}", ""]
     for recipe in level.recipes_here:
         lines.append(f"  {recipe.product} = {' + '.join(recipe.ingredients)} ({recipe.tool})")
     return "\n".join([*lines, "", report_text([prove_solvability(level)])])
-
-
-def _agents(number: int) -> str:
-    return f"{number} agent" + ("s" if number != 1 else "")
 
 
 def _steps(number: int) -> str:

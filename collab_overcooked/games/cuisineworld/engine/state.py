@@ -23,7 +23,7 @@ from collab_overcooked.games.cuisineworld.engine.constants import (
 )
 from collab_overcooked.kernels.arrays import array_of
 from collab_overcooked.kernels.mersenne import STREAM
-from collab_overcooked.kernels.orders import FORCED_SLOTS, HISTORY_SLOTS, Queue
+from collab_overcooked.kernels.orders import EMPTY, FORCED_SLOTS, HISTORY_SLOTS, Queue
 from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
@@ -48,15 +48,15 @@ class Tables(NamedTuple):
 class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
-    agents: Array = array_of("N", Agent)
-    tools: Array = array_of("L", "tool")  # see Tool
-    served: Array = array_of("T", "room")  # what lies on each serving table, in the order of laying down
-    orders: Array = array_of("Q", Queue)
+    agents: Array = array_of("N", Agent, fill={Agent.PLACE: 0, Agent.ITEM: NOTHING, Agent.BUSY: 0})
+    tools: Array = array_of("L", "tool", fill={Tool.BUSY: 0, Tool.CONTENT: NOTHING})  # see Tool
+    served: Array = array_of("T", "room", fill=NOTHING)  # what lies on each serving table, in the order of laying down
+    orders: Array = array_of("Q", Queue, fill=EMPTY)
     clock: Array = array_of(Clock)
     wanted: Array = array_of("wanted")  # how often each item, and each recipe's mixture, still earns shaped reward
-    history: Array = array_of(HISTORY_SLOTS)  # completed orders
+    history: Array = array_of(HISTORY_SLOTS, fill=NOTHING)  # completed orders
     forced: Array = array_of(FORCED_SLOTS, fill=NOTHING)  # orders that come before any are drawn, padded with NOTHING
-    stream: Array = array_of(STREAM, dtype=np.uint32)  # see kernels.mersenne
+    stream: Array = array_of(STREAM, dtype=np.uint32, fill=None)  # see kernels.mersenne
     rng: Array = array_of(Rng)  # COUNT counts the drawn orders
 
 
@@ -68,10 +68,10 @@ class Out(NamedTuple):
     rewards: Array = array_of("N", dtype=np.float64)  # as the original's rewards are doubles
     terminated: Array = array_of(dtype=np.bool_)  # never true: episodes are cut off
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("commands", EventColumn)  # at most two an agent
+    events: Array = array_of("commands", EventColumn, fill=None)  # at most two an agent
     refused: Array = array_of("N")  # sum of Reason of each agent's own command
-    completions: Array = array_of("Q", Completion)
-    order_events: Array = array_of(OrderEvent)
+    completions: Array = array_of("Q", Completion, fill=None)
+    order_events: Array = array_of(OrderEvent, fill={0: 0, OrderEvent.DRAWN: NOTHING, OrderEvent.LAST_CALL: 0})
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 

@@ -29,7 +29,7 @@ from collab_overcooked.games.cuisineworld.engine.rules import (
     tick_busy,
 )
 from collab_overcooked.kernels.jit import kernel
-from collab_overcooked.kernels.orders import Queue, next_order
+from collab_overcooked.kernels.orders import next_order
 
 
 @kernel
@@ -97,33 +97,6 @@ def collect_refusals(events, n_commands, refused):
 
 
 @kernel
-def reset_env(tables, agents, tools, served, orders, clock, wanted, history, forced, stream, rng, limit):
-    """An episode starts with agents at the first serving table, empty hands and tools, and a first order.
-
-    Mutates: all but tables and forced.
-    """
-    params, places = tables.params, tables.places
-    agents[:] = 0
-    for i in range(agents.shape[0]):
-        agents[i, Agent.PLACE] = first_table(places)
-        agents[i, Agent.ITEM] = NOTHING
-    tools[:] = 0
-    for at in range(tools.shape[0]):
-        tools[at, Tool.CONTENT :] = NOTHING
-        tools[at, Tool.READY] = places[at, Place.OPEN]
-    served[:] = NOTHING
-    history[:] = NOTHING
-    wanted[:] = 0
-    clock[:] = 0
-    orders[:] = 0
-    for q in range(orders.shape[0]):
-        orders[q, Queue.ORDER] = NOTHING
-    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_STEPS]
-    first = next_order(forced, clock, Clock.FORCED, stream, rng, params[Param.N_ORDERS])
-    take_order(first, orders, clock, wanted, tables.menu, tables.demand)
-
-
-@kernel
 def first_table(places):
     """Agents start at the first serving table."""
     at = 0
@@ -171,35 +144,17 @@ def step_batch(tables, state, out):
 
 @kernel
 def reset_batch(tables, state, out, which, limit):
-    """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    agents, tools, served, orders, clock = state.agents, state.tools, state.served, state.orders, state.clock
-    wanted, history, forced, stream, rng = state.wanted, state.history, state.forced, state.stream, state.rng
-    rewards, terminated, truncated, refused = out.rewards, out.terminated, out.truncated, out.refused
-    order_events, fresh = out.order_events, out.fresh
+    """An episode starts with agents at the first serving table, and a first order. Mutates: state."""
+    agents, tools, orders, clock, wanted = state.agents, state.tools, state.orders, state.clock, state.wanted
+    forced, stream, rng, places = state.forced, state.stream, state.rng, tables.places
     for b in range(agents.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        reset_env(
-            tables,
-            agents[b],
-            tools[b],
-            served[b],
-            orders[b],
-            clock[b],
-            wanted[b],
-            history[b],
-            forced[b],
-            stream[b],
-            rng[b],
-            limit,
-        )
-        rewards[b] = 0
-        refused[b] = 0
-        order_events[b, OrderEvent.GIVEN] = 0
-        clear_order_events(order_events[b])
-        terminated[b] = False
-        truncated[b] = False
+        if which[b]:
+            agents[b, :, Agent.PLACE] = first_table(places)
+            for at in range(places.shape[0]):
+                tools[b, at, Tool.READY] = places[at, Place.OPEN]
+            clock[b, Clock.LIMIT] = limit
+            first = next_order(forced[b], clock[b], Clock.FORCED, stream[b], rng[b], tables.params[Param.N_ORDERS])
+            take_order(first, orders[b], clock[b], wanted[b], tables.menu, tables.demand)
 
 
 @kernel

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, published, score_records
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart
-from collab_overcooked.runner.teams import size_text
 
 Record = Mapping[str, Any]
 Scores = Mapping[int, float | None]
@@ -38,7 +38,7 @@ def sheet(played: Mapping[str, Sequence[Record]]) -> tuple[list[ResultTable], li
             agents: tables_of_paper[agents].average(levels) for agents in sizes if agents in tables_of_paper
         }
     title = f"CoS by number of agents, mean of {', '.join(levels)}"
-    columns = (Column("Run"), *(Column(size_text(agents), "number", 3) for agents in sizes))
+    columns = (Column("Run"), *(Column(plural(agents, "agent"), "number", 3) for agents in sizes))
     rows = tuple((name, *(scores.get(agents) for agents in sizes)) for name, scores in scores_by_run.items())
     series = {
         name: tuple(None if (score := scores.get(agents)) is None else Estimate(score) for agents in sizes)

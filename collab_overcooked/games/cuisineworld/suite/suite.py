@@ -28,11 +28,11 @@ from collab_overcooked.games.cuisineworld.suite.scoring import (
 )
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import NAMES, option
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import mean_ci
 from collab_overcooked.metrics.orders import cos, tally_record
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.teams import size_text
 
 NAME = "cuisineworld"
 PAPER_AGENTS = (2, 3, 4)
@@ -105,7 +105,9 @@ class CuisineWorldSuite(OrderSuite):
         return level_number(name)
 
     def task_name(self, level: str, agents: int, pace: float | None) -> str:
-        return f"{level}, {size_text(agents)}, " + ("times of the level file" if pace is None else f"alpha {pace:g}")
+        return f"{level}, {plural(agents, 'agent')}, " + (
+            "times of the level file" if pace is None else f"alpha {pace:g}"
+        )
 
     def groups(self, team: Sequence[str], suite_options: Any, options: Mapping[str, Any]) -> Iterator[JobGroup]:
         agents = tuple(dict.fromkeys(parse_integer("agents", count, 1) for count in suite_options.agents))

@@ -14,10 +14,10 @@ from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS
 from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes
 from collab_overcooked.games.cuisineworld.suite.metrics import CosTable
 from collab_overcooked.games.cuisineworld.suite.scoring import CosResult, conditions, published, reference
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.orders import cos
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
-from collab_overcooked.runner.teams import size_text
 
 PUBLISHED_MODEL = "GPT-4"  # heading of published numbers
 
@@ -46,7 +46,7 @@ def details(result: CosResult, agents: int) -> ResultTable:
             columns.append(Column(PUBLISHED_MODEL, kind, ends=2, published=True, key=f"{name}, {PUBLISHED_MODEL}"))
     rows = [(level, *_detail_cells(played, paper, level)) for level in played.levels]
     rows.append(("average", *_average_cells(result, agents)))
-    title = f"{size_text(agents)}: completed/resolved orders"
+    title = f"{plural(agents, 'agent')}: completed/resolved orders"
     if paper:
         title += f"; {PUBLISHED_MODEL} as published in table {published().printed[agents]['table']} of the paper"
     return ResultTable(tuple(columns), tuple(rows), title, {len(rows) - 1: "summary"})
@@ -112,7 +112,7 @@ def conditions_table(result: CosResult, agents: int) -> ResultTable | None:
         Column("CoS", "number"),
     )
     marks = dict.fromkeys(range(1, len(rows)), "published")
-    return ResultTable(columns, tuple(rows), f"{size_text(agents)} on {level}, beside published models", marks)
+    return ResultTable(columns, tuple(rows), f"{plural(agents, 'agent')} on {level}, beside published models", marks)
 
 
 def failures_overview(result: CosResult) -> ResultTable:
@@ -124,7 +124,9 @@ def failures_overview(result: CosResult) -> ResultTable:
         modes = sum((result.failures[key] for key in settings), FailureModes())
         episodes = sum(result.tallies[key][1] for key in settings)
         counts = sum(result.tallies[key][0].expired for key in settings), *astuple(modes)
-        rows.append((f"{size_text(agents)}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts)))
+        rows.append(
+            (f"{plural(agents, 'agent')}, {_alpha_name(alpha)}", episodes, *(count / episodes for count in counts))
+        )
     columns = (Column("Team and pace"), Column("episodes", "number"), *(Column(name, "number", 2) for name in names))
     return ResultTable(columns, tuple(rows), "Failure modes, count per episode", detail=True)
 
@@ -135,7 +137,7 @@ def _overview(result: CosResult, title: str, first: str, groups: Mapping[str, Se
     for agents, table in result.tables.items():
         marks |= {len(rows): "summary"} if rows else {}
         means = (_only(table, group).average() for group in groups.values())
-        rows.append((size_text(agents), *means, _only(table, result.compared()).average()))
+        rows.append((plural(agents, "agent"), *means, _only(table, result.compared()).average()))
         paper = reference(result, agents)
         if paper:
             marks[len(rows)] = "published"

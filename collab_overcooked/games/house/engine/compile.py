@@ -7,7 +7,6 @@ from them, as neither data set is shipped.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -113,50 +112,25 @@ def compile_house(config: HouseConfig) -> Compiled:
 
 
 def _params(config: HouseConfig, tasks: tuple[str, ...], sizes: Sizes) -> np.ndarray:
-    params = np.zeros(Param.LENGTH, np.int32)
-    common = {
-        Param.TASK: NOTHING if config.task is None else tasks.index(config.task),
-        Param.EVENT_STEPS: config.stepping == STEPPING[0],
-        Param.PREEMPT: config.preempt,
-        Param.PAID_TALK: config.talk == "paid",
-        Param.GRID_WIDTH: sizes.width,
-        Param.LIVING_ROOM: ROOM_TYPES.index("living room"),
-        Param.DISHWASHER: PLACES.index("dishwasher"),
-    }
-    specific = _housework(config) if isinstance(config, HouseworkConfig) else _transport(config)
-    for column, value in (common | specific).items():
-        params[column] = int(value)
-    return params
-
-
-def _housework(config: HouseworkConfig) -> dict[Param, Any]:
-    return {
-        Param.HOME: Home.HOUSEWORK,
-        Param.LIMIT: config.max_ticks,
-        Param.AUTO_OPEN: config.auto_open,
-        Param.TARGETS: config.items,
-        Param.REACH: 1,
-        Param.NEAR: 1,
-        Param.PUT_NEAR: 1,
-        Param.PUT_REACH: 1,
-    }
-
-
-def _transport(config: Any) -> dict[Param, Any]:
-    return {
-        Param.HOME: Home.TRANSPORT,
-        Param.LIMIT: config.max_ticks,
-        Param.LOST: config.container_lost,
-        Param.MISS: config.miss,
-        Param.CONTAINERS: config.containers,
-        Param.CONTAINER_ROOMS: 2 if config.containers > 2 else 1,
-        Param.TARGETS: config.targets,
-        Param.DOORS: 1,
-        Param.REACH: 4,
-        Param.NEAR: 2,
-        Param.PUT_NEAR: 3,
-        Param.PUT_REACH: 6,
-    }
+    specific: dict[str, int]
+    if isinstance(config, HouseworkConfig):
+        specific = {"home": Home.HOUSEWORK, "reach": 1, "near": 1, "put_near": 1, "put_reach": 1}
+        specific |= {"limit": config.max_ticks, "targets": config.items}
+    else:
+        assert isinstance(config, TransportConfig)
+        specific = {"home": Home.TRANSPORT, "reach": 4, "near": 2, "put_near": 3, "put_reach": 6, "doors": 1}
+        specific |= {"limit": config.max_ticks, "lost": config.container_lost}
+        specific["container_rooms"] = 2 if config.containers > 2 else 1
+    return config.pack(
+        Param,
+        **specific,
+        task=None if config.task is None else tasks.index(config.task),
+        event_steps=config.stepping == STEPPING[0],
+        paid_talk=config.talk == "paid",
+        grid_width=sizes.width,
+        living_room=ROOM_TYPES.index("living room"),
+        dishwasher=PLACES.index("dishwasher"),
+    )
 
 
 def _sizes(config: HouseConfig, n_rooms: int, n_furniture: int) -> Sizes:

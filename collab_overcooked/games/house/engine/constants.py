@@ -42,7 +42,6 @@ class Param(IntEnum):
     GRID_WIDTH = 17  # cells
     LIVING_ROOM = 18  # type of room
     DISHWASHER = 19  # class of place
-    LENGTH = 20
 
 
 class Verb(IntEnum):

@@ -23,7 +23,7 @@ from collab_overcooked.games.house.engine.constants import (
     World,
 )
 from collab_overcooked.kernels.arrays import array_of
-from collab_overcooked.kernels.macro_actions import Macro
+from collab_overcooked.kernels.macro_actions import IDLE, Macro
 from collab_overcooked.kernels.rng import Rng
 
 Array = np.ndarray
@@ -76,19 +76,19 @@ class Tables(NamedTuple):
 class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
-    cells: Array = array_of("C")  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
-    rooms: Array = array_of("R", Room)
-    places: Array = array_of("P", Place)
-    dist: Array = array_of("P", "C", dtype=np.int16)  # cells on the way from a cell to a place; derived
+    cells: Array = array_of("C", fill=None)  # room of a cell, NOTHING for walls; a doorway belongs to one of its rooms
+    rooms: Array = array_of("R", Room, fill=None)
+    places: Array = array_of("P", Place, fill=None)
+    dist: Array = array_of("P", "C", dtype=np.int16, fill=None)  # cells on the way from a cell to a place; derived
     things: Array = array_of("O", Thing)
     agents: Array = array_of("N", Agent)
     goals: Array = array_of("G", Goal)
     world: Array = array_of(World)
-    know_things: Array = array_of("N", "O", Belief)
-    know_rooms: Array = array_of("N", "R")  # see KnownRoom
-    know_places: Array = array_of("N", "P")  # see KnownPlace
-    know_mates: Array = array_of("N", "N", Mate)
-    macro_state: Array = array_of("N", Macro)  # its timer counts primitive actions
+    know_things: Array = array_of("N", "O", Belief, fill=None)
+    know_rooms: Array = array_of("N", "R", fill=None)  # see KnownRoom
+    know_places: Array = array_of("N", "P", fill=None)  # see KnownPlace
+    know_mates: Array = array_of("N", "N", Mate, fill=None)
+    macro_state: Array = array_of("N", Macro, fill=IDLE)  # its timer counts primitive actions
     rng: Array = array_of(Rng)  # see kernels.rng
 
 
@@ -97,11 +97,11 @@ class Out(NamedTuple):
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
-    reasons: Array = array_of("N", "A")  # why each action would be refused, see Reason
+    reasons: Array = array_of("N", "A", fill=None)  # why each action would be refused, see Reason
     rewards: Array = array_of("N", dtype=np.float32)
     terminated: Array = array_of(dtype=np.bool_)
     truncated: Array = array_of(dtype=np.bool_)
-    events: Array = array_of("N", EventColumn)
+    events: Array = array_of("N", EventColumn, fill=None)
     fresh: Array = array_of(dtype=np.bool_)  # to be observed
-    rects: Array = array_of("R", 4)  # scratch
-    scratch: Array = array_of("C")
+    rects: Array = array_of("R", 4, fill=None)  # scratch
+    scratch: Array = array_of("C", fill=None)

@@ -39,7 +39,6 @@ from collab_overcooked.kernels.macro_actions import (
     CONTINUE,
     Macro,
     Outcome,
-    clear_macros,
     end_macro,
     is_running,
     start_macro,
@@ -252,12 +251,10 @@ def reset_env(tables, state, b, rects, scratch, events, limit):
     Mutates: all but tables.
     """
     make_house(tables, state, b, rects, scratch)
-    state.world[b, :] = 0
     state.world[b, World.LIMIT] = tables.params[Param.LIMIT]
-    state.world[b, World.MAX_STEPS] = limit if limit > 0 else tables.params[Param.LIMIT]
+    state.world[b, World.MAX_STEPS] = limit
     make_task(tables, state, b, scratch)
     place_agents(tables, state, b, scratch)
-    clear_macros(state.macro_state[b])
     for i in range(events.shape[0]):
         forget_all(state, b, i)
     for i in range(events.shape[0]):
@@ -285,16 +282,11 @@ def step_batch(tables, state, actions, out):
 @kernel
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
-    events, rewards, rects, scratch = out.events, out.rewards, out.rects, out.scratch
-    terminated, truncated, fresh = out.terminated, out.truncated, out.fresh
-    for b in range(rewards.shape[0]):
-        fresh[b] = which[b]
+    events = out.events
+    for b in range(events.shape[0]):
         if which[b]:
-            reset_env(tables, state, b, rects[b], scratch[b], events[b], limit)
+            reset_env(tables, state, b, out.rects[b], out.scratch[b], events[b], limit)
             clear_events(events[b], FIRST_ID)
-            rewards[b, :] = 0
-            terminated[b] = False
-            truncated[b] = False
 
 
 @kernel

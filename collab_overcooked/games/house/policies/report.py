@@ -6,7 +6,8 @@ from typing import Any
 
 from collab_overcooked.games.house.engine.constants import Verb
 from collab_overcooked.games.house.policies.subplans import Scene, held
-from collab_overcooked.games.house.text.text import NAMES, listed
+from collab_overcooked.games.house.text.text import NAMES
+from collab_overcooked.io.text import join_and
 from collab_overcooked.policies.search.subplans import Finding, Findings
 
 GOAL = "goal place"
@@ -43,7 +44,7 @@ def report_findings(scene: Scene) -> dict[str, Finding]:
     for r, room in enumerate(rooms):
         if room["known"] == "all":
             findings[room["name"]] = Finding(f"{room['name']} explored.", ("room", r))
-    hands = listed([f"{scene['things'][o]['name']} {o}" for o in held(scene)]) or "nothing"
+    hands = join_and([f"{scene['things'][o]['name']} {o}" for o in held(scene)]) or "nothing"
     data = {"room": me["room"], "at": tuple(me["at"]), "count": len(held(scene)) + len(me["inside"])}
     text = f"{NAMES[scene['seat']]} is in the {rooms[me['room']]['name']} and holds {hands}."
     findings[NAMES[scene["seat"]]] = Finding(text, ("agent", _fixed({**data, "id": scene["seat"]})), tick)

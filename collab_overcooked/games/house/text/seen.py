@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from collab_overcooked.envs.seen import SeatView
-from collab_overcooked.games.house.text.text import listed, talk_price, thing_labels
+from collab_overcooked.games.house.text.text import talk_price, thing_labels
+from collab_overcooked.io.text import join_and
 
 
 class HouseView(SeatView):
@@ -16,7 +17,7 @@ class HouseView(SeatView):
     @property
     def aim(self) -> str:
         goals = [f"{goal['need']} {goal['name']}" for goal in self.scene["goals"]]
-        return self._say(f"Bring {listed(goals)} to the {self.scene['goal']['name']}.")
+        return self._say(f"Bring {join_and(goals)} to the {self.scene['goal']['name']}.")
 
     @property
     def talk_price(self) -> str:

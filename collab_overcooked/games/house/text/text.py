@@ -25,6 +25,7 @@ from collab_overcooked.games.house.engine.constants import (
 from collab_overcooked.games.house.engine.state import State
 from collab_overcooked.games.house.text.scene import Scene, place_label, room_label
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.text import join_and, plural
 from collab_overcooked.kernels.macro_actions import Level, Macro, Outcome
 
 NAMES = ("Alice", "Bob", "Carol", "Dave")
@@ -134,11 +135,6 @@ def event_of(row: list[int], texts: Sequence[str]) -> dict[str, Any] | None:
     }
 
 
-def listed(names: Sequence[str]) -> str:
-    """Join names with commas and "and"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-
-
 def describe(scene: Scene, running: str) -> str:
     """Return a seat's knowledge as text.
 
@@ -151,7 +147,7 @@ def describe(scene: Scene, running: str) -> str:
     place = scene["goal"]["name"] + ("" if scene["goal"]["found"] else " (not found yet)")
     lines = [
         f"You are {NAMES[scene['seat']]}. Time {scene['tick']} of {scene['limit']}.",
-        f"Task: {TASK_WORDS[scene['task']]}. Goal place: {place}. Seen there: {listed(goal)}.",
+        f"Task: {TASK_WORDS[scene['task']]}. Goal place: {place}. Seen there: {join_and(goal)}.",
         f"You are in the {rooms[me['room']]['name']} and hold {_held(scene)}."
         + (f" You are busy: {running}." if running else ""),
     ]
@@ -171,7 +167,7 @@ def _unseen(scene: Scene) -> list[int]:
 def _held(scene: Scene) -> str:
     held = [_thing_label(scene, o) for o in scene["me"]["hands"] if o is not None]
     inside = [_thing_label(scene, o) for o in scene["me"]["inside"]]
-    return (listed(held) or "nothing") + (f" with {listed(inside)} in it" if inside else "")
+    return (join_and(held) or "nothing") + (f" with {join_and(inside)} in it" if inside else "")
 
 
 def _thing_label(scene: Scene, o: int) -> str:
@@ -180,8 +176,7 @@ def _thing_label(scene: Scene, o: int) -> str:
 
 def _way_text(scene: Scene, cells: int) -> str:
     frames = scene["task"] in LOADS
-    count = cells * (FRAMES if frames else STEPS)[Verb.WALK]
-    return f"{count} {'frame' if frames else 'step'}{'s' * (count != 1)} away"
+    return f"{plural(cells * (FRAMES if frames else STEPS)[Verb.WALK], 'frame' if frames else 'step')} away"
 
 
 def _inside(scene: Scene, r: int) -> str:
@@ -191,7 +186,7 @@ def _inside(scene: Scene, r: int) -> str:
         if place["room"] == r:
             lying = [_thing_label(scene, o) for o, thing in scene["things"].items() if thing.get("place") == p]
             status = f" ({shut[place['state']]})" if place["kind"] == "container" else ""
-            parts.append(f"{place['name']}{status}" + (f" with {listed(lying)}" if lying else ""))
+            parts.append(f"{place['name']}{status}" + (f" with {join_and(lying)}" if lying else ""))
     known = scene["places"]
     parts += [
         f"{_thing_label(scene, o)} ({_way_text(scene, thing['way'])})"
@@ -202,7 +197,7 @@ def _inside(scene: Scene, r: int) -> str:
 
 
 def _mate_text(scene: Scene, j: int, mate: Mapping[str, Any]) -> str:
-    held = listed([name for name in mate["hands"] if name]) or "nothing"
+    held = join_and([name for name in mate["hands"] if name]) or "nothing"
     where = scene["rooms"][mate["room"]]["name"]
     return f"{NAMES[j]} was seen at time {mate['tick']} in the {where} and held {held}."
 
@@ -222,7 +217,7 @@ def manual(compiled: Compiled, seat: int, agents: int, decisions: int) -> str:
     """Return the rules for a seat, for an episode of at most so many decisions of the team."""
     params, cost = compiled.tables.params, compiled.tables.cost
     home = params[Param.HOME] == Home.HOUSEWORK
-    mates = listed(NAMES[:agents])
+    mates = join_and(NAMES[:agents])
     plans = compiled.tables.levels[seat] == Level.MEDIUM
     unit = "steps" if home else "frames"
     lines = [

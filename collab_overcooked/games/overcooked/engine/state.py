@@ -54,7 +54,7 @@ class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
     players: Array = array_of("N", Player)
-    cells: Array = array_of("H", "W", Thing)  # what lies on counters and in pots; Item.OPEN marks an open gate
+    cells: Array = array_of("H", "W", Thing, fill=None)  # on counters and in pots; Item.OPEN: an open gate
     clock: Array = array_of(Clock)
     rng: Array = array_of(Rng)
     macro_state: Array = array_of("N", MACRO_COLUMNS)  # see kernels.macro_actions.Macro and Past

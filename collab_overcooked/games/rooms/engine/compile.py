@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +53,6 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     starts = _starts(level, n_players)
     generators, is_random = _generators(level, config)
     doors = _open_doors(level, config)
-    params = _params(goal, config, level, n_players, doors)
-    params[Param.RANDOM_GENERATORS] = is_random
     candidates = [
         room
         for room in range(len(level.rooms))
@@ -64,14 +61,14 @@ def compile_rooms(goal: Goal, options: RoomsConfig) -> Compiled:
     if is_random and len(candidates) < len(generators):
         raise ValueError(f"generators: {len(generators)} need a room each, but the layout has only {len(candidates)}")
     ways, rooms = _ways(level), _rooms(level)
-    distances = _distances(ways)
+    legal = _legal(ways, rooms)
     tables = Tables(
-        params=params,
+        params=_params(goal, config, level, n_players, doors, is_random),
         passages=_passages(level),
         ways=ways,
         rooms=rooms,
-        distances=distances,
-        legal=_legal(ways, rooms),
+        distances=_distances(legal),
+        legal=legal,
         door_rooms=np.array([door.rooms for door in level.doors], np.int32).reshape(-1, 2),
         starts=np.array(starts, np.int32),
         generators=np.array(generators, np.int32),
@@ -133,23 +130,24 @@ def _open_doors(level: RoomLayout, config: Any) -> int:
     return sum(1 << d for d, name in enumerate(level.door_names) if changed.get(name, level.doors[d].is_open))
 
 
-def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.GOAL] = goal
-    params[Param.N_PLAYERS] = n_players
-    params[Param.HORIZON] = TURNS
-    params[Param.ADVERSARY] = Adversary[config.adversary.upper()]
-    params[Param.ADVERSARY_START] = level.adversary
-    params[Param.DOORS_START] = doors
-    params[Param.EXCHANGE] = Exchange[config.catch_on_exchange.upper()]
-    if goal == Goal.ESCAPE:
-        params[Param.FIXES] = config.fixes
-        params[Param.FIX_BY_ONE] = config.fix_by == "player"
-        params[Param.LOSS_BY_ALL] = config.loss == "all"
-    params[Param.REWARD] = Reward[config.reward.upper()]
-    params[Param.SIGHT] = Sight[config.sight.upper()]
-    params[Param.FIX_FLAGS] = config.preset == "code2024"
-    params[Param.N_DOORS] = len(level.doors)
+def _params(goal: Goal, config: Any, level: RoomLayout, n_players: int, doors: int, is_random: bool) -> np.ndarray:
+    params: np.ndarray = config.pack(
+        Param,
+        goal=goal,
+        n_players=n_players,
+        horizon=TURNS,
+        adversary=Adversary,
+        adversary_start=level.adversary,
+        doors_start=doors,
+        exchange=Exchange[config.catch_on_exchange.upper()],
+        fix_by_one=goal == Goal.ESCAPE and config.fix_by == "player",
+        loss_by_all=goal == Goal.ESCAPE and config.loss == "all",
+        random_generators=is_random,
+        reward=Reward,
+        sight=Sight,
+        fix_flags=config.preset == "code2024",
+        n_doors=len(level.doors),
+    )
     return params
 
 
@@ -186,19 +184,12 @@ def _rooms(level: RoomLayout) -> np.ndarray:
     return rooms
 
 
-def _distances(ways: np.ndarray) -> np.ndarray:
-    n_sets, n_rooms, _ = ways.shape
-    distances = np.full((n_sets, n_rooms, n_rooms), UNREACHABLE, np.uint8)
-    for table, near in zip(distances, ways.tolist(), strict=True):
-        for start in range(n_rooms):
-            table[start, start] = 0
-            queue = deque([start])
-            while queue:
-                room = queue.popleft()
-                for other in near[room]:
-                    if other != NOTHING and table[start, other] == UNREACHABLE:
-                        table[start, other] = table[start, room] + 1
-                        queue.append(other)
+def _distances(legal: np.ndarray) -> np.ndarray:
+    beside = legal[:, :, STAY + 1 : -1] == 1
+    distances = np.full(beside.shape, UNREACHABLE, np.uint8)
+    distances[:, np.eye(beside.shape[1], dtype=np.bool_)] = 0
+    for moves in range(1, beside.shape[1]):
+        distances[(distances < moves) @ beside & (distances == UNREACHABLE)] = moves
     return distances
 
 

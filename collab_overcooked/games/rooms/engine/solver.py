@@ -21,6 +21,7 @@ from collab_overcooked.games.rooms.engine.compile import Compiled
 from collab_overcooked.games.rooms.engine.constants import (
     NEVER,
     NOTHING,
+    TURNS,
     Clock,
     Generator,
     Goal,
@@ -156,7 +157,7 @@ def solve(compiled: Compiled, state: State | None = None, everywhere: bool = Fal
 def start_of(compiled: Compiled) -> State:
     """Return the start of an episode as a batch of one."""
     state, out = _alloc(compiled, 1)
-    reset_batch(compiled.tables, state, out, np.ones(1, np.bool_), 0)
+    reset_batch(compiled.tables, state, out, np.ones(1, np.bool_), TURNS)
     return state
 
 
@@ -185,7 +186,7 @@ def placements(compiled: Compiled) -> State:
     every = product(*[rooms] * compiled.n_players, rooms, doors, *repairs)
     table = np.array([row for row in every if row[compiled.n_players] not in row[: compiled.n_players]], np.int32)
     state, out = _alloc(compiled, len(table))
-    reset_batch(tables, state, out, np.ones(len(table), np.bool_), 0)
+    reset_batch(tables, state, out, np.ones(len(table), np.bool_), TURNS)
     n = compiled.n_players
     state.players[:, :, Player.ROOM] = state.players[:, :, Player.BEFORE] = table[:, :n]
     state.players[:, :, Player.SEEN] = 0

@@ -46,9 +46,9 @@ class State(NamedTuple):
     players: Array = array_of("N", Player)
     generators: Array = array_of("G", Generator)
     clock: Array = array_of(Clock)
-    sightings: Array = array_of("N", "M", 2)  # room and turn in which a player last saw each player, and the adversary
-    known_doors: Array = array_of("N")  # bits of the doors as a player last saw them
-    known_repairs: Array = array_of("N", "G")  # fixes of the generators as a player last saw them
+    sightings: Array = array_of("N", "M", 2, fill=None)  # room and turn of the last sight of players, adversary
+    known_doors: Array = array_of("N", fill=None)  # bits of the doors as a player last saw them
+    known_repairs: Array = array_of("N", "G", fill=None)  # fixes of the generators as a player last saw them
     rng: Array = array_of(Rng)
 
 
@@ -57,11 +57,11 @@ class Out(NamedTuple):
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
-    rewards: Array = array_of("N", dtype=np.float32)
-    shaped: Array = array_of("N", dtype=np.float32)  # see rules.shaped_reward
+    rewards: Array = array_of("N", dtype=np.float32, fill=None)
+    shaped: Array = array_of("N", dtype=np.float32, fill=None)  # see rules.shaped_reward
     terminated: Array = array_of(dtype=np.bool_)  # success or loss
     truncated: Array = array_of(dtype=np.bool_)  # no turn is left
-    events: Array = array_of("N", EventColumn)
+    events: Array = array_of("N", EventColumn, fill=None)
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 

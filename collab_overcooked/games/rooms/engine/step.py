@@ -171,16 +171,13 @@ def reset_env(tables, players, generators, clock, rng, limit):
     """
     params = tables.params
     for n in range(players.shape[0]):
-        players[n, :] = 0
         players[n, Player.ROOM], players[n, Player.BEFORE] = tables.starts[n], tables.starts[n]
         players[n, Player.ACTIVE] = 1
     for g in range(generators.shape[0]):
-        generators[g, Generator.ROOM], generators[g, Generator.PROGRESS] = tables.generators[g], 0
-        generators[g, Generator.FIXER] = NOTHING
+        generators[g, Generator.ROOM], generators[g, Generator.FIXER] = tables.generators[g], NOTHING
     if params[Param.RANDOM_GENERATORS] == 1:
         place_generators(generators, rng, tables.candidates)
-    clock[:] = 0
-    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.HORIZON]
+    clock[Clock.LIMIT] = limit
     clock[Clock.ADVERSARY], clock[Clock.TARGET] = params[Param.ADVERSARY_START], NOTHING
     clock[Clock.DOORS] = params[Param.DOORS_START]
     notice(players, clock, tables)
@@ -190,14 +187,10 @@ def reset_env(tables, players, generators, clock, rng, limit):
 def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     players, generators, clock, rng = state.players, state.generators, state.clock, state.rng
-    events, rewards, shaped, fresh = out.events, out.rewards, out.shaped, out.fresh
-    terminated, truncated = out.terminated, out.truncated
     for b in range(clock.shape[0]):
-        fresh[b] = which[b]
         if which[b]:
             reset_env(tables, players[b], generators[b], clock[b], rng[b], limit)
-            rest(players[b], clock[b], events[b], rewards[b], shaped[b])
-            terminated[b], truncated[b] = False, False
+            rest(players[b], clock[b], out.events[b], out.rewards[b], out.shaped[b])
             forget(state, b, tables)
 
 

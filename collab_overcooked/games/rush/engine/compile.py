@@ -75,8 +75,9 @@ def compile_scenario(scenario: Scenario, config: RushConfig | None = None) -> Co
         areas=tuple(tuple(area.id for area in episode.areas) for episode in scenario.episodes),
     )
     shape = (len(scenario.episodes), n_orders, n_areas)
-    params = _params(scenario, config)
-    params[[Param.N_AGENTS, Param.WORKERS, Param.MAX_TURNS]] = agents, workers, max_turns
+    counts = {"n_agents": agents, "workers": workers, "max_turns": max_turns}
+    goods = {"n_ingredients": len(scenario.ingredients), "n_episodes": len(scenario.episodes)}
+    params = config.pack(Param, **counts, **goods, mask=Mask, reward=Reward)
     tables = Tables(params, *_episodes(scenario, names, *shape))
     for array in tables:
         array.setflags(write=False)
@@ -100,16 +101,6 @@ def check_episode(value: Any, n_episodes: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < n_episodes:
         raise ValueError(f"episode must be an integer from 0 to {n_episodes - 1}, not {quote_value(value)}")
     return int(value)
-
-
-def _params(scenario: Scenario, config: RushConfig) -> np.ndarray:
-    params = np.zeros(len(Param), np.int32)
-    params[Param.N_INGREDIENTS] = len(scenario.ingredients)
-    params[Param.N_EPISODES] = len(scenario.episodes)
-    params[Param.EPISODE] = NOTHING if config.episode is None else config.episode
-    params[Param.MASK] = Mask[config.mask.upper()]
-    params[Param.REWARD] = Reward[config.reward.upper()]
-    return params
 
 
 def _episodes(

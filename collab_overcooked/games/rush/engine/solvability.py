@@ -11,6 +11,7 @@ from collab_overcooked.games.rush.engine.config import RushConfig
 from collab_overcooked.games.rush.engine.search import BUDGET, Solution, Solver, start_of
 from collab_overcooked.games.rush.engine.spec import EpisodeSpec, Scenario
 from collab_overcooked.io.checks import near_matches, parse_integer
+from collab_overcooked.io.text import plural
 
 CLAIMS = ("team_turns", "team_orders", "alone_turns", "alone_orders")
 
@@ -186,8 +187,8 @@ def report_text(report: ScenarioReport) -> str:
                 rows.append([str(episode.episode), *_cells(proof)])
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     lines = [
-        f"{report.name}: {_many(len(report.episodes), 'episode')}, {_many(report.agents, 'agent')} with "
-        f"{_many(report.workers, 'worker')} each, {_many(report.max_turns, 'turn')}",
+        f"{report.name}: {plural(len(report.episodes), 'episode')}, {plural(report.agents, 'agent')} with "
+        f"{plural(report.workers, 'worker')} each, {plural(report.max_turns, 'turn')}",
         "",
         *("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows),
         "",
@@ -214,7 +215,3 @@ def _likeness(goods: Mapping[str, str] | None) -> str:
         return "differs from episode 0 in more than names"
     pairs = [f"{good} -> {other}" for good, other in goods.items() if good != other]
     return f"is episode 0 with {', '.join(pairs)}" if pairs else "is episode 0 with the same goods"
-
-
-def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("s" if number != 1 else "")

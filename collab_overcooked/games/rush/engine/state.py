@@ -38,10 +38,10 @@ class Tables(NamedTuple):
 class State(NamedTuple):
     """State of B environments, with leading axis B."""
 
-    orders: Array = array_of("O", Order)
-    stock: Array = array_of("P", "K")
-    spaces: Array = array_of("P")  # action spaces left in the present turn
-    clock: Array = array_of(Clock)
+    orders: Array = array_of("O", Order, fill=None)
+    stock: Array = array_of("P", "K", fill=None)
+    spaces: Array = array_of("P", fill=None)  # action spaces left in the present turn
+    clock: Array = array_of(Clock, fill={0: 0, Clock.EPISODE: NOTHING, Clock.FINISHED: 0})
     rng: Array = array_of(Rng)  # nothing is drawn; COUNT is the episode that comes next in turn
 
 
@@ -50,10 +50,10 @@ class Out(NamedTuple):
 
     observations: Array = array_of("N", "numbers", dtype=np.uint8)
     masks: Array = array_of("N", "A", dtype=np.int8)
-    rewards: Array = array_of("N", dtype=np.float32)
+    rewards: Array = array_of("N", dtype=np.float32, fill=None)
     terminated: Array = array_of(dtype=np.bool_)  # every order is finished or ruined
     truncated: Array = array_of(dtype=np.bool_)  # no turn is left
-    events: Array = array_of("N", EventColumn)
+    events: Array = array_of("N", EventColumn, fill=None)
     fresh: Array = array_of(dtype=np.bool_)  # the state changed in this call: observations and masks are to be written
 
 

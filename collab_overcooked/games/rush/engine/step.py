@@ -34,13 +34,13 @@ def step_env(actions, orders, stock, spaces, clock, dishes, needs, areas, params
 
 
 @kernel
-def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
+def reset_env(tables, orders, stock, spaces, clock, rng, limit):
     """An episode starts with untouched orders, full stock and all action spaces free.
 
     Mutates: orders, stock, spaces, clock, rng.
     """
     params = tables.params
-    e = next_episode(rng[Rng.COUNT], episode, params)
+    e = next_episode(rng[Rng.COUNT], clock[Clock.EPISODE], params)
     rng[Rng.COUNT] = (e + 1) % params[Param.N_EPISODES]
     open_orders(orders, tables.needs[e], params[Param.N_INGREDIENTS])
     initial = tables.stock[e]
@@ -48,9 +48,7 @@ def reset_env(tables, orders, stock, spaces, clock, rng, episode, limit):
         for k in range(stock.shape[1]):
             stock[at, k] = initial[at, k]
     refill_spaces(spaces, tables.areas[e])
-    clock[:] = 0
-    clock[Clock.EPISODE] = e
-    clock[Clock.LIMIT] = limit if limit > 0 else params[Param.MAX_TURNS] * params[Param.WORKERS]
+    clock[Clock.EPISODE], clock[Clock.LIMIT] = e, limit
 
 
 @kernel
@@ -116,18 +114,13 @@ def act_batch(tables, state, actions, out):
 
 
 @kernel
-def reset_batch(tables, state, out, which, episode, limit):
+def reset_batch(tables, state, out, which, limit):
     """Start new episodes in the environments selected by ``which``. Mutates: state, out."""
     orders, stock, spaces, clock, rng = state.orders, state.stock, state.spaces, state.clock, state.rng
-    events, rewards, terminated, truncated, fresh = out.events, out.rewards, out.terminated, out.truncated, out.fresh
     for b in range(orders.shape[0]):
-        fresh[b] = which[b]
-        if not which[b]:
-            continue
-        reset_env(tables, orders[b], stock[b], spaces[b], clock[b], rng[b], episode, limit)
-        rest(clock[b], events[b], rewards[b])
-        terminated[b] = False
-        truncated[b] = False
+        if which[b]:
+            reset_env(tables, orders[b], stock[b], spaces[b], clock[b], rng[b], limit)
+            rest(clock[b], out.events[b], out.rewards[b])
 
 
 @kernel

@@ -22,12 +22,13 @@ from collab_overcooked.games.rush.suite import sheet, tables
 from collab_overcooked.games.rush.suite.scoring import AXES, RECORD_FIELDS, RushScoring, score_record, score_records
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.options import option
+from collab_overcooked.io.text import plural
 from collab_overcooked.metrics.intervals import Estimate, mean_of_groups
 from collab_overcooked.reporting.result_table import Column, ResultTable
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
 from collab_overcooked.runner.jobs import Series
 from collab_overcooked.runner.teaching import NONE, Teaching, join_specs, language_teacher, make_teaching
-from collab_overcooked.runner.teams import MakePolicy, seats_by_size, size_text
+from collab_overcooked.runner.teams import MakePolicy, seats_by_size
 
 NAME = "rush"
 DOMAINS = {PLAIN: "KitchenRush-v0", "alien": "AlienRush-v0"}
@@ -61,7 +62,7 @@ class RushLogger:
 def task_name(scenario: str, domain: str, agents: int, teacher: str) -> str:
     """Return what a record's episode is called, for example ``"hard, alien, 2 agents, teacher_group"``."""
     taught = "" if teacher == NONE else f", {teacher}"
-    return f"{scenario}, {domain}, {size_text(agents)}{taught}"
+    return f"{scenario}, {domain}, {plural(agents, 'agent')}{taught}"
 
 
 @dataclass(frozen=True, kw_only=True)

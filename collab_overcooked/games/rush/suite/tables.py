@@ -7,10 +7,10 @@ from functools import cache
 
 from collab_overcooked.games.rush.suite.metrics import RoundScore, ScenarioScore, score_rounds, termination
 from collab_overcooked.games.rush.suite.scoring import RushResult, Setting, published
+from collab_overcooked.io.text import plural
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of_mappings
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.teaching import NONE
-from collab_overcooked.runner.teams import size_text
 
 _RUNS, _BALANCE = Column("runs", "number"), Column("balance", "estimate", 3, ends=2)
 
@@ -38,7 +38,7 @@ def title(result: RushResult) -> str:
 
 def _field_text(setting: Setting, name: str) -> str:
     if name == "agents":
-        return size_text(setting.agents)
+        return plural(setting.agents, "agent")
     return "no teacher" if setting.teacher == NONE else setting.teacher
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from collab_overcooked.envs.api import ActionError
@@ -17,6 +17,7 @@ from collab_overcooked.games.rush.engine.compile import Compiled
 from collab_overcooked.games.rush.engine.constants import NO_ACTION, Kind, Reason, Verb
 from collab_overcooked.games.rush.engine.spec import Area, Recipe, Scenario
 from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.text import join_and, plural
 
 LABELS = {
     Verb.TAKE_INGREDIENTS: "take the ingredients of {order} at {area}",
@@ -282,16 +283,16 @@ def manual(compiled: Compiled, slots: int) -> str:
     """Return the rules, with the numbers of the scenario, for an episode of so many slots."""
     return MANUAL.format(
         worth=WORTH,
-        agents=_join(f"agent_{seat}" for seat in range(compiled.n_agents)),
-        turns=_some(-(-slots // compiled.workers), "turn"),
-        workers=_some(compiled.workers, "worker"),
+        agents=join_and(f"agent_{seat}" for seat in range(compiled.n_agents)),
+        turns=plural(-(-slots // compiled.workers), "turn"),
+        workers=plural(compiled.workers, "worker"),
     ).rstrip()
 
 
 def scenario_text(scenario: Scenario) -> str:
     """Return a description of a scenario: its numbers, and the recipes and areas of each episode."""
-    numbers = [_some(scenario.agents, "agent"), f"{_some(scenario.workers, 'worker')} each"]
-    lines = [f"{scenario.name}: {scenario.description}", f"{', '.join(numbers)}; {_some(scenario.max_turns, 'turn')}"]
+    numbers = [plural(scenario.agents, "agent"), f"{plural(scenario.workers, 'worker')} each"]
+    lines = [f"{scenario.name}: {scenario.description}", f"{', '.join(numbers)}; {plural(scenario.max_turns, 'turn')}"]
     for number, episode in enumerate(scenario.episodes, start=1):
         lines += ["", f"Episode {number}:"]
         lines += [f"- {recipe_text(episode.recipes[order])}" for order in episode.orders]
@@ -299,14 +300,5 @@ def scenario_text(scenario: Scenario) -> str:
         lines += [f"- {recipe_text(recipe)} (not ordered)" for recipe in spare]
         for area in episode.areas:
             stock = f"; stock {counts(area.stock)}" if area.kind != "stove" else ""
-            lines.append(f"- {area.kind} {area.id}: {_some(area.spaces, 'action space')} a turn{stock}")
+            lines.append(f"- {area.kind} {area.id}: {plural(area.spaces, 'action space')} a turn{stock}")
     return "\n".join(lines)
-
-
-def _some(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
-
-
-def _join(names: Iterable[str]) -> str:
-    *rest, last = names
-    return f"{', '.join(rest)} and {last}" if rest else last

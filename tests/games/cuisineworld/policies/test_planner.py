@@ -39,8 +39,7 @@ def test_it_knows_nothing_of_the_orders_to_come() -> None:
         game.reset(state, out, np.ones(1, np.bool_), {"orders": ["tomatoSalad"]})
         state.forced[0, 1:] = seed
         lookahead = Lookahead(game, 32, 40)
-        elites = np.zeros((0, len(lookahead.assigner.knobs())), np.int32)
-        choices.append(lookahead.decide(b"moment", Simulator(game, state, 0), trust, elites))
+        choices.append(lookahead.decide(b"moment", Simulator(game, state, 0), lookahead.no_elites, trust))
     for one, other in zip(*choices, strict=True):
         np.testing.assert_array_equal(one, other)
 

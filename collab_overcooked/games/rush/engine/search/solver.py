@@ -231,5 +231,7 @@ def _fair(decisions: Sequence[tuple[int, int]], count: int, done: Array) -> list
 def start_of(tables: Any, episode: int) -> tuple[Array, Array, Array, Array]:
     """Return orders, stock, spaces and clock at the start of an episode."""
     state = allocate(State, sizes_of(tables), 1)
-    reset_env(tables, state.orders[0], state.stock[0], state.spaces[0], state.clock[0], state.rng[0], episode, 0)
-    return state.orders[0], state.stock[0], state.spaces[0], state.clock[0]
+    orders, stock, spaces, clock, rng = (array[0] for array in state)
+    clock[Clock.EPISODE], limit = episode, tables.params[Param.MAX_TURNS] * tables.params[Param.WORKERS]
+    reset_env(tables, orders, stock, spaces, clock, rng, limit)
+    return orders, stock, spaces, clock

@@ -1,0 +1,62 @@
+"""The base of games in which dishes are ordered, by ``reset``, from outside the team, or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from collab_overcooked.envs.compiled import CompiledGame
+from collab_overcooked.io.checks import near_matches
+from collab_overcooked.io.schema import Form, list_of, one_of
+from collab_overcooked.kernels.events import NOTHING
+from collab_overcooked.kernels.orders import FORCED_SLOTS
+
+
+class OrderGame(CompiledGame):
+    """A game with the ``forced`` orders and the ``stream`` of ``kernels.orders`` in its state.
+
+    ``compiled.names.orders`` are the names, and ``Out.order_events`` begins with the orders completed and expired.
+
+    Attributes:
+        forced_column: Of ``state.clock``: how many orders of ``state.forced`` have come.
+    """
+
+    forced_column: int
+
+    def _choose(self, state: Any, which: np.ndarray, options: Mapping[str, Any]) -> None:
+        numbers = [self.orderable().index(name) for name in options.get("orders", ())]
+        state.forced[which, : len(numbers)] = numbers
+
+    def reset_forms(self) -> dict[str, Form]:
+        order = one_of(self.orderable(), "order")
+        return {"orders": list_of(order, 1, FORCED_SLOTS, "orders"), **super().reset_forms()}
+
+    def sample_belief(self, state: Any, seat: int, rng: np.random.Generator) -> None:
+        """Forget all future orders, forced or drawn, in every environment; agents do not know them."""
+        state.forced[:] = NOTHING
+        state.clock[:, self.forced_column] = 0
+        state.stream[:] = 0  # seeded anew by the first draw
+
+    def order_counts(self, out: Any) -> np.ndarray:
+        """Return the numbers of orders completed and expired in the last step, (2, B)."""
+        counts: np.ndarray = out.order_events[:, :2].T
+        return counts
+
+    def orderable(self) -> Sequence[str]:
+        names: tuple[str, ...] = self.compiled.names.orders
+        return names
+
+    def order_next(self, state: Any, i: int, names: Sequence[str]) -> None:
+        """Set the next orders; see ``TextGame``."""
+        known, used = list(self.orderable()), int(state.clock[i, self.forced_column])
+        if len(names) > state.forced.shape[1] - used:
+            raise ValueError(f"orders: at most {state.forced.shape[1] - used} more can be named, not {len(names)}")
+        numbers = []
+        for name in names:
+            if name not in known:
+                raise ValueError(near_matches("order", name, known))
+            numbers.append(known.index(name))
+        state.forced[i, used:] = NOTHING
+        state.forced[i, used : used + len(numbers)] = numbers

@@ -21,6 +21,12 @@ MAX_VISITS = 100_000  # of a preview
 study_app = command_group("study", "Run a study with people, rehearse it with bots, export its results.")
 
 
+ResumedOpt = Annotated[
+    Path | None, Parameter(help="Results folder; an interrupted study is resumed. Default: runs/study/NAME.")
+]
+PreviewOpt = Annotated[
+    bool, FLAG, Parameter(help="Take part yourself: no visit counts, and all results are deleted at the end.")
+]
 PartnerOpt = Annotated[list[str] | None, several("Override policies of partners: name=policy ...", PAIRS)]
 
 
@@ -48,14 +54,9 @@ def run_study(
     file: FileArg,
     /,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(help="Results folder; an interrupted study is resumed. Default: runs/study/NAME."),
-    ] = None,
+    out: ResumedOpt = None,
     partner: PartnerOpt = None,
-    preview: Annotated[
-        bool, FLAG, Parameter(help="Take part yourself: nobody counts, and what is stored is deleted at the end.")
-    ] = False,
+    preview: PreviewOpt = False,
     server: StudyServerOptions = StudyServerOptions(),
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:

@@ -122,7 +122,7 @@ def _missing(results: StudyResults) -> list[str]:
 
 
 def _code_problem(journal: Journal, bot: Bot) -> str:
-    person = journal.by_token(bot.home.rpartition("/")[2])
+    person = journal.by_token(bot.own_page.rpartition("/")[2])
     if person is None or not person.end:
         return ""
     code = end_text(journal.study, journal.study.ends[person.end].code, person.kept)

@@ -31,9 +31,9 @@ TINY = {
 def commands(page: Path, heading: str) -> list[str]:
     """Return the commands of a section, but for those that serve pages until they are stopped."""
     (section,) = (part for part in page.read_text("utf-8").split("\n## ") if part.startswith(heading))
-    found = re.findall(r"^\$ collab-overcooked (.+)$", section, re.M)
-    assert found
-    return [command for command in found if not command.startswith("study run")]
+    parsed = re.findall(r"^\$ collab-overcooked (.+)$", section, re.M)
+    assert parsed
+    return [command for command in parsed if not command.startswith("study run")]
 
 
 def run(command: str) -> str:

@@ -132,6 +132,7 @@ def audit(page: Page, name: str, least: float = 23.5) -> None:
     assert page.evaluate(SMALL, least) == [], name
     if SHOTS:
         touch = page.evaluate("matchMedia('(pointer: coarse)').matches")  # which pictures of all of a page lose
+        page.evaluate("scrollTo(0, 0)")
         page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=not touch)
     violations = Axe().run(page, options=AUDIT).response["violations"]
     problems = [f"{e['id']}: {e['help']}: {[node['html'][:200] for node in e['nodes']]}" for e in violations]

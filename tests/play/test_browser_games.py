@@ -144,7 +144,7 @@ ROUNDS = {
     "alien-rush": ("rush --scenario easy --domain alien --episodes 1", r"[1-9]\d* completed"),
     "housework": ("housework --episodes 1", r"[1-9]\d* of \d+ delivered"),
     "transport": ("transport --episodes 1", r"[1-9]\d* of \d+ delivered"),
-    "collab-capture": ("collab-capture --episodes 1", r"Caught after"),
+    "collab-capture": ("collab-capture --episodes 1", r"caught after"),
     "collab-escape": ("collab-escape --episodes 1", r"generator in room \d+ is repaired"),
 }
 

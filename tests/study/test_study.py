@@ -915,6 +915,31 @@ def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None
     assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in message
 
 
+def test_visits_of_a_preview_do_not_count_and_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette", reason="needs the extra play")
+    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
+    from starlette.testclient import TestClient
+
+    joined: list[int] = []
+
+    def visit(web: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
+        ready(8000)
+        with TestClient(web, base_url="http://127.0.0.1") as client:
+            for n in range(6):
+                fields = {"PID": f"p{n}", "agree": "yes"}
+                joined.append(client.post("/study/consent", data=fields, follow_redirects=False).status_code)
+
+    monkeypatch.setattr("collab_overcooked.play.server.serve", visit)
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        json.dumps({**QUICK, "consent": "REPLACE", "participants": {"id": "PID", "keep": ["STUDY"], "limit": 2}})
+    )
+    done = CliRunner().invoke(app, ["study", "run", str(file), "--preview"])
+    assert done.exit_code == 0 and joined == [303] * 6, done.output
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:
     """Nobody else comes: the waiting room closes after its time; in a group whose member left it closes at once."""
     from collab_overcooked.play.host import Host

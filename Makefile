@@ -21,7 +21,7 @@ export PYTHONPYCACHEPREFIX := $(CURDIR)/.cache/pycache
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := test
-.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser test-attacks test-trainers test-adapters parity bench bench-peers docs pictures lint format clean
+.PHONY: demo test test-slow test-nightly test-seconds test-all test-browser shots test-attacks test-trainers test-adapters parity bench bench-peers docs pictures lint format clean
 
 $(NIGHTLY_STAMP): $(STAMP)
 	$(PIP) --editable ".[$(NIGHTLY_EXTRAS)]" --constraint constraints.txt
@@ -105,7 +105,11 @@ test-attacks: $(STAMP)
 
 # People's pages in a real Chromium, which must be on the PATH (Debian: apt-get install chromium); skipped without one.
 test-browser: $(STAMP)
-	$(PYTEST) tests -m browser
+	$(PYTEST) tests -m "browser and not nightly"
+
+# Pictures of all pages for people to look at, runs/shots; every game by every input at every size.
+shots: $(STAMP)
+	PAGE_SHOTS=runs/shots $(PYTEST) tests/play/test_browser_games.py tests/play/test_accessibility.py -m browser
 
 # Some trainers pin older releases of what we need, so each gets an environment of its own (.cache/trainers, some GB).
 test-trainers: $(STAMP)

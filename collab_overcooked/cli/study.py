@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +17,16 @@ from collab_overcooked.io.options import PAIRS, option
 
 FileArg = Annotated[str, Parameter(help="Study file, or name of a built-in study.")]
 FolderArg = Annotated[Path, Parameter(help="Results folder of a study.")]
+MAX_VISITS = 100_000  # of a preview
 study_app = command_group("study", "Run a study with people, rehearse it with bots, export its results.")
 
 
+ResumedOpt = Annotated[
+    Path | None, Parameter(help="Results folder; an interrupted study is resumed. Default: runs/study/NAME.")
+]
+PreviewOpt = Annotated[
+    bool, FLAG, Parameter(help="Take part yourself: no visit counts, and all results are deleted at the end.")
+]
 PartnerOpt = Annotated[list[str] | None, several("Override policies of partners: name=policy ...", PAIRS)]
 
 
@@ -47,11 +54,9 @@ def run_study(
     file: FileArg,
     /,
     *,
-    out: Annotated[
-        Path | None,
-        Parameter(help="Results folder; an interrupted study is resumed. Default: runs/study/NAME."),
-    ] = None,
+    out: ResumedOpt = None,
     partner: PartnerOpt = None,
+    preview: PreviewOpt = False,
     server: StudyServerOptions = StudyServerOptions(),
     llm_options: LlmOptions = LlmOptions(),
 ) -> None:
@@ -64,16 +69,22 @@ def run_study(
 
     names = allowed_names(server.address, server.public_name, server.yes)
     study = read_study(file, read_partners(partner))
-    check_filled_in(study)
-    out = out or Path("runs") / "study" / study.name
-    with beside(list(study.partners.values()), llm_options, out) as make, Journal.open(out, study, say) as journal:
+    if preview:
+        study = replace(study, limit=MAX_VISITS, per_network=MAX_VISITS)
+    else:
+        check_filled_in(study)
+    with (
+        _folder(None) if preview else nullcontext(out or Path("runs") / "study" / study.name) as folder,
+        beside(list(study.partners.values()), llm_options, folder) as make,
+        Journal.open(folder, study, say) as journal,
+    ):
         web, games, host = make_study_app(journal, make, names, say)
 
         def ready(port: int) -> None:
             base = f"http://{(server.public_name or [server.address])[0]}:{port}"
             query = f"?{study.panel_id}=ID" if study.panel_id else ""
             say(f"participants: {base}/study{query}\nhost: {base}/study/host/{games.token}")
-            say(f"results: {out}\nPress Ctrl+C to stop.")
+            say(f"results: {'none, this is a preview' if preview else folder}\nPress Ctrl+C to stop.")
 
         try:
             serve(web, server.address, server.port, ready)

@@ -153,7 +153,7 @@ class SeatView:
 
     def event_label(self, label: str) -> str:
         """Return the label of an event with the names that the seat knows by now."""
-        return label
+        return self._say(label)
 
     @property
     def idle_action(self) -> int:

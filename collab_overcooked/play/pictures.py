@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from collab_overcooked.envs.lexicon import plain
+from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.render.model import (
     Bar,
@@ -61,8 +61,11 @@ class Sketch:
     """Collects a picture and the sprites that it needs."""
 
     def __init__(self, game: Any) -> None:
-        self._named, self._letters = renaming(game), initials(page_names(game))
+        self._say, self._rename, self._letters = translator_of(game), renaming(game), initials(page_names(game))
         self.picture: Picture = {}
+
+    def _named(self, text: str) -> str:
+        return self._rename(self._say(text))
 
     def sprite(self, part: Icon | Cook | str, sign: bool = False) -> str:
         """Add a sprite; returns its name."""
@@ -121,15 +124,15 @@ class Sketch:
         if cell.front:
             drawn["f"] = self.sprite(cell.front)
         if cell.labels:
-            drawn["l"] = list(cell.labels)
+            drawn["l"] = list(map(self._say, cell.labels))
         if cell.caption:
-            drawn["n"] = cell.caption
+            drawn["n"] = self._say(cell.caption)
         if cell.ready:
             drawn["r"] = self.sprite("ready", sign=True)
         if cell.progress:
-            drawn["p"] = [cell.progress.done, cell.progress.total, cell.progress.text]
+            drawn["p"] = [cell.progress.done, cell.progress.total, self._say(cell.progress.text)]
         if cell.targets:
-            drawn["t"] = list(cell.targets)
+            drawn["t"] = list(map(self._say, cell.targets))
         if cell.walkable:
             drawn["w"] = 1
         return drawn

@@ -202,7 +202,7 @@ class Session:
             done(2)
             env.step({agent: env.game.idle_action(seat) for seat, agent in enumerate(env.possible_agents)})
             done(3)
-            env.reset(seed=0)
+            env.reset(seed=job.seed)  # the card before the first step says what this episode asks for
             scene = env.scene()
             for seat in (None, *self.seats):  # draws in this thread what the others would have to wait for
                 picture_of(env.game, scene if seat is None else env.game.seat_scene(scene, seat), seat)

@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from collab_overcooked.io.files import draft
+from collab_overcooked.metrics.intervals import Estimate
 from collab_overcooked.reporting.escaping import chart_label, html_text
 from collab_overcooked.reporting.scorecard import Chart
 
@@ -57,6 +58,31 @@ def draw_chart(chart: Chart) -> str:
         if chart.lines or len(chart.series) > 1:
             _legend(axes)
         return _svg(figure, chart.description)
+
+
+def draw_ranking(title: str, rows: Mapping[str, Estimate]) -> str:
+    """Draw estimates as dots with intervals, one below the other.
+
+    Args:
+        title: Above the chart.
+        rows: Estimate of each name, the first one on top.
+
+    Returns:
+        An ``<svg>`` element.
+    """
+    with rc_context({**_STYLE, "svg.hashsalt": title}):
+        figure = Figure(figsize=(4.6, 0.9 + 0.28 * len(rows)), layout="constrained")
+        axes = figure.subplots()
+        axes.set_title(chart_label(title), fontsize=11, loc="left")
+        for place, estimate in enumerate(rows.values()):
+            if estimate.low is not None and estimate.high is not None:
+                axes.hlines(place, estimate.low, estimate.high, colors=COLOURS[0], linewidth=2.2, alpha=0.55)
+            axes.plot(estimate.value, place, "o", color=COLOURS[0], markersize=6)
+        axes.set_yticks(range(len(rows)), list(map(chart_label, rows)))
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.grid(axis="x", color=INK, alpha=0.13, linewidth=0.8)
+        texts = "; ".join(f"{name} {estimate.value:.3g}" for name, estimate in rows.items())
+        return _svg(figure, f"{title}: {texts}")
 
 
 def draw_curves(title: str, axis: str, series: Mapping[str, Sequence[tuple[float, float]]], description: str) -> str:

@@ -82,7 +82,7 @@ class Bot:
     requests: list[float] = field(default_factory=list)  # Duration of each request, in seconds
     answers: list[float] = field(default_factory=list)  # Seconds from each decision to the next message of the server
     last: str = ""  # Text of its last page
-    _home: str = ""
+    own_page: str = ""  # Address of its own page
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -92,7 +92,7 @@ class Bot:
         address, text = await self._get(self.entry)
         while True:
             if "/study/" in address:
-                self._home = address
+                self.own_page = address
             page = PageForm(text)
             if page.action is not None:
                 await asyncio.sleep(page.left)
@@ -106,7 +106,7 @@ class Bot:
                 return
             if "/s/" in address:
                 await self._play(address)
-                address, text = await self._get(self._home)
+                address, text = await self._get(self.own_page)
 
     def _fill(self, page: PageForm) -> list[tuple[str, str]]:
         sent = []

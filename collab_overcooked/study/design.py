@@ -30,8 +30,8 @@ from collab_overcooked.study.texts import PAGE_TEXTS, blanks, default_texts, fil
 FOLDER = "studies"
 PARTICIPANTS = ("id", "keep", "limit", "margin", "idle", "per_network", "failed_checks", "group", "wait")
 KEYS = (
-    *("title", "language", "seed", "consent", "participants", "partners", "play", "conditions"),
-    *("blocks", "forms", "finish", "words"),
+    *("title", "language", "seed", "consent", "boxes", "needs", "participants", "partners", "play", "conditions"),
+    *("blocks", "forms", "debrief", "bonus", "finish", "words"),
 )
 ENDS = {
     "done": "All steps were completed.",
@@ -103,6 +103,15 @@ class End:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """Device and browser that participants need, named before consent."""
+
+    width: int = 0  # Least width of the window in pixels; 0 for any
+    keyboard: bool = False
+    mouse: bool = False
+
+
+@dataclass(frozen=True)
 class Study:
     """A study with people, as its file describes it."""
 
@@ -111,6 +120,10 @@ class Study:
     language: str  # Language of its texts, for the page's ``lang``
     seed: int  # Random seed of orders, draws and episodes
     consent: str  # Text of the consent page
+    boxes: tuple[str, ...]  # Statements to tick before agreeing
+    needs: Needs  # What participants are asked to have
+    debrief: str  # Text on the last page of all who agreed, however participation ended
+    bonus: tuple[float, float] | None  # Money per point of score, and the largest sum; None for no bonus
     panel_id: str  # Name of the address parameter that holds the id of a panel; empty for none
     keep: tuple[str, ...]  # Further address parameters that are stored
     limit: int  # Number of participants needed
@@ -131,8 +144,8 @@ class Study:
 
     @cached_property
     def consent_version(self) -> str:
-        """First digits of the SHA-256 of the consent text."""
-        return hashlib.sha256(self.consent.encode()).hexdigest()[:12]
+        """First digits of the SHA-256 of the consent text and its boxes."""
+        return hashlib.sha256("\n".join((self.consent, *self.boxes)).encode()).hexdigest()[:12]
 
     @cached_property
     def period(self) -> int:
@@ -206,6 +219,12 @@ class _Reader:
             language=self._language(),
             seed=seed,
             consent=doc.text("consent"),
+            boxes=tuple(
+                one_line(doc.text("boxes", i)) for i in range(len(doc.listed("statements", "boxes", default=[])))
+            ),
+            needs=self._needs(),
+            debrief=doc.text("debrief", default=""),
+            bonus=self._bonus(),
             panel_id=self._matching(_PARAMETER, "be the name of an address parameter", "participants", "id"),
             keep=self._keep(),
             limit=limit,
@@ -223,6 +242,17 @@ class _Reader:
             texts=self._page_texts(),
             content=doc.content,
         )
+
+    def _needs(self) -> Needs:
+        doc = self.doc
+        doc.mapping("needs", only=("width", "keyboard", "mouse"), default={})
+        width = doc.integer("needs", "width", default=0, high=10_000)
+        return Needs(width, doc.boolean("needs", "keyboard"), doc.boolean("needs", "mouse"))
+
+    def _bonus(self) -> tuple[float, float] | None:
+        if not self.doc.mapping("bonus", only=("per_point", "most"), default={}):
+            return None
+        return self.doc.number("bonus", "per_point", low=0), self.doc.number("bonus", "most", low=0)
 
     def _language(self) -> str:
         return self._matching(r"[a-zA-Z]{2,3}(-[a-zA-Z0-9]{2,8})*", "be a code such as en", "language") or "en"

@@ -172,10 +172,10 @@ class StudyHost:
             for group, names in waiting.items()
         ]
 
-    def stop(self, person: Participant) -> None:
-        """End the participation of one person on the host's request; a running game ends for all its players."""
+    def stop(self, person: Participant, how: str = "stopped") -> None:
+        """End the participation of one person; a running game ends for all its players."""
         session = None if person.group is None else self._sessions.get(person.group)
-        self.end(person, "stopped")
+        self.end(person, how)
         if session is not None:
             session.stop()
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from collab_overcooked.io.text import harmless
-from collab_overcooked.study.design import End, Study
+from collab_overcooked.study.design import End, Needs, Study
 from collab_overcooked.study.forms import Item, Questionnaire
 from collab_overcooked.study.texts import fill
 
@@ -23,7 +23,15 @@ def _text(value: object) -> str:
     return html.escape(harmless(str(value)))
 
 
-def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = None, script: bool = False) -> str:
+def page(
+    study: Study,
+    title: str,
+    body: str,
+    *,
+    step: tuple[int, int] | None = None,
+    script: bool = False,
+    leave: str = "",
+) -> str:
     """Return a complete page.
 
     Args:
@@ -32,6 +40,7 @@ def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = 
         body: Markup below it.
         step: Number of this step, from 1, and of all steps.
         script: Whether the page needs its script.
+        leave: Address for leaving the study; empty for no link.
     """
     place = fill(study.texts["step"], step=step[0], steps=step[1]) if step else ""
     return "\n".join(
@@ -46,7 +55,9 @@ def page(study: Study, title: str, body: str, *, step: tuple[int, int] | None = 
             f'<header><p>{_text(study.title)}</p><p class="soft">{_text(place)}</p></header>',
             f"<main><h1>{_text(title)}</h1>",
             body,
-            "</main></body></html>",
+            "</main>",
+            f'<footer><a href="{_text(leave)}">{_text(study.texts["leave"])}</a></footer>' if leave else "",
+            "</body></html>",
         ]
     )
 
@@ -77,16 +88,50 @@ def _post(target: str, fields: Mapping[str, object], inner: str) -> str:
     return f'<form method="post" action="{_text(target)}" novalidate>{hidden}{inner}</form>'
 
 
-def consent_page(study: Study, kept: Mapping[str, str]) -> str:
-    """Return the consent page; ``kept`` holds parameters of its address."""
-    off = " disabled" if study.has_games else ""  # the page's script enables it
+def consent_page(study: Study, kept: Mapping[str, str], complaint: str = "") -> str:
+    """Return the consent page.
+
+    Args:
+        study: The study.
+        kept: Parameters of its address.
+        complaint: Error message; empty for none.
+    """
+    script = study.has_games or study.needs != Needs()
+    off = " disabled" if script else ""  # the page's script enables it
     notice = f'<noscript><p class="errors">{_text(study.texts["script"])}</p></noscript>' if off else ""
     buttons = (
         f'<p class="buttons"><button name="agree" value="yes"{off}>{_text(study.texts["agree"])}</button>'
         f'<button class="second" name="agree" value="no">{_text(study.texts["decline"])}</button></p>'
     )
-    body = notice + prose(study.consent) + _post("/study/consent", kept, buttons)
-    return page(study, study.title, body, script=study.has_games)
+    error = f'<p class="errors" role="alert">{_text(complaint)}</p>' if complaint else ""
+    boxes = "".join(_option("checkbox", f"box{i}", "yes", text, ()) for i, text in enumerate(study.boxes))
+    fields = f'<div class="choices">{boxes}</div>' if boxes else ""
+    copy = f'<p><a href="/study/copy" download="consent.html">{_text(study.texts["copy"])}</a></p>'
+    body = (
+        notice + error + prose(study.consent) + _needs(study) + _post("/study/consent", kept, fields + buttons) + copy
+    )
+    return page(study, study.title, body, script=script)
+
+
+def _needs(study: Study) -> str:
+    needs, texts = study.needs, study.texts
+    things = [fill(texts["width"], width=needs.width)] if needs.width else []
+    things += [texts[name] for name in ("keyboard", "mouse") if getattr(needs, name)]
+    if not things:
+        return ""
+    return (
+        f'<p id="needs" data-width="{needs.width}" data-mouse="{int(needs.mouse)}">'
+        f"{_text(fill(texts['needs'], things=', '.join(things)))}</p>"
+        f'<p id="unfit" class="errors" role="status" hidden>{_text(texts["unfit"])}</p>'
+    )
+
+
+def consent_copy(study: Study) -> str:
+    """Return the consent text as a page to keep, which needs no other file."""
+    boxes = "".join(f"<li>{_text(box)}</li>" for box in study.boxes)
+    body = f"<h1>{_text(study.title)}</h1>{prose(study.consent)}{_needs(study)}<ul>{boxes}</ul>"
+    head = f'<meta charset="utf-8"><title>{_text(study.title)}</title>'
+    return f'<!DOCTYPE html>\n<html lang="{_text(study.language)}"><head>{head}</head><body>{body}</body></html>\n'
 
 
 def text_page(study: Study, title: str, text: str, target: str, step: int, steps: int, left: int | None = None) -> str:
@@ -94,7 +139,7 @@ def text_page(study: Study, title: str, text: str, target: str, step: int, steps
     button = f'<p class="buttons"><button>{_text(study.texts["continue"])}</button></p>'
     timer = _timer(study, "read_first", left, "least") if left else ""
     body = prose(text) + _post(target, {"step": step}, timer + button)
-    return page(study, title, body, step=(step + 1, steps), script=bool(timer))
+    return page(study, title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
 
 
 def _timer(study: Study, name: str, left: int, kind: str) -> str:
@@ -140,7 +185,7 @@ def form_page(
     button = f'<p class="buttons"><button>{_text(study.texts["send"])}</button></p>'
     timer = "" if left is None else _timer(study, "time_left", left, "most")
     body = errors + prose(form.text) + _post(target, {"step": step}, timer + items + button)
-    return page(study, form.title, body, step=(step + 1, steps), script=bool(timer))
+    return page(study, form.title, body, step=(step + 1, steps), script=bool(timer), leave=f"{target}/leave")
 
 
 def waiting_page(study: Study, token: str, others: int) -> str:
@@ -152,31 +197,55 @@ def waiting_page(study: Study, token: str, others: int) -> str:
         f'<p>{text}</p><p id="news" role="status" data-news="{address}/news" data-offline="{_text(texts["offline"])}">'
         f'</p><p><a class="button" href="{address}">{_text(texts["check"])}</a></p>'
     )
-    return page(study, texts["waiting"], body, script=True)
+    return page(study, texts["waiting"], body, script=True, leave=f"{address}/leave")
 
 
-def game_page(study: Study, label: str, address: str, step: int, steps: int) -> str:
+def game_page(study: Study, label: str, target: str, step: int, steps: int) -> str:
     """Return the page before a game."""
     texts = study.texts
     text = _text(fill(texts["game_text"], label=label))
     body = (
-        f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(address)}">{_text(texts["open_game"])}</a></p>'
+        f'<p>{text}</p><p class="buttons"><a class="button" href="{_text(target)}/play">{_text(texts["open_game"])}</a>'
+        "</p>"
     )
-    return page(study, texts["game"], body, step=(step + 1, steps))
+    return page(study, texts["game"], body, step=(step + 1, steps), leave=f"{target}/leave")
 
 
-def end_page(study: Study, end: End, kept: Mapping[str, str]) -> str:
-    """Return the last page: thanks, the completion code, and the way back."""
+def sure_page(study: Study, what: str, target: str) -> str:
+    """Return a page that asks whether to ``"leave"`` or to ``"delete"`` all answers."""
+    texts = study.texts
+    buttons = (
+        f'<p class="buttons"><button>{_text(texts[what])}</button>'
+        f'<a class="button second" href="{_text(target)}">{_text(texts["stay"])}</a></p>'
+    )
+    return page(study, texts[what], f"<p>{_text(texts[f'{what}_sure'])}</p>" + _post(f"{target}/{what}", {}, buttons))
+
+
+def end_page(study: Study, end: End, kept: Mapping[str, str], target: str = "") -> str:
+    """Return the last page: thanks, the completion code, the way back, and how to delete all answers.
+
+    Args:
+        study: The study.
+        end: Content of the page.
+        kept: Stored parameters of the participant.
+        target: Address of the participant; empty if nothing is stored.
+    """
     from urllib.parse import quote
 
-    values = {name: kept.get(name, "") for name in study.keep} | {"id": kept.get(study.panel_id, "")}
-    texts, body = study.texts, prose(fill(end.text, **values))
+    texts, body = study.texts, prose(end_text(study, end.text, kept))
     if end.code:
-        body += f'<p>{_text(texts["code"])} <code class="code">{_text(fill(end.code, **values))}</code></p>'
+        body += f'<p>{_text(texts["code"])} <code class="code">{_text(end_text(study, end.code, kept))}</code></p>'
     if end.url:
-        url = fill(end.url, **{name: quote(value, safe="") for name, value in values.items()})
+        url = end_text(study, end.url, {name: quote(value, safe="") for name, value in kept.items()})
         body += f'<p class="buttons"><a class="button" href="{_text(url)}">{_text(texts["back"])}</a></p>'
+    if target:
+        body += prose(study.debrief) + f'<p><a href="{_text(target)}/delete">{_text(texts["delete"])}</a></p>'
     return page(study, texts["end"], body)
+
+
+def end_text(study: Study, text: str, kept: Mapping[str, str]) -> str:
+    """Return a text of the last page with the values of a participant."""
+    return fill(text, id=kept.get(study.panel_id, ""), **{name: kept.get(name, "") for name in study.keep})
 
 
 def message_page(study: Study, text: str) -> str:

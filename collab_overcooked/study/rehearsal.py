@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,10 +23,12 @@ from collab_overcooked.study.design import Study
 from collab_overcooked.study.documents import language_partners
 from collab_overcooked.study.hosting import StudyHost
 from collab_overcooked.study.journal import Journal
+from collab_overcooked.study.pages import end_text
 from collab_overcooked.study.results import StudyResults
 from collab_overcooked.study.server import study_routes
 
 MAX_WAIT = 20.0  # seconds that bots wait for others
+PROGRESS = 10.0  # seconds between messages on the progress
 STAND_IN = "greedy"  # replaces language models, which would cost money
 
 
@@ -83,7 +86,7 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     with Journal.open(out, study, note) as journal:
         app, games, host = study_app(journal, note=errors.append)
         try:
-            players = asyncio.run(_take_part(app, journal, bots, errors))
+            players = asyncio.run(_take_part(app, journal, bots, errors, note))
         finally:
             host.close()
     errors += [
@@ -96,6 +99,7 @@ def rehearse(study: Study, bots: int, out: Path, note: Callable[[str], None] = p
     records = [record for episodes in results.records.values() for record in episodes]
     errors += filter(None, map(first_difference, records))
     errors += _missing(results)
+    errors += filter(None, (_code_problem(results.journal, bot) for bot in players))
     ends = Counter(person.end or "unfinished" for person in results.journal.people.values())
     requests = _points([request for bot in players for request in bot.requests])
     answers = _points([answer for bot in players for answer in bot.answers])
@@ -117,20 +121,39 @@ def _missing(results: StudyResults) -> list[str]:
     return problems
 
 
+def _code_problem(journal: Journal, bot: Bot) -> str:
+    person = journal.by_token(bot.own_page.rpartition("/")[2])
+    if person is None or not person.end:
+        return ""
+    code = end_text(journal.study, journal.study.ends[person.end].code, person.kept)
+    return "" if html.escape(code) in bot.last else f"{person.id} did not see the code {code} of the end {person.end}"
+
+
 def _entry(journal: Journal, number: int) -> str:
     study, name = journal.study, f"bot{number}"
     known = journal.with_panel_id(name) if study.panel_id else []
     return f"/study/{known[-1].token}" if known else f"/study?{study.panel_id or 'n'}={name}"
 
 
-async def _take_part(app: Any, journal: Journal, bots: int, errors: list[str]) -> list[Bot]:
+async def _report(journal: Journal, players: Sequence[Bot], note: Callable[[str], None]) -> None:
+    while True:
+        await asyncio.sleep(PROGRESS)
+        done = sum(bool(person.end) for person in journal.people.values())
+        note(f"{done} of {len(players)} bots are through, after {sum(bot.pages for bot in players)} pages")
+
+
+async def _take_part(
+    app: Any, journal: Journal, bots: int, errors: list[str], note: Callable[[str], None]
+) -> list[Bot]:
     started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     server, listening = make_server(app, "127.0.0.1", 0, started.set_result)
     serving = asyncio.create_task(server.serve(sockets=[listening]))
     await asyncio.wait({serving, started}, return_when=asyncio.FIRST_COMPLETED)
     base = f"http://127.0.0.1:{started.result()}"
     players = [Bot(base, _entry(journal, n), n) for n in range(bots)]
+    progress = asyncio.create_task(_report(journal, players, note))
     done = await asyncio.gather(*(bot.run() for bot in players), return_exceptions=True)
+    progress.cancel()
     errors += [f"bot {n}: {type(one).__name__}: {one}" for n, one in enumerate(done) if one is not None]
     server.should_exit = True
     await serving

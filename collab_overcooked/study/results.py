@@ -7,6 +7,7 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +112,25 @@ class StudyResults:
             visits[panel_id] += 1
             first_times = times.get(person.id, {})
             joined, ended = first_times.get("joined"), first_times.get("ended")
+            when = None if joined is None else datetime.fromtimestamp(joined, UTC).isoformat(timespec="seconds")
             minutes = None if joined is None or ended is None else round((ended - joined) / 60, 2)
             facts: Row = {"visit": visits[panel_id], "steps": person.step, "failed_checks": person.failed_checks}
-            facts |= {"end": person.end, "joined": joined, "minutes": minutes}
+            facts |= {"end": person.end, "joined": when, "minutes": minutes, "bonus": self._bonus(person.id)}
             rows.append({"id": person.id, "number": person.number, "group": person.group, **facts})
         return rows
+
+    def _bonus(self, name: str) -> float | None:
+        if self.journal.study.bonus is None:
+            return None
+        played = [
+            measure(record, [metric])[metric] or 0.0
+            for records in self.records.values()
+            for record in records
+            if any(player["id"] == name for player in record.get("people", {}).values())
+            for metric in [score_metric(record)]
+        ]
+        per_point, most = self.journal.study.bonus
+        return round(min(most, max(0.0, per_point * sum(played))), 2)
 
     def answers(self) -> list[Row]:
         """Return a row for each answer."""
@@ -230,8 +245,9 @@ COLUMNS = (
     ("participants", "steps", "Completed steps of the study.", ""),
     ("participants", "failed_checks", "Failed attention checks.", ""),
     ("participants", "end", "How participation ended; empty until then.", "see end=..."),
-    ("participants", "joined", "Seconds since 1970; not in anonymous exports.", "s"),
+    ("participants", "joined", "Time of consent; not in anonymous exports.", "ISO 8601, UTC"),
     ("participants", "minutes", "From consent to the end.", "min"),
+    ("participants", "bonus", "Bonus for the scores of all games; empty if the study pays none.", ""),
     ("answers", "form", "Questionnaire.", ""),
     ("answers", "condition", "Condition that was played before the questionnaire; empty if it belongs to none.", ""),
     ("answers", "place", "Place of the condition in the participant's order, from 0.", ""),

@@ -8,7 +8,7 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -48,11 +48,14 @@ def study_routes(host: StudyHost) -> list[Any]:
     return [
         Route("/study", study_pages.entry),
         Route("/study/consent", study_pages.consent, methods=["POST"]),
+        Route("/study/copy", study_pages.copy),
         Route("/study/page/{name}", study_pages.file),
         Route("/study/{token}", study_pages.show),
         Route("/study/{token}", study_pages.take, methods=["POST"]),
         Route("/study/{token}/news", study_pages.news),
         Route("/study/{token}/play", study_pages.play),
+        Route("/study/{token}/leave", study_pages.leave, methods=["GET", "POST"]),
+        Route("/study/{token}/delete", study_pages.delete, methods=["GET", "POST"]),
     ]
 
 
@@ -94,6 +97,8 @@ class StudyPages:
         if fields.get("agree") != ["yes"]:
             self.journal.decline()
             return _page(pages.end_page(self.study, self.study.ends["declined"], kept))
+        if any(fields.get(f"box{i}") != ["yes"] for i in range(len(self.study.boxes))):
+            return _page(pages.consent_page(self.study, kept, self.study.texts["tick"]))
         person = self._known(request, kept)
         if person is None:
             refusal = self._refusal(kept) or self._repetition(kept)
@@ -114,6 +119,10 @@ class StudyPages:
             samesite="lax",
         )
         return response
+
+    async def copy(self, request: Any) -> Any:
+        """Send the consent text to keep."""
+        return _page(pages.consent_copy(self.study))
 
     def _kept(self, parameters: Mapping[str, str]) -> dict[str, str]:
         names = [name for name in (self.study.panel_id, *self.study.keep) if name]
@@ -155,7 +164,7 @@ class StudyPages:
         if step is None:
             self.host.end(person, "done")
         if person.end or step is None:
-            return pages.end_page(study, study.ends[person.end], person.kept)
+            return pages.end_page(study, study.ends[person.end], person.kept, f"/study/{person.token}")
         target, steps = f"/study/{person.token}", len(self.journal.steps_of(person))
         if step.kind == "form":
             form, draft = study.forms[step.form], self._drafts.get(person.id)
@@ -167,7 +176,7 @@ class StudyPages:
             return pages.text_page(study, *page, target, person.step, steps, self._seconds_left(person, step))
         if study.group == 1:
             label = study.conditions[step.condition].label
-            return pages.game_page(study, label, f"{target}/play", person.step, steps)
+            return pages.game_page(study, label, target, person.step, steps)
         return pages.waiting_page(study, person.token, study.group - 1)
 
     def _begin_play(self, person: Participant) -> None:
@@ -231,6 +240,29 @@ class StudyPages:
         if person is None:
             return self._message(self.study.texts["unknown"], 404)
         return _redirect(self.host.news(person).go or f"/study/{person.token}")
+
+    async def leave(self, request: Any) -> Any:
+        """Ask whether a participant wants to leave; a form that says so ends taking part."""
+        person = self._person(request)
+        if person is None:
+            return self._message(self.study.texts["unknown"], 404)
+        if request.method == "GET" and not person.end:
+            return _page(pages.sure_page(self.study, "leave", f"/study/{person.token}"))
+        self.host.stop(person, "left")
+        return _redirect(f"/study/{person.token}")
+
+    async def delete(self, request: Any) -> Any:
+        """Ask whether a participant who is through wants all answers deleted; a form that says so deletes them."""
+        person = self._person(request)
+        if person is None:
+            return self._message(self.study.texts["unknown"], 404)
+        if not person.end:
+            return _redirect(f"/study/{person.token}")
+        if request.method == "GET":
+            return _page(pages.sure_page(self.study, "delete", f"/study/{person.token}"))
+        self.journal.forget(person.id)
+        end = replace(self.study.ends[person.end], text=self.study.texts["deleted"])
+        return _page(pages.end_page(self.study, end, person.kept))
 
     async def file(self, request: Any) -> Any:
         """Send a static file of the pages."""

@@ -248,6 +248,18 @@ def test_a_comparison_that_was_stopped_can_be_read(comparison_plan: plans.Compar
         boards.read_comparison(replace(comparison_plan, entries=more.entries[-1:]), played)
 
 
+def test_charts_show_where_policies_differ(comparison: boards.Comparison) -> None:
+    for board in comparison.leaderboards:
+        spread = [
+            setting.name
+            for setting in board.benchmark.settings
+            for scores in [[line.scores.get(setting.name) for line in board.merged_by_rank()]]
+            if len({score.value for score in scores if score}) > 1
+            and any(score.low is not None and score.low < score.value for score in scores if score)
+        ]
+        assert page.ranking_charts(board).count("<svg") == min(page.MAX_CHARTS, len(spread))
+
+
 def test_long_episodes_are_cut() -> None:
     from collab_overcooked import make
     from collab_overcooked.reporting import report

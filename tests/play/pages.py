@@ -24,7 +24,7 @@ OVER = "#over"
 ACTIONS = "#actions button"
 PLAYING = re.compile("^Playing")
 SHOTS = os.environ.get("PAGE_SHOTS", "")  # folder for pictures of every page, to be looked at by a person
-SIZES = ((1280, 800), (768, 1024), (360, 640))
+SIZES = ((1280, 900), (768, 1024), (360, 740))
 SMALL = """least => [...document.querySelectorAll('button, a.button, a.main, label:has(input)')]
     .filter(e => e.offsetParent && e.getBoundingClientRect().height < least).map(e => e.outerHTML)"""
 DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
@@ -117,16 +117,23 @@ def record_of(page: Page, out: Path) -> dict[str, Any]:
 
 
 def look(page: Page, name: str, least: float = 23.5) -> None:
-    """Check at every size that nothing is too wide, what is pressed at least so high, and what axe finds."""
-    page.bring_to_front()  # tabs in the background do not draw
+    """Check a page at every size."""
     for width, height in SIZES:
         page.set_viewport_size({"width": width, "height": height})
-        page.evaluate(DRAWN)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide for {width}"
-        assert page.evaluate(SMALL, least) == [], name
-        if SHOTS:
-            page.screenshot(path=Path(SHOTS) / f"{name}-{width}.png")
-        violations = Axe().run(page, options=AUDIT).response["violations"]
-        problems = [f"{e['id']}: {e['help']}: {[node['html'][:200] for node in e['nodes']]}" for e in violations]
-        assert problems == [], f"{name} at {width}"
+        audit(page, f"{name}-{width}", least)
     page.set_viewport_size({"width": SIZES[0][0], "height": SIZES[0][1]})
+
+
+def audit(page: Page, name: str, least: float = 23.5) -> None:
+    """Check that nothing is too wide, what is pressed at least so high, and what axe finds."""
+    page.bring_to_front()  # tabs in the background do not draw
+    page.evaluate(DRAWN)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is too wide"
+    assert page.evaluate(SMALL, least) == [], name
+    if SHOTS:
+        touch = page.evaluate("matchMedia('(pointer: coarse)').matches")  # which pictures of all of a page lose
+        page.evaluate("scrollTo(0, 0)")
+        page.screenshot(path=Path(SHOTS) / f"{name}.png", full_page=not touch)
+    violations = Axe().run(page, options=AUDIT).response["violations"]
+    problems = [f"{e['id']}: {e['help']}: {[node['html'][:200] for node in e['nodes']]}" for e in violations]
+    assert problems == [], name

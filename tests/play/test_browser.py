@@ -244,6 +244,25 @@ def test_a_click_walks_and_uses_in_real_time(context, problems, tmp_path) -> Non
     assert "interact" in taken and any(step["events"][0] for step in record["steps"]), taken
 
 
+OVERLAPS = """() => { const names = [...document.querySelectorAll('#board text')];
+  return names.flatMap((one, i) => names.slice(i + 1).filter((other) => {
+    const [a, b] = [one, other].map((name) => name.getBoundingClientRect());
+    const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+    return wide > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4;
+  }).map((other) => `${one.textContent} and ${other.textContent}`)); }"""
+
+
+@pytest.mark.parametrize("context", [{"viewport": {"width": 360, "height": 740}}], indirect=True)
+def test_names_do_not_cover_each_other_on_a_small_screen(context, tmp_path) -> None:
+    what = ["craft", "--paces", "1", "--agents", "2", "--episodes", "1", "--seed", "1"]
+    with hosted(tmp_path, *what, "--team", "agent_0=person", "all=greedy") as links:
+        page = opened(context, links[0])
+        ready(page)
+        page.locator(TURN).wait_for()
+        expect(page.locator("#board text").filter(has_text="furnace")).to_be_attached()
+        assert page.locator("#board text").count() > 10 and page.evaluate(OVERLAPS) == []
+
+
 def test_a_click_walks_to_a_tool_and_offers_what_can_be_done_there(context, problems, tmp_path) -> None:
     what = ["cuisineworld", "--levels", "level_3", "--alphas", "2.0", "--episodes", "1"]
     with hosted(tmp_path, *what, "--team", "agent_0=person", "agent_1=greedy") as links:

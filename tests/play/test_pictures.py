@@ -13,6 +13,7 @@ from hidden import hide, reach
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import Outbox
 from collab_overcooked.play.pictures import SPRITE, difference, joined, picture_of
@@ -40,6 +41,18 @@ PICTURES = st.dictionaries(st.sampled_from(("a", "b", "c:0,0", "s:x", "s:y")), s
 
 def parsed(markup: str) -> Any:
     return ElementTree.fromstring(f"<svg>{markup}</svg>")
+
+
+def test_pictures_speak_the_language_of_the_actions() -> None:
+    env = make("AlienRush-v0", scenario="easy")
+    env.reset(seed=0)
+    state = env.clone_state().state
+    labels = " ".join(env.game.action_labels(state, 0, 0))
+    picture = picture_of(env.game, env.game.seat_scene(env.scene(), 0), 0)
+    targets = {target for key, cell in picture.items() if key.startswith("c:") for target in cell.get("t", ())}
+    assert targets and all(target in labels for target in targets)
+    foreign = str({key: value for key, value in picture.items() if not key.startswith("s:")})
+    assert not [name for name in plain(env.game).names() if len(name) > 6 and name in foreign]
 
 
 @pytest.mark.parametrize("name", sprites.sprite_names())

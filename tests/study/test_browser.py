@@ -250,6 +250,36 @@ def test_who_has_no_script_cannot_agree(browser: Browser, context: BrowserContex
     assert "need JavaScript" not in page.inner_text("body")
 
 
+def test_who_lacks_the_window_cannot_agree_and_leaving_takes_two_presses(
+    context: BrowserContext, problems: list[str], serve: Any
+) -> None:
+    page = context.new_page()
+    needs = {"width": 800, "keyboard": True, "mouse": True}
+    page.goto(serve({**QUICK, "boxes": ["I am 18 or older."], "needs": needs, "debrief": "Thanks. It was a program."}))
+    look(page, "boxes")
+    page.set_viewport_size({"width": 700, "height": 740})
+    expect(page.locator("#unfit")).to_be_visible()
+    expect(page.locator("button[value=yes]")).to_be_disabled()
+    page.set_viewport_size({"width": 900, "height": 740})
+    page.click("button[value=yes]")
+    page.locator(".errors").filter(has_text="tick").wait_for()
+    press(page, "Tab", " ", "Tab", "Enter")
+    page.get_by_text("Read this.").wait_for()
+    page.click("footer a")
+    look(page, "leave")
+    page.get_by_role("link", name="Back").click()
+    page.get_by_text("Read this.").wait_for()
+    page.click("footer a")
+    page.click("main button")
+    page.get_by_text("It was a program.").wait_for()
+    look(page, "left")
+    page.get_by_role("link", name="Delete").click()
+    look(page, "delete")
+    page.click("main button")
+    page.get_by_text("have been deleted").wait_for()
+    assert problems == []
+
+
 def test_the_host_sees_people_and_ends_one(context: BrowserContext, problems: list[str], serve: Any) -> None:
     address = serve(QUICK)
     person, host = context.new_page(), context.new_page()

@@ -495,6 +495,41 @@ def test_a_participant_goes_from_page_to_page_once(client: Any, tmp_path: Path) 
     assert kinds == ["joined", "passed", "answered", "grouped"]
 
 
+def test_everybody_can_leave_is_debriefed_and_can_delete_what_is_stored(tmp_path: Path) -> None:
+    values = {**QUICK, "debrief": "Your partner was a program.", "finish": {"left": {"code": "L-1"}}}
+    with served(read_study(values), tmp_path) as client:
+        page = client.post("/study/consent", data={"PID": "p1", "agree": "yes"})
+        home = page.url.path
+        assert f'href="{home}/leave"' in page.text and "program" not in page.text
+        assert "Age?" in client.post(home, data={"step": "0"}).text
+        client.post(home, data={"step": "1", "age": "42"})
+        game = client.get(home).text
+        assert f'href="{home}/leave"' in game and client.get(f"{home}/delete").url.path == home, "not before the end"
+        assert "cannot come back" in client.get(f"{home}/leave").text and "/play" in client.get(home).text
+        last = client.post(f"{home}/leave").text
+        assert "Your partner was a program." in last and "L-1" in last and f"{home}/delete" in last
+        stored = [tmp_path / name for name in (JOURNAL, PEOPLE)]
+        assert "42" in stored[0].read_text() and "p1" in stored[1].read_text()
+        client.get(f"{home}/delete")
+        assert "p1" in stored[1].read_text(), "a link alone deletes nothing"
+        assert "L-1" in client.post(f"{home}/delete").text
+        assert '"age"' not in stored[0].read_text() and not stored[1].read_text()
+        assert client.get(home).status_code == 404
+
+
+def test_boxes_are_ticked_and_needs_are_said_before_consent(tmp_path: Path) -> None:
+    values = {**QUICK, "boxes": ["I am <18> or older", "I agree"], "needs": {"width": 800, "mouse": True}}
+    with served(read_study(values), tmp_path) as client:
+        page = client.get("/study?PID=p1").text
+        assert "800 pixels, a mouse" in page and "keyboard" not in page and "&lt;18&gt;" in page
+        assert "I agree" in client.get("/study/copy").text and "<script" not in client.get("/study/copy").text
+        page = client.post("/study/consent", data={"PID": "p1", "agree": "yes", "box0": "yes"})
+        assert "tick all" in page.text and not (tmp_path / JOURNAL).exists()
+        page = client.post("/study/consent", data={"PID": "p1", "agree": "yes", "box0": "yes", "box1": "yes"})
+        assert "Read this." in page.text
+    assert read_study(values).consent_version != read_study(QUICK).consent_version
+
+
 def test_ids_of_panels_are_cut(client: Any, tmp_path: Path) -> None:
     client.post("/study/consent", data={"PID": "p\n\u202e" + "x" * 5000, "STUDY": "s", "agree": "yes"})
     (line,) = (tmp_path / PEOPLE).read_text().splitlines()
@@ -660,6 +695,28 @@ def test_bots_take_part_through_pages_and_sockets(rehearsed: tuple[Path, Any]) -
         for name in {json.loads(line)["id"] for line in (folder / PEOPLE).read_text().splitlines()}
     )
     assert orders == {("helped", "hindered"): 2, ("hindered", "helped"): 2}
+
+
+def test_a_rehearsal_misses_codes_and_a_bonus_follows_the_scores(
+    study: Study, rehearsed: tuple[Path, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from collab_overcooked.study import pages
+    from collab_overcooked.study.rehearsal import rehearse
+
+    results = StudyResults.read(rehearsed[0])
+    assert {row["bonus"] for row in results.participants()} == {None}
+    results.journal.study = replace(study, bonus=(0.5, 100.0))
+    scores = Counter[str]()
+    for row in results.episodes():
+        scores[str(row["id"])] += row["completed"]
+    paid = {row["id"]: row["bonus"] for row in results.participants()}
+    assert paid == {name: 0.5 * score for name, score in scores.items()} and any(paid.values())
+    results.journal.study = replace(study, bonus=(0.5, 0.25))
+    assert all(row["bonus"] <= 0.25 for row in results.participants())
+    assert all(str(row["joined"]).endswith("+00:00") for row in results.participants())
+    monkeypatch.setattr(pages, "end_page", lambda study, *others: pages.message_page(study, "no code"))
+    errors = rehearse(replace(study, blocks=study.blocks[:2]), 1, tmp_path / "quick").errors
+    assert any("did not see the code XYZ" in error for error in errors), errors
 
 
 def test_a_head_chef_takes_part_without_a_seat(study: Study, tmp_path: Path) -> None:
@@ -856,6 +913,31 @@ def test_a_study_that_is_not_filled_in_is_rehearsed_only(tmp_path: Path) -> None
     assert done.exit_code == 2 and not (tmp_path / "x").exists()
     message = " ".join(done.output.split())
     assert "consent, finish.done.code, finish.done.url, finish.failed.code, finish.failed.url" in message
+
+
+def test_visits_of_a_preview_do_not_count_and_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("starlette", reason="needs the extra play")
+    pytest.importorskip("httpx2", reason="needs httpx2 for starlette's test client")
+    from starlette.testclient import TestClient
+
+    joined: list[int] = []
+
+    def visit(web: Any, address: str, port: int, ready: Callable[[int], None]) -> None:
+        ready(8000)
+        with TestClient(web, base_url="http://127.0.0.1") as client:
+            for n in range(6):
+                fields = {"PID": f"p{n}", "agree": "yes"}
+                joined.append(client.post("/study/consent", data=fields, follow_redirects=False).status_code)
+
+    monkeypatch.setattr("collab_overcooked.play.server.serve", visit)
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        json.dumps({**QUICK, "consent": "REPLACE", "participants": {"id": "PID", "keep": ["STUDY"], "limit": 2}})
+    )
+    done = CliRunner().invoke(app, ["study", "run", str(file), "--preview"])
+    assert done.exit_code == 0 and joined == [303] * 6, done.output
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_people_who_miss_each_other_are_told(study: Study, tmp_path: Path) -> None:

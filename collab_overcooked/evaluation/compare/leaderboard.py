@@ -123,6 +123,10 @@ class Leaderboard:
         summary = registry.load_suite(self.game).summary(records)
         return Line(name, lines[0].kind, scores, summary, [record for line in lines for record in line.records])
 
+    def merged_by_rank(self) -> list[Line]:
+        """Return the policies of the tables without published ones, the best first."""
+        return [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
+
     def ranking(self) -> ResultTable:
         """Return the scores by setting."""
         settings = [setting.name for setting in self.benchmark.settings]
@@ -141,7 +145,7 @@ class Leaderboard:
 
     def process(self) -> ResultTable:
         """Return what else was measured, over all settings that a policy played."""
-        lines = [one for one in self.ordered(self.merged()) if isinstance(one, Line)]
+        lines = self.merged_by_rank()
         heads = list(dict.fromkeys(column for line in lines for column in line.summary.process))
         rows = tuple((line.policy, *map(line.summary.process.get, heads)) for line in lines)
         marks = {i: line.kind.lower() for i, line in enumerate(lines)}

@@ -14,9 +14,11 @@ from collab_overcooked.evaluation.compare.leaderboard import Comparison, Leaderb
 from collab_overcooked.io.files import write_atomic
 from collab_overcooked.reporting import report
 from collab_overcooked.reporting.escaping import html_text, markdown_text, terminal_text
+from collab_overcooked.reporting.plots import draw_ranking
 from collab_overcooked.reporting.result_table import ResultTable
 
 REPLAYS, STEPS = 12, 80  # on the page, and of each
+MAX_CHARTS = 6  # of a game
 FILES = ("report.html", "report.md", "report.json")
 KINDS: Mapping[str, str] = {
     "scripted": "follows rules that people wrote",
@@ -118,6 +120,7 @@ def _sections(comparison: Comparison) -> Iterator[str]:
 
 def _board_sections(board: Leaderboard) -> Iterator[str]:
     yield f'<h2 id="{html_text(board.game)}">{html_text(board.title)}</h2>'
+    yield ranking_charts(board)
     yield _table(board.ranking())
     yield f'<p class="soft">{html_text(" ".join(board.notes()))}</p>'
     yield _table(board.process())
@@ -133,6 +136,18 @@ def _board_sections(board: Leaderboard) -> Iterator[str]:
     if absent is not None:
         summary = f"Not played, and why ({len(absent.rows)})"
         yield f'<details class="words"><summary>{summary}</summary>{absent.html()}</details>'
+
+
+def ranking_charts(board: Leaderboard) -> str:
+    """Return a chart of each setting in which policies differ and have intervals."""
+    figures = []
+    for setting in board.benchmark.settings:
+        scores = {one.policy: one.scores.get(setting.name) for one in board.merged_by_rank()}
+        rows = {policy: score for policy, score in scores.items() if score is not None}
+        spread = any(score.low is not None and score.low < score.value for score in rows.values())
+        if spread and len({score.value for score in rows.values()}) > 1:
+            figures.append(f"<figure>{draw_ranking(setting.name, rows)}</figure>")
+    return f'<div class="charts">{"".join(figures[:MAX_CHARTS])}</div>' if figures else ""
 
 
 def _table(table: ResultTable) -> str:

@@ -46,5 +46,5 @@ function reworded(text) {
     const found = from.exec(text);
     if (found) return to.replace(/\{(\d)(\??)\}/g, (_, n, inner) => (found[n] === undefined ? "" : inner ? reworded(found[n]) : spell(found[n])));
   }
-  return /^[a-z]+([ _][a-z]+)+\d*$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || labels.terms[text.toLowerCase()] ? spell(text) : text;
+  return /^[a-z]+([ _][a-z]+)+\d*$|^[a-z]+[A-Z]\w*$|^[a-z]+\d+$/.test(text) || labels.terms[text.toLowerCase()] ? spell(text) : text.replace(/\b[a-z]+(_[a-z]+)+\b/g, spell);
 }

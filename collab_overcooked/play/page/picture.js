@@ -124,7 +124,7 @@ export class Picture {
     if (!board) return;
     const [width, height] = board.size, room = this.room();
     const about = Math.min(MOST_TILE, room.width / width), letter = Math.max(LEAST.label, 0.19 * about) / about;  // in tiles
-    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n).map(([, cell]) => cell.y + 1 + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
+    const ends = [...this.values].filter(([key, cell]) => key.startsWith("c:") && cell.n).map(([, cell]) => cell.y + 1 + this.#drop(cell, about) + (0.15 + 1.05 * this.#caption(cell, about).length) * letter);
     const foot = Math.max(0, ...ends.map((end) => end - height));  // for names below the last row
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
@@ -186,7 +186,8 @@ export class Picture {
     if (cell.p) parts.push(progress(cell.p, size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
     if (cell.n) {
-      this.#caption(cell, t).forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 + size * (0.62 + 1.05 * i) / t, size, t)));
+      const drop = this.#drop(cell, t);
+      this.#caption(cell, t).forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 + drop + size * (0.62 + 1.05 * i) / t, size, t)));
     }
     return [parts.join(""), tags.join("")];
   }
@@ -197,9 +198,23 @@ export class Picture {
     return wrapped(name, Math.max(LEAST.label, 0.19 * t), Math.max(64, 1.95 * t)) ?? [name];
   }
 
+  // How far, in tiles, a name moves down so that it does not cover that of a cell above or left of it.
+  #drop(cell, t) {
+    const size = Math.max(LEAST.label, 0.19 * t), rows = this.#caption(cell, t);
+    const ends = (one, lines) => { const half = Math.max(...lines.map((line) => widthOf(line, size) + 4)) / 2 / t, middle = one.x + this.#middle(one, lines[0], size, t); return [middle - half, middle + half]; };
+    const [left, right] = ends(cell, rows);
+    let drop = 0;
+    for (const [key, other] of this.values) {
+      if (!key.startsWith("c:") || !other.n || other.y > cell.y || (other.y === cell.y && other.x >= cell.x)) continue;
+      const lines = this.#caption(other, t), [from, to] = ends(other, lines);
+      if (from < right && to > left) drop = Math.max(drop, other.y + 1.05 * lines.length * size / t - cell.y);
+    }
+    return drop;
+  }
+
   // The middle of a name below or in a cell, moved where the name would leave the board.
-  #middle(cell, name, size) {
-    const half = (widthOf(name, size) + 4) / 2 / this.tile, width = this.values.get("board").size[0];
+  #middle(cell, name, size, t = this.tile) {
+    const half = (widthOf(name, size) + 4) / 2 / t, width = this.values.get("board").size[0];
     return Math.max(half - cell.x, Math.min(0.5, width - cell.x - half));
   }
 

@@ -199,7 +199,7 @@ function welcome() {
 
 // The card before the first step: the goal, with whom, for how long, and how to act.
 function showStart() {
-  const own = game(me.game), long = me.limit && (turns() ? say("steps_long", { n: me.limit }) : say("seconds_long", { n: Math.round(me.limit * me.tick) }));
+  const own = game(me.game), long = me.limit && (turns() ? fill(own?.limit ?? words.steps_long, { n: me.limit }) : say("seconds_long", { n: Math.round(me.limit * me.tick) }));
   $("start-goal").textContent = own?.goal ?? "";
   $("start-aim").textContent = phrase(me.aim);
   const facts = [$("who").textContent, long, ...(own?.how ?? []), me.role !== "seat" ? "" : me.keys.length ? keysText() : say(me.menu === "none" ? "press_write" : "press_button")];
@@ -256,7 +256,7 @@ function showFacts() {
   if (frame.recipe && !told(frame.recipe)) facts.push([words.recipe, phrase(frame.recipe)]);
   if (question?.plan?.length) facts.push([words.plan_left, question.plan.map(phrase).join("; ")]);
   (question?.announced ?? []).forEach((plan, seat) => { if (plan.length) facts.push([say("announced", { name: nameOf(seat) }), plan.map(phrase).join("; ")]); });
-  $("known-recipe").textContent = frame.recipe ?? "";
+  $("known-recipe").textContent = (frame.recipe ?? "").split("\n").map(phrase).join("\n");
   $("known-supplies").textContent = me?.supplies.length ? say("supplies", { things: me.supplies.map(phrase).join(", ") }) : "";
   show("known", me?.show !== "picture" && Boolean(frame.recipe || me?.supplies.length));
   $("facts").replaceChildren(...facts.flatMap(([name, text]) => [make("dt", name), make("dd", text)]));

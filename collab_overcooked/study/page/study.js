@@ -1,5 +1,12 @@
-// Games need this language: who has it can agree.
-for (const button of document.querySelectorAll("button[name=agree]")) button.disabled = false;
+// Games need this language: who has it can agree, if the window and the pointer are those that the study needs.
+const needs = document.getElementById("needs");
+function admit() {
+  const fits = !needs || (window.innerWidth >= Number(needs.dataset.width) && (needs.dataset.mouse === "0" || matchMedia("(any-pointer: fine)").matches));
+  for (const button of document.querySelectorAll("button[name=agree][value=yes]")) button.disabled = !fits;
+  if (needs) document.getElementById("unfit").hidden = fits;
+}
+admit();
+window.addEventListener("resize", admit);
 
 // A page that is to be read holds its button until the time is over; a questionnaire is then sent as it is.
 for (const timer of document.querySelectorAll("[data-timer]")) {

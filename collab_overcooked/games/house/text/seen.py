@@ -16,8 +16,8 @@ class HouseView(SeatView):
 
     @property
     def aim(self) -> str:
-        goals = [f"{goal['need']} {goal['name']}" for goal in self.scene["goals"]]
-        return self._say(f"Bring {join_and(goals)} to the {self.scene['goal']['name']}.")
+        goals = [f"{goal['name']} ({goal['need']})" for goal in self.scene["goals"]]
+        return self._say(f"Bring to the {self.scene['goal']['name']}: {join_and(goals)}.")
 
     @property
     def talk_price(self) -> str:

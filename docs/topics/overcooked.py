@@ -22,7 +22,18 @@ from collab_overcooked.games.overcooked.suite.suite import ordered_layouts
 from collab_overcooked.games.overcooked.text import text
 from collab_overcooked.policies.policy_file import STAND_INS, find_policy, read_policy
 
-from .writing import code, evaluate, option_table, order_of_play, read_json, rules_of, table, template, write_json
+from .writing import (
+    code,
+    drawn,
+    evaluate,
+    option_table,
+    order_of_play,
+    read_json,
+    rules_of,
+    table,
+    template,
+    write_json,
+)
 
 ENV_ID = "Overcooked-v0"
 RESULT_FILE = "overcooked.json"
@@ -84,9 +95,8 @@ def overcooked_layouts() -> str:
         rows = [list(row) for row in layout.grid]
         for digit, (x, y) in enumerate(layout.starts, start=1):
             rows[y][x] = str(digit)
-        grid = "\n".join("".join(row) for row in rows)
-        parts.append(f"**{name}** — {layout.description}\n\n```text\n{grid}\n```")
-    return "\n\n".join(parts)
+        parts.append((code(name), drawn(rows), layout.description))
+    return table(("layout", "grid", "what it is"), parts)
 
 
 def overcooked_directives() -> str:

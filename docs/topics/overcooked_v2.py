@@ -11,7 +11,7 @@ from collab_overcooked.games.overcooked.v2.engine.spec import layouts, load_kitc
 from collab_overcooked.games.overcooked.v2.env import OvercookedV2
 from collab_overcooked.games.overcooked.v2.suite.suite import ALL_SEEN, PAPER, published
 
-from .writing import code, evaluate, option_table, order_of_play, read_json, rules_of, table, write_json
+from .writing import code, drawn, evaluate, option_table, order_of_play, read_json, rules_of, table, write_json
 
 ENV_ID = "OvercookedV2-v0"
 RESULT_FILE = "overcooked_v2.json"
@@ -63,10 +63,9 @@ def overcooked_v2_layouts() -> str:
         rows = [list(row) for row in layout.grid]
         for letter, (x, y) in zip("ab", layout.starts, strict=False):
             rows[y][x] = letter
-        grid = "\n".join("".join(row) for row in rows)
         recipes = ", ".join(code("".join(map(str, recipe))) for recipe in layout.recipes)
-        parts.append(f"**{name}** — {layout.description} Recipes: {recipes}.\n\n```text\n{grid}\n```")
-    return "\n\n".join(parts)
+        parts.append((code(name), drawn(rows), layout.description, recipes))
+    return table(("layout", "grid", "what it is", "recipes"), parts)
 
 
 def overcooked_v2_ingredients() -> str:

@@ -45,6 +45,11 @@ def code(value: object) -> str:
     )
 
 
+def drawn(rows: Iterable[Iterable[str]]) -> str:
+    """Return a grid of characters for a cell of a table."""
+    return f"<pre>{'<br>'.join(html.escape(''.join(row)) for row in rows)}</pre>"
+
+
 def plain(words: str) -> str:
     """Turn the double backticks of docstrings into Markdown's single ones."""
     return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", words).replace("``", "`")

@@ -35,6 +35,13 @@ def test_two_processes_write_what_one_writes(tmp_path, random_run, two_randoms):
     assert [state[:2] for state in states] == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    episodes = evaluate("overcooked", team="all=random", layouts="cramped_room", max_cycles=5, workers=1)
+    assert [record["timesteps"] for record in episodes] == [5]
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_error_in_a_worker_ends_the_run_and_keeps_what_was_played(tmp_path, two_randoms):
     plan = plan_evaluation("collab-overcooked", two_randoms, tasks=["boiled_egg"], episodes=3)
 

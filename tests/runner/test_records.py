@@ -126,6 +126,13 @@ def test_a_damaged_line_in_the_middle_is_not_passed_over(tmp_path, random_run):
         RunFolder(tmp_path, config)
 
 
+def test_a_folder_played_with_another_file_of_the_same_name_says_so(tmp_path, random_run):
+    config = json.loads((random_run / "config.json").read_text()) | {"plugins": {"a.npz": "sha256:0123456789abcdef"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match=r"holds a run of another a\.npz, which has changed since; choose another"):
+        RunFolder(tmp_path, config | {"plugins": {"a.npz": "sha256:fedcba9876543210"}})
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("seed", 4), ("episodes", 9), ("team", {"agent_0": "greedy"}), ("options", {"gamma": 2.0}), ("added", 1)],

@@ -47,7 +47,7 @@ class GameRecord:
         prompts: ``"package:folder"`` of its prompt templates; empty if it uses only the common ones.
         language_agents: ``"package.module:class"`` of the game's part of language agents by kind (``"partner"``,
             ``"dispatch"``); the first kind is the default.
-        presets: ``"package.module:object"`` of a ``PresetRecord`` by name, the value of ``preset`` in specs.
+        presets: Presets by name, the value of ``preset`` in specs.
         teachers: Teachers that are specific to the game, by name.
         documents: ``"package.module:object"`` of its kinds of files, each a ``io.document_kinds.DocumentKind``.
         generator: ``"package.module:class"`` that writes such files, a ``io.document_kinds.Generator``; empty if none.
@@ -69,7 +69,7 @@ class GameRecord:
     policies: Mapping[str, str] = field(default_factory=dict)
     prompts: str = ""
     language_agents: Mapping[str, str] = field(default_factory=dict)
-    presets: Mapping[str, str] = field(default_factory=dict)
+    presets: Mapping[str, PresetRecord] = field(default_factory=dict)
     teachers: Mapping[str, TeacherRecord] = field(default_factory=dict)
     documents: tuple[str, ...] = ()
     generator: str = ""

@@ -121,7 +121,7 @@ def first_suites() -> dict[str, tuple[str, ...]]:
 
 def presets() -> dict[str, PresetRecord]:
     """Return all presets by name."""
-    return {name: load_entry(entry) for record in games() for name, entry in record.presets.items()}
+    return {name: preset for record in games() for name, preset in record.presets.items()}
 
 
 def load_suite(name: str) -> Any:

@@ -15,8 +15,8 @@ import numpy as np
 
 from collab_overcooked.envs.commands import CommandEnv, CommandResult
 from collab_overcooked.games.cuisineworld.engine.compile import ORIGINAL_INSTANCES, ORIGINAL_KINDS
-from collab_overcooked.games.cuisineworld.engine.rewards import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.engine.spec import DEFAULT_ALPHA, DEFAULT_BETA, UNLIMITED, Level, levels
+from collab_overcooked.games.cuisineworld.engine.step import ALL_ACCEPTED, COMPLETION, STEP_COST
 from collab_overcooked.games.cuisineworld.env import CuisineWorld
 from collab_overcooked.registry import make
 from parity.report import (

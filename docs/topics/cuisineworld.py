@@ -11,7 +11,7 @@ import collab_overcooked
 from collab_overcooked import registry
 from collab_overcooked.envs import shells
 from collab_overcooked.games.cuisineworld.engine import compile as compiler
-from collab_overcooked.games.cuisineworld.engine import rewards, rules, step
+from collab_overcooked.games.cuisineworld.engine import rules, step
 from collab_overcooked.games.cuisineworld.engine.constants import Reason
 from collab_overcooked.games.cuisineworld.engine.observe import (
     AGENT_FEATURES,
@@ -223,9 +223,9 @@ def cuisineworld_order_of_play() -> str:
 def cuisineworld_rewards() -> str:
     """List the parts of the reward in the order in which they are added."""
     rows = [
-        ("every step", f"{rewards.STEP_COST:g}"),
-        ("each order completed in this step", f"{rewards.COMPLETION:g} + its remaining time before the tick"),
-        ("every command of the step was carried out", f"{rewards.ALL_ACCEPTED:g}"),
+        ("every step", f"{step.STEP_COST:g}"),
+        ("each order completed in this step", f"{step.COMPLETION:g} + its remaining time before the tick"),
+        ("every command of the step was carried out", f"{step.ALL_ACCEPTED:g}"),
     ]
     shaping = (rules.reward_ingredients, rules.reward_mixtures, rules.reward_products)
     rows += [(first_line(rule), "shaping") for rule in shaping]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 
 RECORDS = (
     GameRecord(
@@ -23,7 +23,14 @@ RECORDS = (
         },
         prompts="collab_overcooked.games.cuisineworld:text/prompts",
         language_agents={"dispatch": "collab_overcooked.games.cuisineworld.policies.commands:Commands"},
-        presets={"mindagent": "collab_overcooked.games.cuisineworld.policies.presets:PRESET"},
+        presets={
+            "mindagent": PresetRecord(
+                {"agent": "dispatch", "temperature": 0.1, "tokens": 100, "answer": "text"},
+                {},
+                {"counting": "steps"},
+                "MindAgent: temperature 0.1, 100 tokens, at most one failure per step.",
+            )
+        },
         documents=("collab_overcooked.games.cuisineworld.suite.documents:LEVEL",),
         subplans="collab_overcooked.games.cuisineworld.policies.joint:CuisineLook",
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord
 
 RECORDS = (
     GameRecord(
@@ -24,7 +24,22 @@ RECORDS = (
             "proxy": "collab_overcooked.games.overcooked.policies.proxy:from_text",
         },
         prompts="collab_overcooked.games.overcooked:text/prompts",
-        presets={"llmco": "collab_overcooked.games.overcooked.policies.presets:PRESET"},
+        presets={
+            "llmco": PresetRecord(
+                {
+                    "agent": "choose",
+                    "temperature": 0.6,
+                    "answer": "text",
+                    "order": "game",
+                    "analysis": True,
+                    "predict": True,
+                    "patience": 0,
+                },
+                {"text_rules": "original"},
+                {},
+                "LLM-Co: temperature 0.6, directives by the public code's rules, an explanation before the action.",
+            )
+        },
         documents=("collab_overcooked.games.overcooked.suite.documents:LAYOUT",),
         generator="collab_overcooked.games.overcooked.suite.documents:LayoutGenerator",
         human_games="collab_overcooked.games.overcooked.suite.human_games",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from collab_overcooked.game_record import GameRecord, SuiteRecord, TeacherRecord
+from collab_overcooked.game_record import GameRecord, PresetRecord, SuiteRecord, TeacherRecord
 
 _RUSH: Mapping[str, Any] = {  # shared by both ids
     "metrics": "collab_overcooked.games.rush.suite.scoring:METRICS",
@@ -21,7 +21,14 @@ _RUSH: Mapping[str, Any] = {  # shared by both ids
         "selfish": "collab_overcooked.games.rush.policies.selfish:SelfishPolicy",
     },
     "prompts": "collab_overcooked.games.rush:text/prompts",
-    "presets": {"rush": "collab_overcooked.games.rush.policies.presets:PRESET"},
+    "presets": {
+        "rush": PresetRecord(
+            {"agent": "choose", "answer": "text", "order": "game"},
+            {},
+            {},
+            "Kitchen-Alien Rush: observation and manual, answers as text.",
+        )
+    },
     "teachers": {
         "scripted": TeacherRecord(
             "collab_overcooked.games.rush.policies.teacher:from_text",

@@ -4,7 +4,7 @@ import pytest
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.collab_overcooked.policies.step_recipes import split_recipe
+from collab_overcooked.games.collab_overcooked.policies.instructions import split_recipe
 from collab_overcooked.games.collab_overcooked.suite.due_tables import due_cards
 from collab_overcooked.games.collab_overcooked.suite.initiations import paper_stages, stages, verb_of
 from collab_overcooked.games.collab_overcooked.suite.scoring import score_records

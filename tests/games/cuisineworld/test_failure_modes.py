@@ -6,8 +6,7 @@ from typing import Any
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
-from collab_overcooked.games.cuisineworld.suite.failure_modes import FailureModes, failure_modes
-from collab_overcooked.games.cuisineworld.suite.scoring import score_records
+from collab_overcooked.games.cuisineworld.suite.scoring import FailureModes, failure_modes, score_records
 from collab_overcooked.games.cuisineworld.suite.tables import scorecard
 
 

@@ -34,10 +34,10 @@ from collab_overcooked.games.collab_overcooked.engine.constants import (
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import GRID_CHANNELS
 from collab_overcooked.games.collab_overcooked.engine.options import OrderPool
-from collab_overcooked.games.collab_overcooked.engine.rewards import OWN, TEAM
 from collab_overcooked.games.collab_overcooked.engine.solvability import refuse_impossible
 from collab_overcooked.games.collab_overcooked.engine.spec import Kitchen
 from collab_overcooked.games.collab_overcooked.engine.state import Tables
+from collab_overcooked.games.collab_overcooked.engine.step import OWN, TEAM
 from collab_overcooked.io.action_levels import parse_action_levels
 from collab_overcooked.io.config import MAX_OPTION
 from collab_overcooked.io.documents import LayoutError

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collab_overcooked.games.collab_overcooked.engine.constants import FIRST_ID, NOTHING, Agent, Clock, Param, Task
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    FIRST_ID,
+    NOTHING,
+    Agent,
+    Clock,
+    EventColumn,
+    Param,
+    Task,
+)
 from collab_overcooked.games.collab_overcooked.engine.macro_actions import (
     end_macro_actions,
     start_macro_actions,
     step_macro_actions,
 )
 from collab_overcooked.games.collab_overcooked.engine.observe import observe_env
-from collab_overcooked.games.collab_overcooked.engine.rewards import pay
 from collab_overcooked.games.collab_overcooked.engine.rules import (
     choose_primitives,
     draw_task,
@@ -21,6 +28,20 @@ from collab_overcooked.games.collab_overcooked.engine.rules import (
 )
 from collab_overcooked.kernels.events import clear_events
 from collab_overcooked.kernels.jit import kernel
+
+TEAM = 0  # row of the reward table that every agent receives
+OWN = 1  # row that only the acting agent receives
+
+
+@kernel
+def pay(events, table, rewards):
+    """A paid event rewards every agent, and its shaped reward goes to the acting agent. Mutates: rewards."""
+    rewards[:] = 0
+    for i in range(events.shape[0]):
+        code = events[i, EventColumn.CODE]
+        rewards[i] += table[OWN, code]
+        for j in range(events.shape[0]):
+            rewards[j] += table[TEAM, code]
 
 
 @kernel

@@ -13,15 +13,165 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Clock
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
-from collab_overcooked.games.collab_overcooked.policies.estimate import estimate_of
-from collab_overcooked.games.collab_overcooked.policies.node_keys import hash_rows, key_columns, odd_numbers, progress
-from collab_overcooked.games.collab_overcooked.policies.order_work import Array, order_of
+from collab_overcooked.games.collab_overcooked.engine.constants import (
+    DISH,
+    NOTHING,
+    Agent,
+    Clock,
+    Group,
+    Param,
+    Row,
+    Tile,
+    Verb,
+)
+from collab_overcooked.games.collab_overcooked.policies.order_work import Array, Order, order_of
+from collab_overcooked.games.collab_overcooked.policies.scene import cookbook
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import Macro
 from collab_overcooked.policies.search.beam import Beam, Notes, rank_in_group
 from collab_overcooked.policies.search.simulator import Fork
+
+WORK_WEIGHT = 0.5  # of all work left, beside the longest chain of steps; these four were tuned on all built-in kitchens
+RUNNING_RANGE = 6.0  # running actions count as begun when they have fewer steps left than this
+RUNNING_WEIGHT = 0.25
+
+
+class Estimate:
+    """Estimates the steps left from what is still to be made and where things are; used to rank nodes only."""
+
+    def __init__(self, order: Order) -> None:
+        self.order, self.book = order, order.book
+        self.reach = self._reach()
+        self.hand = {item: self._by_hops(item) for item in [*order.items, DISH]}
+
+    def _reach(self) -> Array:
+        book = self.book
+        reach = np.zeros((len(book.rows), book.ways.shape[0]), np.float32)
+        for action, (verb, _, group) in enumerate(book.rows):
+            if verb in (Verb.CONTINUE, Verb.WAIT):
+                continue
+            goals = [goal for s in book.members[group] for goal in book.goals[s]]
+            reach[action] = book.ways[:, goals].min(1) + 1
+        return np.minimum(reach, 30)
+
+    def _by_hops(self, item: int) -> Array:
+        hops = np.min([self.book.hops[key] for key in self.order.consumers(item)], axis=0)
+        return 3.0 + 6.0 * np.minimum(hops, 5)
+
+    def __call__(self, state: Any, short: Array, dish: Array) -> Array:
+        """Return (n,) numbers that order states by how near they are to the delivery."""
+        ready, work = self._ready(state, short)
+        path = ready[:, 0]
+        if self.order.plated:
+            path = np.maximum(path, np.where(dish, 12.0, 0.0))
+            work = work + np.where(dish, 12.0, 0.0)
+        return path + WORK_WEIGHT * work - self._credit(state)
+
+    def _credit(self, state: Any) -> Array:
+        running = state.macro_state[:, :, Macro.ACTION]
+        poses = 4 * state.agents[:, :, Agent.CELL].astype(np.int64) + state.agents[:, :, Agent.FACING]
+        left = self.reach[np.maximum(running, 0), poses]
+        credit = RUNNING_WEIGHT * np.maximum(RUNNING_RANGE - left, 0.0)
+        return np.asarray(np.where(running > 0, credit, 0.0).sum(1))
+
+    def _ready(self, state: Any, short: Array) -> tuple[Array, Array]:
+        order = self.order
+        n = len(state.agents)
+        ready = np.zeros((n, len(order.items)), np.float32)
+        work = np.zeros(n, np.float32)
+        for r in range(len(order.items) - 1, -1, -1):
+            item = order.items[r]
+            there = self._there(item, state)
+            recipe = order.recipes.get(item)
+            best = float(self.hand[item].min())
+            if recipe is None:
+                fetch = 3.0 + self._fetch_cost(item)
+                missing = np.full(n, fetch, np.float32)
+                work_of_item = fetch
+            else:
+                inputs = [order.row[part] for part in recipe.inputs]
+                missing = ready[:, inputs].max(1) + 1 + recipe.time + 2 + best
+                work_of_item = 1.0 + 2 + best
+            ready[:, r] = np.where(short[:, r] > 0, missing, there.max(1))
+            work += short[:, r] * work_of_item + there.sum(1)
+        return ready, work
+
+    def _fetch_cost(self, item: int) -> float:
+        book = self.book
+        seats = [i for i in range(book.n_agents) if book.can_any(i, book.members[Group.INGREDIENTS])]
+        return float(self.hand[item][seats].min()) if seats else float(self.hand[item].min())
+
+    def _there(self, item: int, state: Any) -> Array:
+        book, cost = self.book, self.hand[item]
+        parts = [np.where(state.agents[:, :, Agent.ITEM] == item, cost, 0.0)]
+        near = np.array(
+            [3.0 + min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in self.order.live[item]]
+        )
+        parts.append(np.where(state.tiles[:, self.order.live[item], Tile.ITEM] == item, near, 0.0))
+        recipe = self.order.recipes.get(item)
+        utensils = book.utensils_of(recipe.kind) if recipe else []
+        if utensils:
+            takers = [min(cost[i] for i in range(book.n_agents) if book.can(i, s)) for s in utensils]
+            left = np.maximum(state.tiles[:, utensils, Tile.TIME] - state.tiles[:, utensils, Tile.TIMER], 0)
+            parts.append(np.where(state.tiles[:, utensils, Tile.ITEM] == item, left + 2.0 + np.array(takers), 0.0))
+        return np.concatenate(parts, axis=1)
+
+
+estimate_of: Callable[[Order], Estimate] = lru_cache(maxsize=256)(Estimate)  # made once
+
+
+def key_columns(order: Order, state: Any) -> Array:
+    """Return (n, columns) all that decides how a state goes on, the clock and the names of equal objects left out."""
+    book = order.book
+    running = state.macro_state[:, :, Macro.ACTION]
+    verbs = np.array([row[Row.VERB] for row in book.rows])
+    waits = (running > 0) & (verbs[np.maximum(running, 0)] == Verb.WAIT)
+    columns = [
+        state.agents[:, :, Agent.CELL],
+        state.agents[:, :, Agent.FACING],
+        state.agents[:, :, Agent.ITEM],
+        state.agents[:, :, Agent.PLATED],
+        running,
+        np.where(waits, state.macro_state[:, :, Macro.TIMER], 0),
+    ]
+    if book.tables.params[Param.STUCK] > 0:
+        columns.append(np.where(running > 0, state.macro_state[:, :, Macro.STILL], 0))
+    lying = state.tiles[:, order.counters]
+    items, placed = lying[:, :, Tile.ITEM], lying[:, :, Tile.PLACED]
+    same = (items[:, :, None] == items[:, None, :]) & (items[:, :, None] != NOTHING)
+    columns += [items, lying[:, :, Tile.PLATED], (same & (placed[:, None, :] < placed[:, :, None])).sum(2)]
+    cooking = state.tiles[:, book.utensils]
+    columns += [cooking[:, :, Tile.ITEM], cooking[:, :, Tile.TIMER]]
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns.append(inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2]))
+    return np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+
+
+def progress(order: Order, state: Any) -> Array:
+    """Return (n,) hashes of how far the work has come, wherever the agents and on whichever counters things are."""
+    cooking = state.tiles[:, order.book.utensils]
+    inside = np.sort(cooking[:, :, Tile.CONTENT :], axis=2)
+    columns = [
+        state.agents[:, :, Agent.ITEM],
+        np.sort(state.tiles[:, order.counters, Tile.ITEM], axis=1),
+        cooking[:, :, Tile.ITEM],
+        inside.reshape(len(state.tiles), inside.shape[1] * inside.shape[2]),
+    ]
+    keys = np.concatenate([column.astype(np.int16) for column in columns], axis=1)
+    return hash_rows(keys, odd_numbers(keys.shape[1]))
+
+
+def odd_numbers(count: int) -> Array:
+    """Return (count,) fixed random odd uint64 factors for hashing."""
+    draw = np.random.default_rng(20250501)
+    return np.asarray(draw.integers(1 << 63, dtype=np.uint64, size=count) * np.uint64(2) + np.uint64(1))
+
+
+def hash_rows(keys: Array, factors: Array) -> Array:
+    """Return (n,) 64-bit hashes of key rows: random multilinear, so that two rows agree with probability 2^-60."""
+    mixed = keys.astype(np.uint64) * factors
+    return mixed.sum(1, dtype=np.uint64)
+
 
 WIDTH = 2000  # nodes kept per layer when an order is new
 CROWDING = 3.0  # steps that a node loses for each better one with the same objects in the same kinds of places

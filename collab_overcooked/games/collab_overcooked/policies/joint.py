@@ -14,9 +14,8 @@ from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.collab_overcooked.engine.constants import Group, Reason, Verb
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
 from collab_overcooked.games.collab_overcooked.env import judge
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import Chooser
-from collab_overcooked.games.collab_overcooked.policies.scene import Scene
+from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
 from collab_overcooked.kernels.macro_actions import CONTINUE
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan

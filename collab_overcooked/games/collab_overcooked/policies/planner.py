@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from collab_overcooked.games.collab_overcooked.engine.constants import NOTHING, Clock
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
-from collab_overcooked.games.collab_overcooked.policies.delivery_search import WIDTH, best_plan
+from collab_overcooked.games.collab_overcooked.policies.delivery_search import WIDTH, best_plan, key_columns
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.node_keys import key_columns
 from collab_overcooked.games.collab_overcooked.policies.order_work import Order, order_of
+from collab_overcooked.games.collab_overcooked.policies.scene import cookbook, refuse_primitive_seats
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of
 from collab_overcooked.policies.search.plan_search import Plan, PlanMemory, name_states

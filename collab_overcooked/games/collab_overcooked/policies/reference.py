@@ -14,9 +14,8 @@ import numpy as np
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.lexicon import plain, translator_of
 from collab_overcooked.games.collab_overcooked.engine.constants import DISH, NOTHING, Agent, Clock, Group, Verb
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.policies.greedy import GreedyPolicy
-from collab_overcooked.games.collab_overcooked.policies.scene import Scene
+from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook, refuse_primitive_seats
 from collab_overcooked.games.collab_overcooked.text.text import vocabulary
 from collab_overcooked.kernels.rng import seed_states
 from collab_overcooked.policies.api import Decision, EnvInfo, Message, Seen, simulator_of

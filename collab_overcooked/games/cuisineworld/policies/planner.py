@@ -11,7 +11,7 @@ import numpy as np
 
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.games.cuisineworld.engine.constants import Clock
-from collab_overcooked.games.cuisineworld.engine.rewards import COMPLETION
+from collab_overcooked.games.cuisineworld.engine.step import COMPLETION
 from collab_overcooked.games.cuisineworld.policies.assignment_arrays import Array, Knob
 from collab_overcooked.games.cuisineworld.policies.greedy import TeammateModel, assigner
 from collab_overcooked.io.checks import parse_integer

@@ -16,7 +16,7 @@ from collab_overcooked.evaluation.episode_suite import OrderSuite, load_checked
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record, check_names
 from collab_overcooked.games.cuisineworld.engine.spec import PAPER_ALPHAS, Level, levels, load_level
-from collab_overcooked.games.cuisineworld.suite import sheet, tables
+from collab_overcooked.games.cuisineworld.suite import tables
 from collab_overcooked.games.cuisineworld.suite.scoring import (
     AXES,
     CUISINEWORLD,
@@ -125,7 +125,7 @@ class CuisineWorldSuite(OrderSuite):
         return [tables.scorecard(NAME, result) for result in score_records(records, scoring.counting)]
 
     def sheet(self, played: Mapping[str, Sequence[Record]]) -> tuple[Sequence[ResultTable], Sequence[Chart]]:
-        return sheet.sheet(played)
+        return tables.sheet(played)
 
     def benchmark(self, budget: str) -> Benchmark:
         """Return two levels at three paces, or the paper's twelve at all of its paces, for two agents."""

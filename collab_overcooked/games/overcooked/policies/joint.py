@@ -33,8 +33,7 @@ from collab_overcooked.games.overcooked.policies.assignment_arrays import (
 from collab_overcooked.games.overcooked.policies.distances import find_carries, survey
 from collab_overcooked.games.overcooked.policies.full_hands import count_loose, list_needs, send_carrier
 from collab_overcooked.games.overcooked.policies.greedy import assigner, verb_for
-from collab_overcooked.games.overcooked.policies.job_times import job_time
-from collab_overcooked.games.overcooked.policies.task_assignment import clear_hands
+from collab_overcooked.games.overcooked.policies.task_assignment import clear_hands, job_time
 from collab_overcooked.kernels.macro_actions import MEDIUM
 from collab_overcooked.policies.api import Seen
 from collab_overcooked.policies.search.subplans import PlanningView, Study, SubPlan

@@ -23,11 +23,11 @@ from collab_overcooked.games.overcooked.policies.errands import (
     ERRANDS,
     JOINT,
     act_on_errands,
+    appraise,
     end_errands,
     make_children,
 )
 from collab_overcooked.games.overcooked.policies.greedy import assigner
-from collab_overcooked.games.overcooked.policies.node_values import appraise
 from collab_overcooked.io.checks import parse_integer
 from collab_overcooked.kernels.macro_actions import PRIMITIVE
 from collab_overcooked.policies.api import EnvInfo, Seen, Silent, simulator_of

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from collab_overcooked.games.collab_overcooked.engine.spec import load_kitchen
-from collab_overcooked.games.collab_overcooked.policies.cookbook import cookbook
-from collab_overcooked.games.collab_overcooked.policies.needs import Needs
-from collab_overcooked.games.collab_overcooked.policies.scene import Scene
+from collab_overcooked.games.collab_overcooked.policies.order_work import Needs
+from collab_overcooked.games.collab_overcooked.policies.scene import Scene, cookbook
 from collab_overcooked.policies.api import EnvInfo
 from collab_overcooked.policies.registry import make_policy
 from collab_overcooked.policies.search.simulator import Simulator

@@ -141,6 +141,7 @@ def test_practice_is_skipped_by_each_for_themselves() -> None:
 
 LESSONS = {
     "Overcooked-v0": "cramped_room",
+    "OvercookedV2-v0": "grounded_coord_simple",
     "CollabOvercooked-v0": "boiled_egg",
     "CuisineWorld-v0": "level_1, 2 agents, alpha 2",
     "CraftKitchen-v0": "house, 2 agents, pace 3",

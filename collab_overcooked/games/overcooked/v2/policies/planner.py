@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from collab_overcooked.games.overcooked.policies.planner import REPLAN_WIDTH, PlannerPolicy
 from collab_overcooked.games.overcooked.v2.policies.believing import BelievingPolicy
@@ -20,4 +21,6 @@ class PlannerOptions:
 def from_text(text: str) -> BelievingPolicy:
     """Create the policy from the text after the colon of a spec such as ``"planner:width=200"``."""
     options = read_options("planner", text, PlannerOptions)
-    return BelievingPolicy("planner", lambda: PlannerPolicy(options.width, options.replan))
+    make = partial(PlannerPolicy, options.width, options.replan)
+    make()  # which refuses widths that cannot be
+    return BelievingPolicy("planner", make)

@@ -332,7 +332,8 @@ def test_a_team_names_classes_of_files_and_modules(desk):
     }
     assert set(config_of(desk / "run")["plugins"]) == {"relay", "relay_pack", "package.policies"}
     (desk / "relay_pack.py").write_text(PACK + "# edited\n", "utf-8")
-    assert "which has changed since" in command("evaluate", "relay", *texts, folder=desk, paths=[desk], fails=True).stderr
+    refused = command("evaluate", "relay", *texts, folder=desk, paths=[desk], fails=True)
+    assert "which has changed since" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,7 @@ class Episode(Generator[Event, Answer, Record]):
         observations, _ = env.reset(seed=self.seed if facts.fresh else None, options=start)
         seed = self.seed if facts.fresh else derive_seed(self.seed, "episode", facts.episode)
         observers: dict[int, Observer] = {}
+        self._log_start()  # the episode may be left before its first step
         voices, ordered = self._receive((yield Started(env, facts.task, seed, observers)))
         self._log_start()
         table = Table(self.game, self._limits, facts.feedback, observers)

@@ -22,7 +22,8 @@ from collab_overcooked.runner.episode import (
     play_episode,
     policy_seed,
 )
-from collab_overcooked.runner.records import parse_record
+from collab_overcooked.runner.jobs import make_logger
+from collab_overcooked.runner.records import dump_line, parse_record
 from collab_overcooked.runner.teams import Team
 
 
@@ -322,6 +323,15 @@ def test_an_episode_that_is_left_gives_its_steps(env):
     assert record["timesteps"] == len(record["steps"]) == 1 and record["ended"] == "left"
     with pytest.raises(StopIteration):
         next(run)
+
+
+@pytest.mark.parametrize("env_id", collab_overcooked.registered())
+def test_an_episode_that_is_left_before_its_first_step_is_a_record(env_id):
+    env = collab_overcooked.make(env_id)
+    run = episode(env, ["random"] * len(env.possible_agents), 1, task="any", level=1, logger=make_logger(env_id))
+    next(run)
+    record = run.close()
+    assert record["ended"] == "left" and parse_record(dump_line(record).decode(), env_id)["steps"] == []
 
 
 def test_an_episode_that_was_not_begun_can_be_left(env):

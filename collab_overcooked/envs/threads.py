@@ -29,28 +29,28 @@ class Threads:
     """
 
     def __init__(self, batch: Step, slices: Callable[[], Sequence[Step]]) -> None:
-        self._whole, self._make = batch, slices
+        self._batch, self._make = batch, slices
         self._slices: Sequence[Step] = ()
         self._todo: SimpleQueue[tuple[Step, Done] | None] = SimpleQueue()
         self._owner = 0  # process of the threads, which do not survive a fork
         self._left = 0  # steps until the next choice
-        self._chosen: Step = batch
+        self._is_sliced = False  # what was chosen
         self._seconds: tuple[list[float], list[float]] = ([], [])  # as a whole, in slices
 
     def step(self) -> None:
         """Advance all environments."""
         if self._left:
             self._left -= 1
-            self._chosen()
+            self._together() if self._is_sliced else self._batch()
             return
         alone, together = self._seconds
-        timed, way = (alone, self._whole) if len(alone) < TRIAL else (together, self._together)
+        timed, way = (alone, self._batch) if len(alone) < TRIAL else (together, self._together)
         start = perf_counter()
         way()
         timed.append(perf_counter() - start)
         if len(together) == TRIAL or (len(alone) == TRIAL and median(alone) < WORTH):
-            faster = len(together) == TRIAL and median(together) < median(alone)
-            self._chosen, self._left, self._seconds = self._together if faster else self._whole, PERIOD, ([], [])
+            self._is_sliced = len(together) == TRIAL and median(together) < median(alone)
+            self._left, self._seconds = PERIOD, ([], [])
 
     def _together(self) -> None:
         first, *others = self._slices = self._slices or self._make()

@@ -101,7 +101,7 @@ class _Notice(event.Listener):
     def on_start(self, event: Any) -> None:
         """Show the number of kernels of a folder so far."""
         self._depth += 1
-        cache = event.data["dispatcher"]._cache
+        cache = getattr(event.data.get("dispatcher"), "_cache", None)  # other packages compile, too
         if isinstance(cache, KernelCache) and sys.stderr.isatty():
             self._counts[cache.folder] += 1
             of = (

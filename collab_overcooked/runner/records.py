@@ -184,10 +184,10 @@ def use_config(folder: Path, config: Mapping[str, Any]) -> None:
     for name in [*config, *(key for key in there if key not in config)]:
         if there.get(name) != config.get(name):
             place, was, now = _difference(name, there.get(name), config.get(name))
-            if "'sha256:" in was and "'sha256:" in now:
-                file = place.removeprefix("plugins.")
+            if place.startswith("plugins."):
+                name = place.removeprefix("plugins.")
                 raise ValueError(
-                    f"{folder}: holds a run of another {file}, which has changed since; choose another folder"
+                    f"{folder}: holds a run of another {name}, which has changed since; choose another folder"
                 )
             raise ValueError(
                 f"{folder}: holds a run with another configuration: {place} was {was}, now {now}; "

@@ -61,5 +61,6 @@ def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.Monkey
                 continue
             more = ["--base-url", server.url, "--max-unusable", "0"] if "llm:" in command else []
             done = CliRunner().invoke(app, [*tiny(command), *more])
-            assert done.exit_code in (0, 3), f"{command}\n{done.output[-3000:]}"  # 3: the script played nothing well
+            codes = (0, 3) if more else (0,)  # 3: no answer of the scripted model was of use in this game
+            assert done.exit_code in codes, f"{command}\n{done.output[-3000:]}"
         assert server.asked

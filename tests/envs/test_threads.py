@@ -15,8 +15,9 @@ from collab_overcooked.registry import load_game
 from collab_overcooked.testing import random_legal
 
 
-def running() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("batch-env")]
+def running() -> set[threading.Thread]:
+    """Threads of all batches of this process, those of other tests included."""
+    return {thread for thread in threading.enumerate() if thread.name.startswith("batch-env")}
 
 
 class Clock:
@@ -40,6 +41,7 @@ class Clock:
 def test_the_faster_way_is_taken(monkeypatch: pytest.MonkeyPatch, whole: float, slices: float, chosen: str) -> None:
     clock = Clock(monkeypatch)
     taken: list[str] = []
+    before = running()
     parts = [clock.way("slice", slices, taken), clock.way("other", 0, [])]
     pool = Threads(clock.way("whole", whole, taken), lambda: parts)
     for _ in range(2 * threads.TRIAL):
@@ -49,7 +51,7 @@ def test_the_faster_way_is_taken(monkeypatch: pytest.MonkeyPatch, whole: float, 
         pool.step()
     assert set(taken) == {chosen}
     if chosen == "slice":
-        assert len(running()) == 1
+        assert len(running() - before) == 1
     pool.close()
 
 
@@ -85,21 +87,23 @@ def test_threads_change_no_result(monkeypatch: pytest.MonkeyPatch, count: int) -
     monkeypatch.setattr(threads, "WORTH", 0.0)
     monkeypatch.setattr(threads, "PERIOD", 1)
     game, rng = load_game("Overcooked-v0", layout="cramped_room"), np.random.default_rng(0)
-    one, many = BatchEnv(game, 7, 1), BatchEnv(game, 7, count)
+    one, many, before = BatchEnv(game, 7, 1), BatchEnv(game, 7, count), running()
     for batch in (one, many):
         batch.reset(3)
     for _ in range(60):
         actions = random_legal(one, rng)
         for first, second in zip(one.step(actions)[:4], many.step(actions)[:4], strict=True):
             np.testing.assert_array_equal(first, second)
-    assert running()
+    assert len(running() - before) == count - 1
     many.close()
 
 
 def test_no_thread_stays_when_a_batch_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    pool = Threads(lambda: None, lambda: [lambda: None, lambda: None])
-    pool._together()
-    (thread,) = [thread for thread in threading.enumerate() if thread.name == "batch-env-0"]
+    monkeypatch.setattr(threads, "WORTH", 0.0)
+    before, pool = running(), Threads(lambda: None, lambda: [lambda: None, lambda: None])
+    for _ in range(2 * threads.TRIAL + 1):
+        pool.step()
+    (thread,) = running() - before
     del pool
     thread.join(60)
     assert not thread.is_alive()

@@ -45,6 +45,15 @@ def test_a_terminal_is_told_how_far_compiling_is(monkeypatch: pytest.MonkeyPatch
     assert terminal.getvalue().endswith("\r\033[K")
 
 
+def test_lines_of_others_stay_when_their_kernels_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    notice = jit._Notice()
+    notice.on_start(Event(object()))
+    notice.on_end(Event(object()))
+    assert terminal.getvalue() == ""
+
+
 def test_pipes_are_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = io.StringIO()
     monkeypatch.setattr("sys.stderr", pipe)

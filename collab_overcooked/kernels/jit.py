@@ -96,7 +96,7 @@ class _Notice(event.Listener):
     """Line on a terminal that says which kernels compile, and how far it is."""
 
     def __init__(self) -> None:
-        self._depth, self._counts = 0, Counter[Path]()
+        self._depth, self._counts, self._is_shown = 0, Counter[Path](), False
 
     def on_start(self, event: Any) -> None:
         """Show the number of kernels of a folder so far."""
@@ -107,12 +107,14 @@ class _Notice(event.Listener):
             of = (
                 f"{self._counts[cache.folder]} of at most {_count_kernels(cache.folder)} kernels of {cache.folder.name}"
             )
+            self._is_shown = True
             print(f"\rcompiling, once for this version: {of}\033[K", end="", file=sys.stderr, flush=True)
 
     def on_end(self, event: Any) -> None:
         """Remove the line after the outermost compilation."""
         self._depth -= 1
-        if self._depth == 0 and sys.stderr.isatty():
+        if self._depth == 0 and self._is_shown:
+            self._is_shown = False
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from collab_overcooked.envs.api import clone, restore
 from collab_overcooked.play.clock import TickClock
 from collab_overcooked.play.keys import idle_or, key_actions
-from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.play.people import Person
 from collab_overcooked.play.practice import Goal, Practice
 from collab_overcooked.play.settings import LEAVING, TICKS, PlaySettings
@@ -26,6 +25,7 @@ from collab_overcooked.play.shown import (
 from collab_overcooked.play.thinking import Thinker
 from collab_overcooked.policies.api import Decision, Message, Policy, Seen, Silent
 from collab_overcooked.policies.registry import PERSON, make_policy
+from collab_overcooked.reporting.naming import page_names, renaming
 from collab_overcooked.runner.decisions import Answer, Ask
 from collab_overcooked.runner.episode import Episode, Event, Record, Started, Stepped
 from collab_overcooked.runner.teams import Team

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from collab_overcooked.play.keys import HeldKeys
-from collab_overcooked.play.pictures import joined
 from collab_overcooked.play.settings import PlaySettings
+from collab_overcooked.reporting.pictures import joined
 
 Message = dict[str, Any]
 """Message to a page, with its ``type``."""

@@ -28,9 +28,10 @@ UNKNOWN = "This link is not known here, or not any more."
 MAX_REFUSED = 300  # messages above the rate after which a connection is closed
 MAX_SOCKETS = 4  # of one link that are open, those that are being closed included
 CLOSE_WITHIN = 2.0  # seconds for the last messages of a connection that another one has taken over
+DRAWING = ("picture.js", "picture.css", "wording.js", "labels.json")  # those of reports
 FILES = {
-    **dict.fromkeys(("play.js", "picture.js", "language.js", "talk.js", "host.js"), "text/javascript"),
-    "play.css": "text/css",
+    **dict.fromkeys(("play.js", "picture.js", "wording.js", "language.js", "talk.js", "host.js"), "text/javascript"),
+    **dict.fromkeys(("play.css", "picture.css"), "text/css"),
     **dict.fromkeys(("labels.json", *(f"words.{language}.json" for language in LANGUAGES)), "application/json"),
 }
 POLICY = (
@@ -50,7 +51,7 @@ LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 def page_file(name: str) -> str:
     """Return a file of the page."""
-    return read_shipped(f"play/page/{name}")
+    return read_shipped(f"{'reporting' if name in DRAWING else 'play'}/page/{name}")
 
 
 def is_loopback(address: str) -> bool:

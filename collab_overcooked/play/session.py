@@ -19,14 +19,14 @@ from collab_overcooked.metrics.registry import game_metrics
 from collab_overcooked.play.driver import POLL, Abandoned, EpisodeDriver, PersonSeat, Practised
 from collab_overcooked.play.keys import key_actions, key_labels
 from collab_overcooked.play.messages import AGAIN, OTHER, SWAP
-from collab_overcooked.play.naming import page_names, renaming, single_names
 from collab_overcooked.play.people import SEAT, VOICE, WATCHER, Outbox, Person
-from collab_overcooked.play.pictures import picture_of
 from collab_overcooked.play.practice import BEGINS_AGAIN, COUNTS_NOW, LESSON_ROUNDS, Round, goals_for
 from collab_overcooked.play.recording import ABORTED, TUTORIALS, PlayFolder
 from collab_overcooked.play.settings import BY_GAME, TICKS, TURNS, PlaySettings
 from collab_overcooked.policies.api import Policy
 from collab_overcooked.policies.registry import PERSON, is_known, kind_of, make_policy, reads_messages
+from collab_overcooked.reporting.naming import page_names, renaming, single_names
+from collab_overcooked.reporting.pictures import picture_of
 from collab_overcooked.runner.episode import Record, episode
 from collab_overcooked.runner.jobs import EpisodeJob as EpisodeJob
 from collab_overcooked.runner.jobs import Job, Series, make_logger

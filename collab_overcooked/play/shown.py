@@ -7,11 +7,11 @@ from typing import Any
 
 from collab_overcooked.io.checks import near_matches
 from collab_overcooked.play.menus import likeliest_first
-from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.play.people import FRAME, Outbox
-from collab_overcooked.play.pictures import SPRITE, difference, picture_of
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.policies.api import Message, Seen
+from collab_overcooked.reporting.naming import page_names, renaming
+from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 
 LAST_EVENTS = 12  # of each seat's history that a page is sent
 

@@ -8,30 +8,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from PIL import Image
-
 from collab_overcooked import __version__, registry
-from collab_overcooked.envs.seen import seat_names
 from collab_overcooked.io.files import read_shipped
 from collab_overcooked.metrics.registry import measure
 from collab_overcooked.reporting.escaping import html_text, json_in_markup
 from collab_overcooked.reporting.exchanges import exchange_data, model_section
+from collab_overcooked.reporting.naming import page_names, renaming, single_names
+from collab_overcooked.reporting.pictures import SPRITE, difference, picture_of
 from collab_overcooked.reporting.plan_trees import report_section
 from collab_overcooked.reporting.result_table import ResultTable
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.replay import replay
 
 MAX_REPLAYS = 12
-MAX_PICTURE_BYTES = 7_000_000  # data URIs; with tables and charts the file stays below 10 MB
-MAX_WIDTH = 640  # pixels of a frame
+MAX_PICTURE_BYTES = 7_000_000  # of frames as JSON; with tables and charts the file stays below 10 MB
+SCRIPTS = ("wording.js", "picture.js", "report.js")  # one module; the first two are those of pages for people
+STYLES = ("picture.css", "report.css")
 
 Record = Mapping[str, Any]
 
@@ -67,8 +66,11 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
         embedded: Data of the replay player.
         folder: Run folder with exchanges of language models, or None.
     """
-    style, script = (read_shipped(f"reporting/page/report.{ending}") for ending in ("css", "js"))
     policy = page_policy()
+    sprites = {name: markup for data in embedded for name, markup in data["sprites"].items()}
+    episodes = [{name: value for name, value in data.items() if name != "sprites"} for data in embedded]
+    labels = json.loads(read_shipped("reporting/page/labels.json"))
+    drawn = json_in_markup({"episodes": episodes, "sprites": sprites, "labels": labels})
     exchanges = json_in_markup(exchange_data(folder, embedded))
     return "\n".join(
         [
@@ -79,16 +81,16 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{html_text(title)}</title>",
-            f"<style>\n{style}</style>",
+            f"<style>\n{_shipped(STYLES)}</style>",
             "</head>",
             "<body>",
             "<main>",
             *sections,
             f'<p class="soft">Made by collab-overcooked {html_text(__version__)}.</p>',
             "</main>",
-            f'<script type="application/json" id="replays">{json_in_markup(embedded)}</script>',
+            f'<script type="application/json" id="replays">{drawn}</script>',
             f'<script type="application/json" id="exchanges">{exchanges}</script>',
-            f"<script>{script}</script>",
+            f'<script type="module">{_shipped(SCRIPTS)}</script>',
             "</body>",
             "</html>",
             "",
@@ -98,8 +100,12 @@ def page(title: str, sections: Sequence[str], embedded: Sequence[Mapping[str, An
 
 def page_policy() -> str:
     """Return the content security policy of a page: no external resources, and no script but the page's."""
-    digest = base64.b64encode(hashlib.sha256(read_shipped("reporting/page/report.js").encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(_shipped(SCRIPTS).encode()).digest()).decode()
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+
+
+def _shipped(names: Iterable[str]) -> str:
+    return "".join(read_shipped(f"reporting/page/{name}") for name in names)
 
 
 def card_sections(card: Scorecard) -> Iterator[str]:
@@ -171,14 +177,17 @@ def choose_episodes(records: Sequence[Record]) -> list[Record]:
     return [records[i] for i in [*firsts, *others]]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Film:
-    """Frames and action labels of an episode."""
+    """Pictures and action labels of an episode."""
 
-    frames: list[str]  # Distinct frames as data URIs
-    frame_of_step: list[int]  # Index of the frame after each step, starting with the initial state
-    names: list[str]  # Display names of the seats
-    actions: list[list[str]]  # Action labels by step and seat
+    frames: list[dict[str, Any]] = field(default_factory=list)  # What turns the picture before into that of each state
+    sprites: dict[str, str] = field(default_factory=dict)
+    names: Sequence[str] = ()  # Of the seats
+    named: Callable[[str], str] = str  # Puts those names into a text of the game
+    single: list[str] = field(default_factory=list)  # Numbered names of things of which there is one
+    actions: list[list[str]] = field(default_factory=list)  # Action labels by step and seat
+    size: int = 0  # Characters of frames and sprites as JSON
 
 
 def replays(
@@ -199,8 +208,7 @@ def replays(
             if left < smallest:  # nor would others fit
                 return
             continue
-        size = sum(map(len, film.frames))
-        left, smallest = left - size, min(smallest, size)
+        left, smallest = left - film.size, min(smallest, film.size)
         most -= 1
         yield _replay_data(record, film, seat)
         if not most:
@@ -208,65 +216,65 @@ def replays(
 
 
 def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Film | None:
-    numbers: dict[bytes, int] = {}
-    size = 0
-    film = Film([], [], [], [])
+    film = Film()
+    before: dict[str, Any] = {}
     for snapshot in islice(replay(record), None if steps is None else steps + 1):
         game, state = snapshot.env.game, snapshot.env.arrays[0]
-        film.names[:] = film.names or seat_names(game)
-        pixels = game.render(state, 0, "rgb_array", seat)
-        key = hashlib.sha256(pixels.tobytes()).digest()
-        if key not in numbers:
-            numbers[key] = len(film.frames)
-            film.frames.append(_data_uri(pixels))
-            size += len(film.frames[-1])
-            if size > most:  # known early: filming an episode to its end takes seconds
-                return None
-        film.frame_of_step.append(numbers[key])
+        if not film.names:
+            views = [game.seen(state, 0, agent) for agent in range(game.n_agents) if seat in (None, agent)]
+            film.names, film.named = page_names(game), renaming(game)
+            film.single = single_names(
+                text for view in views for text in (*view.action_labels.values(), view.surroundings)
+            )
+        scene = game.scene(state, 0)
+        drawn = picture_of(game, scene if seat is None else game.seat_scene(scene, seat), seat)
+        sprites = {key: value for key, value in drawn.items() if key.startswith(SPRITE) and key not in film.sprites}
+        after = {key: value for key, value in drawn.items() if not key.startswith(SPRITE)}
+        film.frames.append(difference(before, after))
+        film.sprites |= sprites
+        film.size += len(json.dumps([film.frames[-1], sprites]))
+        before = after
+        if film.size > most:  # known early: filming an episode to its end takes seconds
+            return None
         if snapshot.timestep < len(record["steps"]):
             taken = enumerate(record["steps"][snapshot.timestep]["actions"])
             film.actions.append([game.action_labels(state, 0, agent)[action] for agent, action in taken])
     return film
 
 
-def _data_uri(pixels: np.ndarray) -> str:
-    picture = Image.fromarray(pixels)
-    if picture.width > MAX_WIDTH:
-        picture = picture.resize(
-            (MAX_WIDTH, round(picture.height * MAX_WIDTH / picture.width)), Image.Resampling.LANCZOS
-        )
-    out = io.BytesIO()
-    picture.quantize(64, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(out, "PNG")
-    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
-
-
 def _replay_data(record: Record, film: Film, only: int | None) -> dict[str, Any]:
     suite = registry.suite_of(record)
     outcome, name = suite.outcome(record), suite.episode_name(record)
-    cut = (
-        f", {len(film.frame_of_step) - 1} of which are shown" if len(film.frame_of_step) <= record["timesteps"] else ""
-    )
+    cut = f", {len(film.frames) - 1} of which are shown" if len(film.frames) <= record["timesteps"] else ""
 
     def of_shown_seats(entries: Sequence[Any], nothing: Any = None) -> list[Any]:
         return [entry if only in (None, seat) else nothing for seat, entry in enumerate(entries)]
 
+    def text_of(event: Mapping[str, Any] | None) -> str | None:
+        return None if event is None else film.named(event_text(event))
+
     return {
         "title": f"{name}, episode {record['episode']}: {outcome}",
         "outcome": f"{outcome} after {record['timesteps']} timesteps{cut}",
-        "names": film.names,
+        "names": list(film.names),
+        "single": film.single,
         "seats": of_shown_seats([f"{seat}, {spec}" for seat, spec in record["team"].items()]),
         "frames": film.frames,
-        "shown": film.frame_of_step,
-        "feedback": of_shown_seats(record.get("feedback", ()), ""),
+        "sprites": film.sprites,
+        "feedback": of_shown_seats([film.named(text) for text in record.get("feedback", ())], ""),
         "steps": [
             {
                 "actions": of_shown_seats(actions),
-                "events": of_shown_seats([None if event is None else event_text(event) for event in step["events"]]),
+                "events": of_shown_seats([text_of(event) for event in step["events"]]),
                 "messages": step["messages"],
-                "errors": [error for error in step["errors"] if only in (None, error["agent"])],
+                "errors": [
+                    {**error, "message": film.named(error["message"])}
+                    for error in step["errors"]
+                    if only in (None, error["agent"])
+                ],
                 "exchanges": of_shown_seats(step.get("exchanges", ()), []),
             }
-            for step, actions in zip(record["steps"], film.actions[: len(film.frame_of_step) - 1], strict=False)
+            for step, actions in zip(record["steps"], film.actions[: len(film.frames) - 1], strict=False)
         ],
     }
 
@@ -292,9 +300,14 @@ def player(description: str) -> str:
 Keys: left and right, Home, End, space.</p>
 <section id="player" aria-label="Replay">
 <label>Episode <select id="episode"></select></label>
-<div class="stage">
+<div class="watch">
 <div>
-<img id="picture" alt="">
+<div id="screen">
+<div id="hud"></div>
+<div id="orders"></div>
+<div><div id="stage" role="img" aria-label=""></div></div>
+<div id="panel"></div>
+</div>
 <div class="controls">
 <button id="play" type="button">Play</button>
 <button id="back" type="button" aria-label="One timestep back">&lsaquo;</button>

@@ -269,7 +269,7 @@ def test_long_episodes_are_cut() -> None:
     env = make("CollabOvercooked-v0", task="boiled_egg")
     record = play_episode(env, make_team(["random", "random"]), seed=0, task="boiled_egg", level=1)
     (data,) = report.replays([record], 1, steps=3)
-    assert len(data["steps"]) == 3 and len(data["shown"]) == 4 and "3 of which are shown" in data["outcome"]
+    assert len(data["steps"]) == 3 and len(data["frames"]) == 4 and "3 of which are shown" in data["outcome"]
     (full,) = report.replays([record], 1)
     assert len(full["steps"]) == record["timesteps"] and "shown" not in full["outcome"]
 

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from collab_overcooked.envs.lexicon import plain
 from collab_overcooked.play.menus import likeliest_first
 from collab_overcooked.play.people import Outbox
-from collab_overcooked.play.pictures import SPRITE, difference, joined, picture_of
 from collab_overcooked.play.settings import PlaySettings
 from collab_overcooked.play.shown import done_by, frame_of, question_of
 from collab_overcooked.policies.api import Seen
@@ -24,6 +23,7 @@ from collab_overcooked.registry import load_game, make
 from collab_overcooked.render import sprites
 from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.svg import cook_svg, icon_svg, station_svg, svg_strokes
+from collab_overcooked.reporting.pictures import SPRITE, difference, joined, picture_of
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "kitchen": ("CollabOvercooked-v0", {"task": "boiled_egg"}),

@@ -10,8 +10,10 @@ import pytest
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
 from collab_overcooked.reporting import report
+from collab_overcooked.reporting.pictures import SPRITE, picture_of
 from collab_overcooked.reporting.report import build_report, choose_episodes
 from collab_overcooked.reporting.results import score_records
+from collab_overcooked.runner.replay import replay
 
 
 @pytest.fixture(scope="module")
@@ -27,12 +29,20 @@ def page(records):
     return build_report(records, score_records(records))
 
 
-def embedded(page):
+def markup(page):
+    return page[: page.index("<script")]
+
+
+def drawn(page):
     return json.loads(re.search(r'<script type="application/json" id="replays">(.*?)</script>', page, re.DOTALL)[1])
 
 
+def embedded(page):
+    return drawn(page)["episodes"]
+
+
 def test_the_page_holds_tables_charts_and_replays(page, records):
-    assert page.count("<svg") == 4
+    assert markup(page).count("<svg") == 4
     assert "boiled_corn_slices" in page
     replays = embedded(page)
     assert len(replays) == 2
@@ -41,9 +51,28 @@ def test_the_page_holds_tables_charts_and_replays(page, records):
         displayed = steps[record["task"]]
         assert [step["actions"] for step in displayed] == [step["action_texts"] for step in record["steps"]]
         assert [step["messages"] for step in displayed] == [step["messages"] for step in record["steps"]]
-    for replay in replays:
-        assert len(replay["shown"]) == len(replay["steps"]) + 1
-        assert max(replay["shown"]) == len(replay["frames"]) - 1
+    for data in replays:
+        assert len(data["frames"]) == len(data["steps"]) + 1
+
+
+@pytest.mark.parametrize("seat", [None, 0, 1])
+def test_differences_lead_to_the_picture_of_what_is_known_in_every_state(records, seat):
+    (data,) = report.replays(records[:1], 1, seat=seat)
+    picture: dict = {}
+    for step, frame in zip(replay(records[0]), data["frames"], strict=True):
+        picture = {key: value for key, value in picture.items() if key not in frame.get("drop", ())} | frame["put"]
+        game, scene = step.env.game, step.env.game.scene(step.env.arrays[0], 0)
+        expected = picture_of(game, scene if seat is None else game.seat_scene(scene, seat), seat)
+        assert picture == {key: value for key, value in expected.items() if not key.startswith(SPRITE)}
+        assert {key: value for key, value in expected.items() if key.startswith(SPRITE)}.items() <= data[
+            "sprites"
+        ].items()
+
+
+def test_a_page_has_the_sprites_of_all_its_replays_once(page, records):
+    films = list(report.replays(choose_episodes(records), 2))
+    assert drawn(page)["sprites"] == films[0]["sprites"] | films[1]["sprites"]
+    assert not any("sprites" in data for data in embedded(page))
 
 
 def test_the_page_needs_no_network(page):
@@ -82,7 +111,7 @@ def test_a_kitchen_without_references_has_a_report_too(tmp_path):
     plan = plan_evaluation("collab-overcooked", team, tasks=["boiled_egg"], kitchen="three_agents")
     records = evaluate(plan, tmp_path, workers=1)
     page = build_report(records, score_records(records))
-    assert page.count("<svg") == 2
+    assert markup(page).count("<svg") == 2
     assert "<td>–</td>" in page and "no reference trajectories" in page
 
 
@@ -105,7 +134,8 @@ def test_the_page_works_in_a_browser(page, records, browse):
     first = choose_episodes(records)[0]
     assert 'data-ready="yes"' in dom
     assert f"Timestep 1 of {first['timesteps']}" in dom
-    assert re.search(r'<img id="picture" alt="Kitchen of [^"]+ after 1 timesteps" src="data:image/png;base64,', dom)
+    assert re.search(r'aria-label="[^"]+: the picture after 1 timesteps"', dom)
+    assert dom.count('class="cook"') == 2 and re.search(r'<g data-at="c:[\d,.]+" transform=[^>]+><use', dom)
     assert html.escape(first["steps"][0]["action_texts"][1]) in dom
 
 
@@ -151,21 +181,21 @@ def test_a_changed_record_changes_the_page(page, records):
 
 
 def test_an_episode_that_does_not_fit_is_not_filmed_to_its_end(records, monkeypatch):
-    encoded = []
+    drawings = []
 
-    def data_uri(pixels):
-        encoded.append(pixels)
-        return "data:"
+    def counted(game, scene, seat):
+        drawings.append(scene)
+        return picture_of(game, scene, seat)
 
-    monkeypatch.setattr(report, "_data_uri", data_uri)
+    monkeypatch.setattr(report, "picture_of", counted)
     monkeypatch.setattr(report, "MAX_PICTURE_BYTES", 1)
     assert list(report.replays(records, 2)) == []
-    assert len(encoded) == len(records)  # one picture of each says it
+    assert len(drawings) == len(records)  # one picture of each says it
     monkeypatch.setattr(report, "MAX_PICTURE_BYTES", 10**6)
-    encoded.clear()
-    assert len(list(report.replays([records[0]] * 9, 1))) == 1
-    frames = len(encoded)
-    monkeypatch.setattr(report, "MAX_PICTURE_BYTES", len("data:") * (frames + 1))
-    encoded.clear()
+    drawings.clear()
+    (data,) = report.replays([records[0]] * 9, 1)
+    size, frames = len(json.dumps([data["frames"], data["sprites"]])), len(drawings)
+    monkeypatch.setattr(report, "MAX_PICTURE_BYTES", size + 20 * frames)
+    drawings.clear()
     assert len(list(report.replays([records[0]] * 9, 9))) == 1
-    assert len(encoded) == frames + 2  # the second one shows that no other fits
+    assert frames < len(drawings) < 2 * frames  # the second one shows that no other fits

@@ -1,10 +1,11 @@
-"use strict";
+// Plays the replays of a page, drawn by picture.js.
 (() => {
-  const replays = JSON.parse(document.getElementById("replays").textContent);
+  const { episodes: replays, sprites, labels } = JSON.parse(document.getElementById("replays").textContent);
   const exchanges = JSON.parse(document.getElementById("exchanges").textContent);
   const at = (id) => document.getElementById(id);
-  const chooser = at("episode"), slider = at("slider"), picture = at("picture"), play = at("play"), story = at("story");
-  let replay = null, now = 0, timer = null;
+  const chooser = at("episode"), slider = at("slider"), play = at("play"), story = at("story");
+  const pace = 500;  // milliseconds of a timestep
+  let replay = null, picture = null, wording = null, now = 0, timer = null;
 
   // Texts come from policies, language models among them: they are only ever set as text, never as markup.
   const add = (parent, tag, text, name) => {
@@ -47,6 +48,8 @@
   const open = (index) => {
     stop();
     replay = replays[index];
+    wording.setSingle(replay.single);
+    picture.clear();
     slider.max = replay.steps.length;
     story.replaceChildren();
     const told = lessons();
@@ -89,11 +92,27 @@
     (step.exchanges[seat] || []).forEach((link, i) => question(card, link, i + 1));
   };
 
-  const show = (t) => {
+  // The picture after t steps, which differences lead to.
+  const pictureAt = (t) => {
+    const values = new Map();
+    for (const { put, drop = [] } of replay.frames.slice(0, t + 1)) {
+      drop.forEach((key) => values.delete(key));
+      Object.entries(put).forEach(([key, value]) => values.set(key, value));
+    }
+    return values;
+  };
+
+  const draw = (t, seconds) => {
+    const wanted = pictureAt(t), has = picture.values;
+    const put = Object.fromEntries([...wanted].filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(has.get(key))));
+    picture.apply({ put, drop: [...has.keys()].filter((key) => !wanted.has(key)) }, seconds);
+    picture.stage.setAttribute("aria-label", `${replay.title}: the picture after ${t} timesteps`);
+  };
+
+  const show = (t, seconds = 0) => {
     now = Math.max(0, Math.min(replay.steps.length, t));
     const step = now ? replay.steps[now - 1] : null;
-    picture.src = replay.frames[replay.shown[now]];
-    picture.alt = `Kitchen of ${replay.title} after ${now} timesteps`;
+    draw(now, seconds);
     slider.value = now;
     slider.setAttribute("aria-valuetext", `timestep ${now} of ${replay.steps.length}`);
     at("when").textContent = `Timestep ${now} of ${replay.steps.length}`;
@@ -125,9 +144,9 @@
     if (now === replay.steps.length) show(0);
     play.textContent = "Pause";
     timer = setInterval(() => {
-      show(now + 1);
+      show(now + 1, 0.8 * pace / 1000);
       if (now === replay.steps.length) stop();
-    }, 500);
+    }, pace);
   };
 
   const keys = {
@@ -139,6 +158,12 @@
   };
 
   const start = () => {
+    wording = new Wording(labels);
+    const phrase = (text) => wording.phrase(text);
+    picture = new Picture({ stage: at("stage"), panel: at("panel"), hud: at("hud"), orders: at("orders"), phrase, flash() {} });
+    picture.whole = true;
+    picture.apply({ put: sprites });
+    addEventListener("resize", () => picture.resize());
     replays.forEach((entry, i) => {
       const option = add(chooser, "option", entry.title);
       option.value = i;

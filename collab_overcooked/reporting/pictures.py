@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Any
 
 from collab_overcooked.envs.lexicon import plain, translator_of
-from collab_overcooked.play.naming import page_names, renaming
 from collab_overcooked.render.model import (
     Bar,
     Board,
@@ -34,6 +33,7 @@ from collab_overcooked.render.model import (
     initials,
 )
 from collab_overcooked.render.svg import cook_svg, icon_svg, mark_svg, station_svg
+from collab_overcooked.reporting.naming import page_names, renaming
 
 Picture = dict[str, Any]
 SPRITE = "s:"

@@ -1,4 +1,4 @@
-// Draws a picture that came as JSON (see play/pictures.py): the board as SVG, agents that slide, and the cards beside it.
+// Draws a picture that came as JSON (see reporting/pictures.py): the board as SVG, agents that slide, and the cards beside it.
 const SVG = "http://www.w3.org/2000/svg";
 const INK = "#2b2a28";
 const LEAST = { label: 12, tile: 26, named: 42 };  // pixels below which nobody can read or tap
@@ -52,6 +52,7 @@ export class Picture {
     this.time = () => "";  // title of the clock, where the page has a better one than the game
     this.ordered = () => {};  // called when an order comes
     this.zoom = 1;
+    this.whole = false;  // all of the board at once, however small
     this.own = null;  // seat that the view follows
     this.ahead = null;  // own agent as predicted, until a frame confirms it
     this.faces = new Map();  // sprites of the own agent by facing
@@ -129,7 +130,7 @@ export class Picture {
     this.height = room.height;
     const fit = Math.min(MOST_TILE, room.width / width, room.height / (height + foot));
     const named = [...this.values].some(([key, cell]) => key.startsWith("c:") && cell.l), least = named ? LEAST.named : LEAST.tile;
-    this.tile = (fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
+    this.tile = (this.whole || fit >= least * 0.8 ? fit : least) * this.zoom;  // too small to read: the view follows the own agent instead
     this.stage.classList.toggle("wide", this.tile > fit * 1.01);
     this.stage.parentElement.classList.toggle("small", this.tile < 56 || this.zoom !== 1);
     const t = this.tile;
@@ -176,7 +177,7 @@ export class Picture {
     const size = Math.max(LEAST.label, 0.19 * t), lines = this.#label(cell, size), tags = [];
     const used = lines.length ? (lines.length * size * 1.05 + 2) / t : cell.p ? 0.26 : cell.f ? 0.3 : 0;
     const shown = items.length <= SHOWN_ITEMS ? items : items.slice(0, SHOWN_ITEMS - 1), n = shown.length;
-    const side = n === 1 ? Math.min(cell.r ? 0.74 : 0.66, 1 - used * 0.7) : Math.min(0.5, 1.3 / n);
+    const side = n === 1 ? Math.max(0.3, Math.min(cell.r ? 0.74 : 0.66, 1 - used * 0.7)) : Math.min(0.5, 1.3 / n);
     const step = n > 1 ? Math.min(side, (0.96 - side) / (n - 1)) : 0;
     const left = (1 - side - step * (n - 1)) / 2, top = Math.max(0, (1 - Math.max(used, n > 1 ? 0.2 : 0) - side) / 2);
     shown.forEach((name, i) => parts.push(use(name, left + i * step, Math.max(0, top + (n > 2 ? (i % 2 ? 0.06 : -0.06) : 0)), side)));
@@ -225,6 +226,7 @@ export class Picture {
     const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
     const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
     for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }
+    if (this.tile < LEAST.tile) return [];  // a letter would only cover what it stands for
     let cut = labels.at(-1);
     while (cut.length > 1 && widthOf(`${cut}.`, size) > inside) cut = cut.slice(0, -1);
     return [cut.length > 1 ? `${cut}.` : cut];

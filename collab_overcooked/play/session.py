@@ -449,7 +449,7 @@ class Session:
             "menu": settings.menu,
             "language": settings.language,
             "requests": view is not None and bool(view.requestable),
-            "single": [] if view is None else single_names((*view.action_labels.values(), view.surroundings)),
+            "single": [] if view is None else single_names(view),
             "supplies": [] if view is None else list(view.supplies),
             "moves": {} if view is None or seat is None or self._clock == TICKS else key_labels(game, view, seat),
             "goal": "" if self._round.goal is None else self._round.goal.name,

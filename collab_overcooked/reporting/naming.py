@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -18,10 +18,12 @@ def page_names(game: Any) -> tuple[str, ...]:
     return PEOPLE[: len(names)] if all(name[-1:].isdecimal() for name in names[: len(PEOPLE)]) else names
 
 
-def single_names(texts: Iterable[str]) -> list[str]:
-    """Return the numbered names of which texts have one number only, such as ``pot0`` beside no ``pot1``."""
+def single_names(view: Any) -> list[str]:
+    """Return the numbered names that a seat's view has with one number only: ``pot0`` beside no ``pot1``, ``stove 2``."""
     numbers: dict[str, set[str]] = {}
-    for name, number in re.findall(r"\b([A-Za-z_]{2,}?)(\d+)\b", "\n".join(texts)):
+    labels = "\n".join(view.action_labels.values())
+    names = re.findall(r"\b([A-Za-z_]{2,}?)(\d+)\b", f"{labels}\n{view.surroundings}")
+    for name, number in (*names, *re.findall(r"\bat ([^\W\d]+ )(\d+)$", labels, re.MULTILINE)):
         numbers.setdefault(name, set()).add(number)
     return [name + number for name, (number, *others) in numbers.items() if not others]
 

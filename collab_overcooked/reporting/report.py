@@ -221,11 +221,8 @@ def _film(record: Record, most: int, steps: int | None, seat: int | None) -> Fil
     for snapshot in islice(replay(record), None if steps is None else steps + 1):
         game, state = snapshot.env.game, snapshot.env.arrays[0]
         if not film.names:
-            views = [game.seen(state, 0, agent) for agent in range(game.n_agents) if seat in (None, agent)]
             film.names, film.named = page_names(game), renaming(game)
-            film.single = single_names(
-                text for view in views for text in (*view.action_labels.values(), view.surroundings)
-            )
+            film.single = single_names(game.seen(state, 0, seat or 0))
         scene = game.scene(state, 0)
         drawn = picture_of(game, scene if seat is None else game.seat_scene(scene, seat), seat)
         sprites = {key: value for key, value in drawn.items() if key.startswith(SPRITE) and key not in film.sprites}

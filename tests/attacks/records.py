@@ -12,6 +12,7 @@ PLANS: dict[str, dict[str, Any]] = {
     "collab-overcooked": {"tasks": ("boiled_egg",), "gamma": 0.5},
     "cuisineworld": {"levels": "level_1", "agents": (2,), "alphas": (1.0,), "runs": 1, "episodes": 1},
     "overcooked": {"layouts": "cramped_room", "max_cycles": STEPS},
+    "overcooked-v2": {"layouts": "grounded_coord_simple", "max_cycles": STEPS, "episodes": 1},
     "rush": {"domain": ("kitchen",), "scenario": ("easy",), "runs": 1, "episodes": 1},
     "craft": {"levels": ("house",), "agents": (2,), "paces": (1,), "episodes": 1},
     "housework": {"tasks": ("set_table",), "episodes": 1},

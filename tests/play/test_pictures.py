@@ -23,6 +23,7 @@ from collab_overcooked.registry import load_game, make
 from collab_overcooked.render import sprites
 from collab_overcooked.render.model import Cook, Icon
 from collab_overcooked.render.svg import cook_svg, icon_svg, station_svg, svg_strokes
+from collab_overcooked.reporting.naming import single_names
 from collab_overcooked.reporting.pictures import SPRITE, difference, joined, picture_of
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -214,3 +215,19 @@ def test_an_order_shows_icons_of_what_it_needs(name: str, last: str) -> None:
     cards = [value for key, value in whole_picture(name).items() if key.startswith("k:") and value.get("k") == "order"]
     *icons, (_, tool, *_) = cards[0]["l"][-1]["l"]
     assert any(span[0] == "s" for span in icons) and last in tool
+
+
+@pytest.mark.parametrize(
+    ("env_id", "single", "several"),
+    [
+        ("CollabOvercooked-v0", {"chopping_board0", "pot0"}, set()),
+        ("CuisineWorld-v0", {"storage0"}, {"pot0", "mixer1"}),
+        ("KitchenRush-v0", {"pantry 0", "spicebag 1", "stove 2"}, set()),
+        ("CollabCapture-v0", set(), {"room 1"}),
+    ],
+)
+def test_a_number_tells_nothing_where_there_is_one_such_thing(env_id: str, single: set, several: set) -> None:
+    env = make(env_id)
+    env.reset(seed=0)
+    names = set(single_names(env.game.seen(env.clone_state().state, 0, 0)))
+    assert single <= names and not several & names

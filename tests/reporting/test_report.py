@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from attacks.records import PLANS
 
 from collab_overcooked.evaluation.run import evaluate
 from collab_overcooked.evaluation.suites import plan_evaluation
@@ -199,3 +200,24 @@ def test_an_episode_that_does_not_fit_is_not_filmed_to_its_end(records, monkeypa
     drawings.clear()
     assert len(list(report.replays([records[0]] * 9, 9))) == 1
     assert frames < len(drawings) < 2 * frames  # the second one shows that no other fits
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("suite", [suite for suite in PLANS if suite != "questions"])
+def test_the_report_of_every_game_fits_a_phone_and_plays_to_its_end(suite, context, problems, tmp_path):
+    plan = plan_evaluation(suite, ["all=random"], **PLANS[suite])
+    records = evaluate(plan, tmp_path / "run", workers=1, note=lambda _: None)
+    path = tmp_path / "report.html"
+    path.write_text(build_report(records, score_records(records)), encoding="utf-8")
+    tab = context.new_page()
+    for width, height in ((1280, 900), (360, 740)):
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.goto(path.as_uri() + "#0.1")
+        tab.locator("html[data-ready=yes]").wait_for()
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        board, screen = tab.locator("#board").bounding_box(), tab.locator("#screen").bounding_box()
+        assert 0.3 * screen["width"] < board["width"] <= screen["width"]
+    tab.locator("#slider").press("End")
+    steps = embedded(path.read_text(encoding="utf-8"))[0]["steps"]
+    assert tab.locator("#when").text_content() == f"Timestep {len(steps)} of {len(steps)}"
+    assert problems == []

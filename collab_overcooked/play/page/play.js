@@ -79,6 +79,7 @@ const HANDLERS = {
     show("language-row", !me.language);
     document.body.classList.toggle("ticks", !turns());
     picture.own = me.seat;
+    picture.letters = !me.keys.length && !Object.keys(me.moves).length;
     setSingle(me.single);
     welcome();
   },

@@ -52,6 +52,7 @@ export class Picture {
     this.time = () => "";  // title of the clock, where the page has a better one than the game
     this.ordered = () => {};  // called when an order comes
     this.zoom = 1;
+    this.letters = true;  // whether places of a map have theirs, such as k3, which actions may name
     this.whole = false;  // all of the board at once, however small
     this.own = null;  // seat that the view follows
     this.ahead = null;  // own agent as predicted, until a frame confirms it
@@ -221,8 +222,8 @@ export class Picture {
 
   // The first label that fits into two lines; where nothing with a name is beside it, it may be wider than the cell.
   #label(cell, size) {
-    if (!cell.l) return [];
-    const labels = cell.l.map((each) => this.phrase(each)), inside = this.tile - 3;
+    const labels = (cell.l ?? []).filter((each) => this.letters || !/^[a-z]\d+$/.test(each)).map((each) => this.phrase(each)), inside = this.tile - 3;
+    if (!labels.length) return [];
     const free = ![-1, 1].some((side) => this.values.get(`c:${cell.x + side},${cell.y}`)?.l);
     const widths = free ? [inside, 1.9 * this.tile, 3 * this.tile] : [inside];
     for (const width of widths) for (const label of free ? labels.slice(0, 1) : labels) { const lines = wrapped(label, size, width); if (lines) return lines; }

@@ -49,6 +49,7 @@
     stop();
     replay = replays[index];
     wording.setSingle(replay.single);
+    picture.letters = replay.steps.some((step) => step.actions.some((action) => /\b[a-z]\d+\b/.test(action)));
     picture.clear();
     slider.max = replay.steps.length;
     story.replaceChildren();

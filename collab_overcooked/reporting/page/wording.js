@@ -4,10 +4,16 @@ export class Wording {
     this.patterns = patterns.map(([from, to]) => [new RegExp(`^(?:${from})$`), to]);
     this.terms = terms;
     this.single = new Set();  // names whose number tells nothing, as there is one such thing only
+    this.spaced = null;
     this.known = new Map();
   }
 
-  setSingle(names) { this.single = new Set(names); this.known.clear(); }
+  setSingle(names) {
+    this.single = new Set(names);
+    const spaced = names.map((name) => name.replaceAll("_", " ")).filter((name) => name.includes(" "));
+    this.spaced = spaced.length ? new RegExp(`\\b(?:${spaced.join("|")})\\b`, "g") : null;
+    this.known.clear();
+  }
 
   // A name of the game as people write it: bell_pepper, pot0 and tomatoSlice become words.
   #spell(name) {
@@ -23,7 +29,7 @@ export class Wording {
   phrase(text) {
     if (!this.known.has(text)) {
       if (this.known.size > 5000) this.known.clear();
-      this.known.set(text, this.#reworded(text));
+      this.known.set(text, this.#reworded(this.spaced ? text.replace(this.spaced, (name) => name.replace(/ ?\d+$/, "")) : text));
     }
     return this.known.get(text);
   }

@@ -185,7 +185,7 @@ export class Picture {
     if (n < items.length) parts.push(text(`+${items.length - n}`, 0.98, 0.95, size / t, "end", "700"));
     if (cell.f) parts.push(use(cell.f, 0, 0, 1));
     lines.forEach((line, i) => tags.push(plate(line, this.#middle(cell, line, size), 1 - (lines.length - i - 0.5) * size * 1.05 / t - 0.02, size, t)));
-    if (cell.p) parts.push(progress(cell.p, size, t));
+    if (cell.p) parts.push(progress(this.letters ? cell.p : [...cell.p.slice(0, 2), cell.p[2].replace(/, [a-z]\d+$/, "")], size, t));
     if (cell.r) parts.push(use(cell.r, 0.66, 0.01, 0.33));
     if (cell.n) {
       const drop = this.#drop(cell, t);

@@ -218,7 +218,7 @@ def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Te
     observations = torch.from_numpy(choices.observations[rows])
     trunk: Any = policy.features_extractor
     starts = torch.ones(len(rows), dtype=torch.bool)  # without memory each choice stands for itself
-    inputs = Inputs(observations, trunk.initial_state(len(rows)), starts, starts)
+    inputs = Inputs(observations, trunk.initial_state(len(rows)), starts, starts, torch.zeros(len(rows), 0))
     log_probs, _, _ = policy.judge(inputs, choices.masks[rows])
     actions = torch.from_numpy(choices.actions[rows])
     return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

@@ -7,6 +7,7 @@ the first minibatch, keeps masks as float32, and its distributions normalise and
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from torch import nn
 from collab_overcooked.baselines.memory import Inputs, Memory
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
 from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
 
@@ -35,7 +37,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class Trunk(BaseFeaturesExtractor):
-    """Scaled observation, 3x3 convolutions, dense layers, memory.
+    """Scaled observation, 3x3 convolutions, dense layers, memory; and the dense layers of a central critic.
 
     Args:
         observation_space: Box; (channels, height, width) if there are convolutions.
@@ -44,6 +46,7 @@ class Trunk(BaseFeaturesExtractor):
         dense: Sizes of each.
         activation: After each layer.
         memory: Size of the hidden state; 0 for no memory.
+        central: Size C of the global state; 0 for a critic on the same features.
     """
 
     def __init__(
@@ -54,6 +57,7 @@ class Trunk(BaseFeaturesExtractor):
         dense: Sequence[int],
         activation: type[nn.Module],
         memory: int,
+        central: int,
     ) -> None:
         shape = observation_space.shape
         layers: list[nn.Module] = []
@@ -62,12 +66,13 @@ class Trunk(BaseFeaturesExtractor):
                 layers += [nn.Conv2d(before, after, 3, padding=1), activation()]
         layers.append(nn.Flatten())
         size = int(np.prod(shape[1:])) * convolutions[-1] if convolutions else int(np.prod(shape))
-        for before, after in zip([size, *dense], dense, strict=False):
-            layers += [nn.Linear(before, after), activation()]
+        layers += _dense_layers([size, *dense], activation)
         size = dense[-1] if dense else size
         super().__init__(observation_space, memory or size)
         self.layers = nn.Sequential(*layers)
         self.memory = Memory(size, memory) if memory else None
+        sizes = [central, *dense[:-1], memory or size]
+        self.critic = nn.Sequential(*_dense_layers(sizes, activation)) if central else None
         self.scale: torch.Tensor
         self.register_buffer("scale", torch.from_numpy(scale))
 
@@ -75,10 +80,16 @@ class Trunk(BaseFeaturesExtractor):
         """Return the hidden state at the start of an episode, zeros, float32 (rows, H)."""
         return torch.zeros(rows, self.memory.size if self.memory else 0)
 
-    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return features (S * B, F), and the hidden state after the last step."""
-        features = self.layers(inputs.observations * self.scale)
-        return self.memory(features, inputs) if self.memory else (features, inputs.state)
+    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return features (S * B, F) of policy and of value, and the hidden state after the last step."""
+        features, state = self.layers(inputs.observations * self.scale), inputs.state
+        if self.memory:
+            features, state = self.memory(features, inputs)
+        return features, self.critic(inputs.central) if self.critic else features, state
+
+
+def _dense_layers(sizes: Sequence[int], activation: type[nn.Module]) -> list[nn.Module]:
+    return [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), activation())]
 
 
 KINDS: dict[type[nn.Module], str] = {nn.Conv2d: "conv", nn.Linear: "dense", Memory: "gru"}  # as in policy files
@@ -90,12 +101,12 @@ class _Lean(nn.Module):
     def judge(self, inputs: Inputs, masks: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return log probabilities (S * B, A), values (S * B, 1), and the hidden state after the last step."""
         policy: Any = self
-        features, state = policy.features_extractor(inputs)
-        pi, vf = policy.mlp_extractor(features)
-        logits = policy.action_net(pi)
+        of_policy, of_value, state = policy.features_extractor(inputs)
+        logits = policy.action_net(policy.mlp_extractor.forward_actor(of_policy))
         if masks is not None:
             logits = logits.masked_fill(~torch.as_tensor(masks), float(REFUSED))
-        return torch.log_softmax(logits, -1), policy.value_net(vf), state
+        values = policy.value_net(policy.mlp_extractor.forward_critic(of_value))
+        return torch.log_softmax(logits, -1), values, state
 
     def forward(
         self, inputs: Inputs, action_masks: Any = None
@@ -132,6 +143,7 @@ class _Kept:
     names: tuple[str, ...] = ("actions", "values", "log_probs", "advantages", "returns")
     states: Array  # Hidden states before each step, float32 (T, B, H)
     choices: Array  # bool (T, B), True where the seat has a choice
+    central: Array  # float32 (T, E, C), once for all rows of an environment; see ``Inputs``
     sequence: int  # Successive steps of a row that stay together in minibatches; divides T
     buffer_size: int
     n_envs: int
@@ -161,10 +173,12 @@ class _Kept:
         for order in torch.randperm(len(sequences)).split((batch_size or rows.numel()) // self.sequence):
             chosen = sequences[order].T
             first, every = tensors["states"].index_select(0, chosen[0]), chosen.flatten()
+            central = torch.from_numpy(self.central).flatten(0, 1)
+            central = central.index_select(0, every // (self.n_envs // self.central.shape[1]))
             observations, starts, choices, *others = (
                 tensor.index_select(0, every) for name, tensor in tensors.items() if name != "states"
             )
-            yield [Inputs(observations, first, starts, choices), *others]
+            yield [Inputs(observations, first, starts, choices, central), *others]
 
 
 class Buffer(_Kept, RolloutBuffer):
@@ -214,6 +228,11 @@ def input_scale(scale: Array, settings: TrainingSettings, game: Game) -> Array:
     return np.concatenate([flat, np.ones(extra, np.float32)])
 
 
+def central_size(settings: TrainingSettings, game: Game) -> int:
+    """Return the size of what a central critic reads; 0 without one."""
+    return CriticState(game).space.shape[0] if settings.critic == "central" else 0
+
+
 def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array) -> Any:
     """Make a learner that is fed from outside: it has no environment of its own.
 
@@ -243,7 +262,7 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
         vf_coef=settings.value_weight,
         max_grad_norm=settings.max_grad_norm,
         rollout_buffer_class=MaskedBuffer if masked else Buffer,
-        policy_kwargs=_policy_kwargs(settings, input_scale(scale, settings, game)),
+        policy_kwargs=_policy_kwargs(settings, input_scale(scale, settings, game), central_size(settings, game)),
         device="cpu",
         _init_setup_model=False,
     )
@@ -253,12 +272,13 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     buffer = learner.rollout_buffer
     buffer.states = np.zeros((settings.rollout, rows, settings.memory_size), np.float32)
     buffer.choices = np.zeros((settings.rollout, rows), np.bool_)
+    buffer.central = np.zeros((settings.rollout, settings.environments, central_size(settings, game)), np.float32)
     buffer.sequence = settings.gradient_steps
     learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
     return learner
 
 
-def _policy_kwargs(settings: TrainingSettings, scale: Array) -> dict[str, Any]:
+def _policy_kwargs(settings: TrainingSettings, scale: Array, central: int) -> dict[str, Any]:
     activation = ACTIVATIONS[settings.activation]
     return {
         "net_arch": {"pi": list(settings.heads), "vf": list(settings.heads)},
@@ -270,6 +290,7 @@ def _policy_kwargs(settings: TrainingSettings, scale: Array) -> dict[str, Any]:
             "dense": list(settings.trunk),
             "activation": activation,
             "memory": settings.memory_size,
+            "central": central,
         },
         "normalize_images": False,
         "optimizer_kwargs": {"eps": 1e-5, "fused": True},

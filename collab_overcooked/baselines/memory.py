@@ -15,6 +15,7 @@ class Inputs(NamedTuple):
     state: torch.Tensor  # Hidden state before the first step, float32 (B, H)
     starts: torch.Tensor  # (S * B,), nonzero where an episode starts
     choices: torch.Tensor  # bool (S * B,), True where the seat has a choice
+    central: torch.Tensor  # What a central critic reads, float32 (S * B, C); C is 0 without one
 
 
 class Memory(nn.Module):

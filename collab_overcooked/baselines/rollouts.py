@@ -15,6 +15,7 @@ from collab_overcooked.baselines.seating import SeatAssignment, learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.policies.action_history import ActionHistory
 
@@ -87,6 +88,7 @@ class Rollouts:
         rows = (*learner_rows(settings, game.n_agents), *(self.past.actions.shape[0] * game.n_agents for _ in partners))
         sizes = [settings.memory_size] * self.seating.n_learners + [partner.file.network.memory for partner in partners]
         self.states = [np.zeros(shape, np.float32) for shape in zip(rows, sizes, strict=True)]
+        self._critic_state = CriticState(game) if settings.critic == "central" else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
         self.sums = np.zeros(settings.environments)  # rewards of the running episodes
@@ -130,7 +132,7 @@ class Rollouts:
             inputs = self._inputs(self.settings.history)
             starts = self._per_row(self.starts)
             for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
-                values = learner.policy.predict_values(self._read(inputs[rows], self.states[k], starts[rows]))
+                values = self._values(learner, inputs, self.states[k], starts, np.arange(len(starts))[rows])
                 learner.rollout_buffer.finish(values, starts[rows])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
@@ -139,11 +141,11 @@ class Rollouts:
         inputs = {steps: self._inputs(steps) for steps in self._histories}
         starts, masks = self._per_row(self.starts), self._rows(out.masks)
         choices = np.count_nonzero(masks, axis=1) > 1
-        states = iter(self.states)
+        states, central = iter(self.states), self._central()
         for learner, rows, state in zip(learners, self.seating.learners, states, strict=False):
             buffer = learner.rollout_buffer
             buffer.observations[t], buffer.states[t] = inputs[self.settings.history][rows], state
-            buffer.episode_starts[t], buffer.choices[t] = starts[rows], choices[rows]
+            buffer.episode_starts[t], buffer.choices[t], buffer.central[t] = starts[rows], choices[rows], central
             actions[rows] = self._act(learner, state, masks[rows], t)
         for partner, rows, state in zip(self.partners, self.seating.partners, states, strict=True):
             if len(rows):
@@ -184,7 +186,8 @@ class Rollouts:
 
     def _act(self, learner: Any, state: Array, masks: Array, t: int) -> Array:
         buffer = learner.rollout_buffer
-        read = (buffer.observations[t], buffer.states[t], buffer.episode_starts[t], buffer.choices[t])
+        central = buffer.central[t].repeat(len(state) // self.batch.num_envs, 0)
+        read = (buffer.observations[t], buffer.states[t], buffer.episode_starts[t], buffer.choices[t], central)
         inputs = Inputs(*map(torch.from_numpy, read))
         if hasattr(buffer, "action_masks"):
             buffer.action_masks[t] = masks
@@ -195,11 +198,18 @@ class Rollouts:
         buffer.values[t], state[...] = values.numpy().reshape(-1), after.numpy()
         return buffer.actions[t]
 
-    @staticmethod
-    def _read(observations: Array, state: Array, starts: Array) -> Inputs:
-        """Return the inputs of a value, whose next hidden state is of no interest."""
-        parts = (observations, state, starts, np.ones(len(starts), np.bool_))
-        return Inputs(*map(torch.from_numpy, parts))
+    def _central(self) -> Array:
+        batch = self.batch
+        if self._critic_state is None:
+            return np.zeros((batch.num_envs, 0), np.float32)
+        return self._critic_state.of(batch.state, batch.out)
+
+    def _values(self, learner: Any, inputs: Array, state: Array, starts: Array, rows: Array) -> torch.Tensor:
+        """Return a learner's values of rows (n,) of the present inputs, with the hidden states of these rows (n, H)."""
+        choices = np.ones(len(rows), np.bool_)  # the next hidden state is of no interest
+        parts = (inputs[rows], state, starts[rows], choices, self._central()[rows // self.batch.n_agents])
+        values: torch.Tensor = learner.policy.predict_values(Inputs(*map(torch.from_numpy, parts)))
+        return values
 
     def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
         cut_off = self._per_row(cut_off)
@@ -208,8 +218,8 @@ class Rollouts:
             columns = np.flatnonzero(cut_off[rows])
             if len(columns):
                 chosen = numbers[rows][columns]
-                read = self._read(inputs[chosen], self.states[k][columns], np.zeros(len(columns), np.bool_))
-                rewards[chosen] += self.settings.gamma * learner.policy.predict_values(read).numpy().reshape(-1)
+                values = self._values(learner, inputs, self.states[k][columns], np.zeros_like(cut_off), chosen)
+                rewards[chosen] += self.settings.gamma * values.numpy().reshape(-1)
 
     def _restart(self, over: Array) -> None:
         finished = over & self.counted

@@ -20,6 +20,7 @@ CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
 LEARNERS = ("ppo", "maskable-ppo")
 WEIGHTS = ("shared", "own")
+CRITICS = ("local", "central")
 GRU = "gru:"  # before the size of a memory
 
 
@@ -56,6 +57,9 @@ class TrainingSettings:
     # Steps through which gradients of the memory go back; divides ``rollout`` and ``batch_size``. Its state is carried
     # over from sequence to sequence and reset where an episode starts
     sequence: int = 16
+    # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
+    # environment (``state()``) in a network of its own, as in MAPPO. Policy files are the same
+    critic: str = "local"
     weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
     # learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
@@ -91,6 +95,7 @@ class TrainingSettings:
         for name, value, allowed in (
             ("learner", self.learner, LEARNERS),
             ("activation", self.activation, ACTIVATIONS),
+            ("critic", self.critic, CRITICS),
             ("weights", self.weights, WEIGHTS),
             ("mode", self.mode, MODES),
         ):

@@ -11,6 +11,7 @@ from collab_overcooked import registry
 from collab_overcooked.baselines.memory import Inputs, Memory
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.baselines.training import Training, train
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.policy_file import REFUSED, read_policy
 from collab_overcooked.runner.batched import play_batch
 from collab_overcooked.runner.episode import play_episode
@@ -66,8 +67,9 @@ def replayed_difference(training: Training) -> float:
     return largest
 
 
-def test_the_learner_recomputes_what_the_rollout_computed():
-    training = collected()
+@pytest.mark.parametrize("critic", ["local", "central"])
+def test_the_learner_recomputes_what_the_rollout_computed(critic):
+    training = collected(COOKING.with_values({"critic": critic}))
     buffer = training.learners[0].rollout_buffer
     starts = buffer.episode_starts.reshape(2, 10, -1)[:, 1:]
     assert starts.any() and not starts.all(), "no episode starts inside a sequence"
@@ -75,6 +77,19 @@ def test_the_learner_recomputes_what_the_rollout_computed():
     assert buffer.states[0].any(), "the rollout does not begin in the middle of an episode"
     assert relearned_difference(training) < 1e-5
     assert replayed_difference(training) < 1e-4
+
+
+def test_a_central_critic_reads_the_state_and_not_the_observation(tmp_path):
+    """Its value is the same for all seats, follows the state, and is no part of the policy file."""
+    training = collected(COOKING.with_values({"critic": "central", "memory": ""}))
+    buffer = training.learners[0].rollout_buffer
+    values = buffer.values.reshape(*buffer.central.shape[:2], -1)
+    assert np.array_equal(values[..., 0], values[..., 1]) and values.std() > 0.01
+    local = Training(COOKING.with_values({"memory": ""})).export()[0].network
+    shapes = [weight.shape for _, weight, _ in training.export()[0].network.layers]
+    assert shapes == [weight.shape for _, weight, _ in local.layers]
+    batch = training.rollouts.batch
+    assert np.array_equal(training.rollouts._central(), CriticState(batch.game).of(batch.state, batch.out))
 
 
 @pytest.mark.parametrize("everywhere", [False, True])
@@ -98,7 +113,7 @@ def test_the_gradient_by_hand_is_that_of_differences():
     starts, choices = torch.rand(steps * rows) < 0.3, torch.rand(steps * rows) < 0.7
 
     def outputs(features, state, weight, bias):
-        inputs, parameters = Inputs(features, state, starts, choices), {"weight": weight, "bias": bias}
+        inputs, parameters = Inputs(features, state, starts, choices, features), {"weight": weight, "bias": bias}
         return torch.func.functional_call(memory, parameters, (features, inputs))[0]
 
     shapes = (steps * rows, 3), (rows, 4), memory.weight.shape, memory.bias.shape
@@ -116,7 +131,7 @@ def test_it_computes_the_gru_of_torch():
             getattr(reference, name).copy_(part)
     features, state = torch.randn(5, 2, 3), torch.randn(2, 4)
     no, yes = torch.zeros(10), torch.ones(10, dtype=torch.bool)
-    outputs, last = memory(features.flatten(0, 1), Inputs(features, state, no, yes))
+    outputs, last = memory(features.flatten(0, 1), Inputs(features, state, no, yes, features))
     expected, expected_last = reference(features, state[None])
     torch.testing.assert_close(outputs.view(5, 2, 4), expected)
     torch.testing.assert_close(last, expected_last[0])
@@ -158,7 +173,9 @@ def test_a_greedy_partner_plays_in_a_training_as_in_an_episode(tmp_path):
     assert 32 < sum(checked) < len(checked)
 
 
-@pytest.mark.parametrize("values", [{"learner": "ppo"}, {"weights": "own"}, {"copy_rate": 0.1}], ids=str)
+@pytest.mark.parametrize(
+    "values", [{"learner": "ppo"}, {"weights": "own", "critic": "central"}, {"copy_rate": 0.1}], ids=str
+)
 def test_files_of_all_kinds_of_training_keep_the_memory(tmp_path, values):
     outcome = train(COOKING.with_values(values), tmp_path, bar=False)
     for path in outcome.policies:

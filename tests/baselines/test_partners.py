@@ -130,7 +130,7 @@ def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(poo
     [
         {"pool": True, "history": 2},
         {"copy_rate": 0.1, "partner_noise": 0.3, "history": 2},
-        {"copy_rate": 0.1, "memory": "gru:4", "sequence": 10},
+        {"copy_rate": 0.1, "memory": "gru:4", "sequence": 10, "critic": "central"},
         {"weights": "own", "preferences": [{"dish_pickup": 3.0}, {}]},
     ],
     ids=["pool", "copy", "memory", "preferences"],

@@ -38,7 +38,7 @@ def first_inputs(policy, observations) -> Inputs:
     """Return observations of the first steps of episodes as the input of a policy."""
     yes = torch.ones(len(observations), dtype=torch.bool)
     state = policy.features_extractor.initial_state(len(observations))
-    return Inputs(torch.from_numpy(observations), state, yes, yes)
+    return Inputs(torch.from_numpy(observations), state, yes, yes, torch.zeros(len(yes), 0))
 
 
 def quiet(settings, folder, **more):
@@ -230,6 +230,7 @@ def test_features_are_scaled_to_at_most_one():
         ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),
         ({"memory": "lstm:8"}, "memory must be gru:SIZE, such as gru:64, not 'lstm:8'"),
         ({"memory": "gru:8", "rollout": 20}, "sequence must divide rollout, 20; 16 does not"),
+        ({"critic": "centre"}, "unknown critic 'centre'; did you mean central"),
         ({"history": 99}, "history must be at most 16, not 99"),
         ({"history": 5, "convolutions": [4]}, "past actions are no picture"),
         ({"weights": "own", "kept_policies": 3}, "one policy is kept at a time"),

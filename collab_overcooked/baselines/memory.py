@@ -74,17 +74,21 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         starts, choices, weight, state, from_state, reset, update, candidate = ctx.saved_tensors
         of_candidate = (1 - update) * (1 - candidate**2)
-        of_reset = of_candidate * from_state * reset * (1 - reset)
-        of_update = (state - candidate) * update * (1 - update)
-        slopes = torch.cat([of_reset, of_update, of_candidate * reset], -1)  # of the output by what is from the state
+        of_gates = torch.empty(
+            *state.shape[:2], 3, state.shape[2], dtype=state.dtype
+        )  # in place: slopes, then gradients
+        torch.mul(of_candidate * from_state, reset * (1 - reset), out=of_gates[:, :, 0])
+        torch.mul(state - candidate, update * (1 - update), out=of_gates[:, :, 1])
+        torch.mul(of_candidate, reset, out=of_gates[:, :, 2])
         of_outputs, of_state = gradients[0].clone(), torch.zeros_like(gradients[0][0])
-        of_gates = torch.empty_like(slopes)
         for t in range(len(state) - 1, -1, -1):
             of_outputs[t] += of_state * choices[t]
-            torch.mul(of_outputs[t].repeat(1, 3), slopes[t], out=of_gates[t])
-            passed = torch.addcmul(of_state.masked_fill(choices[t], 0.0), of_outputs[t], update[t])
-            of_state = torch.addmm(passed, of_gates[t], weight).masked_fill_(starts[t], 0.0)
-        of_x = of_gates.clone()
-        of_x[..., -state.shape[-1] :] = of_outputs * of_candidate
-        flat = of_gates.flatten(0, 1)
-        return of_x, of_state, None, None, flat.T @ state.flatten(0, 1), flat.sum(0)
+            of_gates[t] *= of_outputs[t][:, None]
+            passed = torch.addcmul(of_state.masked_fill_(choices[t], 0.0), of_outputs[t], update[t])
+            of_state = passed.addmm_(of_gates[t].flatten(1), weight).masked_fill_(starts[t], 0.0)
+        flat = of_gates.flatten(2).flatten(0, 1)
+        of_weight, of_bias = flat.T @ state.flatten(0, 1), flat.sum(0)
+        torch.mul(
+            of_outputs, of_candidate, out=of_gates[:, :, 2]
+        )  # of the input, whose candidate the reset gate is not in
+        return of_gates.flatten(2), of_state, None, None, of_weight, of_bias

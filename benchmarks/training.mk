@@ -62,3 +62,8 @@ POOL ?= coordination_ring
 .PHONY: partner-results
 partner-results: $(STAMP)
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/partner_results.py $(POOL) $(BRIEFLY)
+
+# Policies with and without memory for equal steps, in the rooms with sight=room; stopped ones go on, BRIEFLY="--steps 8000" tries it.
+.PHONY: memory-results
+memory-results: $(STAMP)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/memory_results.py $(BRIEFLY)

@@ -15,6 +15,7 @@ import torch
 from collab_overcooked import registry
 from collab_overcooked.baselines.human_games import human_choices, is_table
 from collab_overcooked.baselines.learners import MaskedPolicy, make_learner, policy_file
+from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.rollouts import observation_scale
 from collab_overcooked.baselines.scores import GAMES, score
 from collab_overcooked.baselines.settings import TrainingSettings, check_list, check_number, check_numbers
@@ -215,6 +216,9 @@ def learn(policy: MaskedPolicy, settings: Cloning, known: Choices, unseen: Choic
 
 def _loss(policy: MaskedPolicy, choices: Choices, rows: Array) -> tuple[torch.Tensor, torch.Tensor]:
     observations = torch.from_numpy(choices.observations[rows])
-    log_probs, _ = policy.judge(observations, choices.masks[rows])
+    trunk: Any = policy.features_extractor
+    starts = torch.ones(len(rows), dtype=torch.bool)  # without memory each choice stands for itself
+    inputs = Inputs(observations, trunk.initial_state(len(rows)), starts, starts, torch.zeros(len(rows), 0))
+    log_probs, _, _ = policy.judge(inputs, choices.masks[rows])
     actions = torch.from_numpy(choices.actions[rows])
     return -log_probs.gather(-1, actions[:, None]).mean(), (log_probs.argmax(-1) == actions).float().mean()

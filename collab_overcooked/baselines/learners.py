@@ -7,6 +7,7 @@ the first minibatch, keeps masks as float32, and its distributions normalise and
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -24,8 +25,10 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import RolloutBufferSamples
 from torch import nn
 
+from collab_overcooked.baselines.memory import Inputs, Memory
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import Game
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.policies.action_history import history_size
 from collab_overcooked.policies.policy_file import REFUSED, Network, PolicyFile
 
@@ -34,7 +37,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
 class Trunk(BaseFeaturesExtractor):
-    """Scaled observation, 3x3 convolutions, dense layers.
+    """Scaled observation, 3x3 convolutions, dense layers, memory; and the dense layers of a central critic.
 
     Args:
         observation_space: Box; (channels, height, width) if there are convolutions.
@@ -42,6 +45,8 @@ class Trunk(BaseFeaturesExtractor):
         convolutions: Channels of each.
         dense: Sizes of each.
         activation: After each layer.
+        memory: Size of the hidden state; 0 for no memory.
+        central: Size C of the global state; 0 for a critic on the same features.
     """
 
     def __init__(
@@ -51,6 +56,8 @@ class Trunk(BaseFeaturesExtractor):
         convolutions: Sequence[int],
         dense: Sequence[int],
         activation: type[nn.Module],
+        memory: int,
+        central: int,
     ) -> None:
         shape = observation_space.shape
         layers: list[nn.Module] = []
@@ -59,43 +66,65 @@ class Trunk(BaseFeaturesExtractor):
                 layers += [nn.Conv2d(before, after, 3, padding=1), activation()]
         layers.append(nn.Flatten())
         size = int(np.prod(shape[1:])) * convolutions[-1] if convolutions else int(np.prod(shape))
-        for before, after in zip([size, *dense], dense, strict=False):
-            layers += [nn.Linear(before, after), activation()]
-        super().__init__(observation_space, dense[-1] if dense else size)
+        layers += _dense_layers([size, *dense], activation)
+        size = dense[-1] if dense else size
+        super().__init__(observation_space, memory or size)
         self.layers = nn.Sequential(*layers)
+        self.memory = Memory(size, memory) if memory else None
+        sizes = [central, *dense[:-1], memory or size]
+        self.critic = nn.Sequential(*_dense_layers(sizes, activation)) if central else None
         self.scale: torch.Tensor
         self.register_buffer("scale", torch.from_numpy(scale))
 
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return features (B, F) of float observations (B, ...)."""
-        return self.layers(observations * self.scale)
+    def initial_state(self, rows: int) -> torch.Tensor:
+        """Return the hidden state at the start of an episode, zeros, float32 (rows, H)."""
+        return torch.zeros(rows, self.memory.size if self.memory else 0)
+
+    def forward(self, inputs: Inputs) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return features (S * B, F) of policy and of value, and the hidden state after the last step."""
+        features, state = self.layers(inputs.observations * self.scale), inputs.state
+        if self.memory:
+            features, state = self.memory(features, inputs)
+        return features, self.critic(inputs.central) if self.critic else features, state
+
+
+def _dense_layers(sizes: Sequence[int], activation: type[nn.Module]) -> list[nn.Module]:
+    return [layer for pair in itertools.pairwise(sizes) for layer in (nn.Linear(*pair), activation())]
+
+
+KINDS: dict[type[nn.Module], str] = {nn.Conv2d: "conv", nn.Linear: "dense", Memory: "gru"}  # as in policy files
 
 
 class _Lean(nn.Module):
     """Mixin of both policies: one log-softmax instead of distribution objects."""
 
-    def judge(self, observations: torch.Tensor, masks: Any) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return log probabilities (B, A) and values (B, 1)."""
+    def judge(self, inputs: Inputs, masks: Any) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return log probabilities (S * B, A), values (S * B, 1), and the hidden state after the last step."""
         policy: Any = self
-        pi, vf = policy.mlp_extractor(policy.extract_features(observations))
-        logits = policy.action_net(pi)
+        of_policy, of_value, state = policy.features_extractor(inputs)
+        logits = policy.action_net(policy.mlp_extractor.forward_actor(of_policy))
         if masks is not None:
             logits = logits.masked_fill(~torch.as_tensor(masks), float(REFUSED))
-        return torch.log_softmax(logits, -1), policy.value_net(vf)
+        values = policy.value_net(policy.mlp_extractor.forward_critic(of_value))
+        return torch.log_softmax(logits, -1), values, state
 
     def forward(
-        self, obs: torch.Tensor, deterministic: bool = False, action_masks: Any = None
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return actions (B,), values (B, 1) and log probabilities (B,)."""
-        log_probs, values = self.judge(obs, action_masks)
-        actions = log_probs.argmax(-1) if deterministic else torch.multinomial(log_probs.exp(), 1).squeeze(-1)
-        return actions, values, log_probs.gather(-1, actions[:, None]).squeeze(-1)
+        self, inputs: Inputs, action_masks: Any = None
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Return actions (S * B,), values (S * B, 1), log probabilities (S * B,), and the hidden state."""
+        log_probs, values, state = self.judge(inputs, action_masks)
+        actions = torch.multinomial(log_probs.exp(), 1).squeeze(-1)
+        return actions, values, log_probs.gather(-1, actions[:, None]).squeeze(-1), state
+
+    def predict_values(self, inputs: Inputs) -> torch.Tensor:
+        """Return values (S * B, 1)."""
+        return self.judge(inputs, None)[1]
 
     def evaluate_actions(  # masks may be left out, as in PPO
-        self, obs: Any, actions: torch.Tensor, action_masks: Any = None
+        self, inputs: Inputs, actions: torch.Tensor, action_masks: Any = None
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Return values (B, 1), log probabilities (B,) and entropies (B,)."""
-        log_probs, values = self.judge(obs, action_masks)
+        """Return values (S * B, 1), log probabilities (S * B,) and entropies (S * B,)."""
+        log_probs, values, _ = self.judge(inputs, action_masks)
         # A refused action's probability is 0 in float32, so it adds nothing to the entropy.
         return values, log_probs.gather(-1, actions[:, None]).squeeze(-1), -(log_probs.exp() * log_probs).sum(-1)
 
@@ -111,7 +140,11 @@ class MaskedPolicy(_Lean, MaskableActorCriticPolicy):
 class _Kept:
     """Mixin of both buffers: allocate once, and return rows without transposing first."""
 
-    names: tuple[str, ...] = ("observations", "actions", "values", "log_probs", "advantages", "returns")
+    names: tuple[str, ...] = ("actions", "values", "log_probs", "advantages", "returns")
+    states: Array  # Hidden states before each step, float32 (T, B, H)
+    choices: Array  # bool (T, B), True where the seat has a choice
+    central: Array  # float32 (T, E, C), once for all rows of an environment; see ``Inputs``
+    sequence: int  # Successive steps of a row that stay together in minibatches; divides T
     buffer_size: int
     n_envs: int
     full: bool
@@ -129,12 +162,23 @@ class _Kept:
         self.pos, self.full = self.buffer_size, True
         self.compute_returns_and_advantage(last_values, dones)  # type: ignore[attr-defined]
 
-    def batches(self, batch_size: int | None) -> Iterator[list[torch.Tensor]]:
-        """Yield the rows in random order, ``batch_size`` at a time."""
-        total = self.buffer_size * self.n_envs
-        tensors = [torch.from_numpy(getattr(self, name)).flatten(0, 1) for name in self.names]
-        for chosen in torch.randperm(total).split(batch_size or total):
-            yield [tensor.index_select(0, chosen) for tensor in tensors]
+    def batches(self, batch_size: int | None) -> Iterator[list[Any]]:
+        """Yield inputs and the arrays in ``names``, sequences in random order, ``batch_size`` steps at a time."""
+        rows = torch.arange(self.buffer_size * self.n_envs).view(-1, self.sequence, self.n_envs)
+        sequences = rows.transpose(1, 2).flatten(0, 1)
+        tensors = {
+            name: torch.from_numpy(getattr(self, name)).flatten(0, 1)
+            for name in ("observations", "states", "episode_starts", "choices", *self.names)
+        }
+        for order in torch.randperm(len(sequences)).split((batch_size or rows.numel()) // self.sequence):
+            chosen = sequences[order].T
+            first, every = tensors["states"].index_select(0, chosen[0]), chosen.flatten()
+            central = torch.from_numpy(self.central).flatten(0, 1)
+            central = central.index_select(0, every // (self.n_envs // self.central.shape[1]))
+            observations, starts, choices, *others = (
+                tensor.index_select(0, every) for name, tensor in tensors.items() if name != "states"
+            )
+            yield [Inputs(observations, first, starts, choices, central), *others]
 
 
 class Buffer(_Kept, RolloutBuffer):
@@ -184,6 +228,11 @@ def input_scale(scale: Array, settings: TrainingSettings, game: Game) -> Array:
     return np.concatenate([flat, np.ones(extra, np.float32)])
 
 
+def central_size(settings: TrainingSettings, game: Game) -> int:
+    """Return the size of what a central critic reads; 0 without one."""
+    return CriticState(game).space.shape[0] if settings.critic == "central" else 0
+
+
 def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array) -> Any:
     """Make a learner that is fed from outside: it has no environment of its own.
 
@@ -199,7 +248,6 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
     space = input_space(settings, game)
     masked = settings.learner == "maskable-ppo"
     kind: Any = MaskablePPO if masked else PPO
-    activation = ACTIVATIONS[settings.activation]
     learner = kind(
         MaskedPolicy if masked else Policy,
         None,
@@ -214,27 +262,39 @@ def make_learner(settings: TrainingSettings, game: Game, rows: int, scale: Array
         vf_coef=settings.value_weight,
         max_grad_norm=settings.max_grad_norm,
         rollout_buffer_class=MaskedBuffer if masked else Buffer,
-        policy_kwargs={
-            "net_arch": {"pi": list(settings.heads), "vf": list(settings.heads)},
-            "activation_fn": activation,
-            "features_extractor_class": Trunk,
-            "features_extractor_kwargs": {
-                "scale": input_scale(scale, settings, game),
-                "convolutions": list(settings.convolutions),
-                "dense": list(settings.trunk),
-                "activation": activation,
-            },
-            "normalize_images": False,
-            "optimizer_kwargs": {"eps": 1e-5, "fused": True},
-        },
+        policy_kwargs=_policy_kwargs(settings, input_scale(scale, settings, game), central_size(settings, game)),
         device="cpu",
         _init_setup_model=False,
     )
     learner.observation_space, learner.action_space = space, game.single_action_space
     learner.n_envs = rows
     learner._setup_model()
+    buffer = learner.rollout_buffer
+    buffer.states = np.zeros((settings.rollout, rows, settings.memory_size), np.float32)
+    buffer.choices = np.zeros((settings.rollout, rows), np.bool_)
+    buffer.central = np.zeros((settings.rollout, settings.environments, central_size(settings, game)), np.float32)
+    buffer.sequence = settings.gradient_steps
     learner.set_logger(Logger(folder=None, output_formats=[]))  # the training reads what it keeps
     return learner
+
+
+def _policy_kwargs(settings: TrainingSettings, scale: Array, central: int) -> dict[str, Any]:
+    activation = ACTIVATIONS[settings.activation]
+    return {
+        "net_arch": {"pi": list(settings.heads), "vf": list(settings.heads)},
+        "activation_fn": activation,
+        "features_extractor_class": Trunk,
+        "features_extractor_kwargs": {
+            "scale": scale,
+            "convolutions": list(settings.convolutions),
+            "dense": list(settings.trunk),
+            "activation": activation,
+            "memory": settings.memory_size,
+            "central": central,
+        },
+        "normalize_images": False,
+        "optimizer_kwargs": {"eps": 1e-5, "fused": True},
+    }
 
 
 def linear_schedule(end: float, start: float, left: float) -> float:
@@ -289,9 +349,9 @@ def load_weights(policy: ActorCriticPolicy, network: Network, activation: str) -
 
 def _layers_of(policy: ActorCriticPolicy) -> Iterator[tuple[str, Any]]:
     trunk: Any = policy.features_extractor
-    for module in (*trunk.layers, *policy.mlp_extractor.policy_net, policy.action_net):
-        if isinstance(module, (nn.Conv2d, nn.Linear)):
-            yield "conv" if isinstance(module, nn.Conv2d) else "dense", module
+    for module in (*trunk.layers, trunk.memory, *policy.mlp_extractor.policy_net, policy.action_net):
+        if type(module) in KINDS:
+            yield KINDS[type(module)], module
 
 
 def _array(tensor: Any) -> Array:

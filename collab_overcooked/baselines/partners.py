@@ -14,7 +14,7 @@ from collab_overcooked.evaluation.partner_pool import Partner, PartnerPool, read
 from collab_overcooked.io.checks import quote_value
 from collab_overcooked.io.files import file_digest
 from collab_overcooked.policies.observation import observation_options
-from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, find_policy, read_policy
+from collab_overcooked.policies.policy_file import Met, Network, PolicyFile, choose, find_policy, read_policy
 
 Array = np.ndarray
 COPY = "copy"  # what returns beside the slow copy are called
@@ -34,13 +34,14 @@ class TrainingPartner:
         """Family of partners, by which returns are reported."""
         return self.met.family if self.met else COPY
 
-    def act(self, observations: Array, masks: Array, rng: np.random.Generator) -> Array:
-        """Return actions, int64 (B,), for inputs (B, ...) and masks (B, A)."""
-        actions = self.file.network.act(observations, masks, rng, self.file.mode)
+    def act(self, observations: Array, masks: Array, rng: np.random.Generator, state: Array) -> tuple[Array, Array]:
+        """Return actions, int64 (B,), for inputs (B, ...), masks (B, A) and hidden state (B, H), and the next state."""
+        logits, state = self.file.network.forward(observations, state)
+        actions = choose(logits, masks, rng, self.file.mode)
         if self.noise:
             uniform = (rng.random(masks.shape) * (masks != 0)).argmax(-1)
             actions = np.where(rng.random(len(actions)) < self.noise, uniform, actions)
-        return actions
+        return actions, state
 
     def follow(self, network: Network, rate: float) -> None:
         """Move the weights towards those of a network of the same layers, by a share of the distance."""

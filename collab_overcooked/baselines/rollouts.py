@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
+from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.partners import TrainingPartner, families_of
-from collab_overcooked.baselines.seating import SeatAssignment
+from collab_overcooked.baselines.seating import SeatAssignment, learner_rows
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.envs.api import FullGame
 from collab_overcooked.envs.batch import BatchEnv
+from collab_overcooked.envs.critic_state import CriticState
 from collab_overcooked.envs.event_rewards import EventReward
 from collab_overcooked.policies.action_history import ActionHistory
 
@@ -63,6 +65,7 @@ class Rollouts:
     Attributes:
         steps: Environment steps taken.
         returns: Of recent whole episodes: the seats' mean sum of rewards, without shaping.
+        states: Hidden state of each learner, float32 (rows, H), and of each partner, in all seats (E * N, H).
         returns_by_family: The same for the episodes beside partners of each family, where there are partners.
     """
 
@@ -82,6 +85,10 @@ class Rollouts:
         longest = max([settings.history, *(partner.file.history for partner in partners)])
         self.past = ActionHistory(settings.environments, game.n_agents, game.n_actions, longest)
         self._histories = {settings.history, *(partner.file.history for partner in partners)}
+        rows = (*learner_rows(settings, game.n_agents), *(self.past.actions.shape[0] * game.n_agents for _ in partners))
+        sizes = [settings.memory_size] * self.seating.n_learners + [partner.file.network.memory for partner in partners]
+        self.states = [np.zeros(shape, np.float32) for shape in zip(rows, sizes, strict=True)]
+        self._critic_state = CriticState(game) if settings.critic == "central" else None
         self.rng = np.random.default_rng([settings.seed, 1])
         self.steps = 0
         self.sums = np.zeros(settings.environments)  # rewards of the running episodes
@@ -123,20 +130,29 @@ class Rollouts:
             for t in range(self.settings.rollout):
                 self._step(learners, t, shaping)
             inputs = self._inputs(self.settings.history)
-            for learner, rows in zip(learners, self.seating.learners, strict=True):
-                values = learner.policy.predict_values(torch.from_numpy(inputs[rows]))
-                learner.rollout_buffer.finish(values, self._per_row(self.starts)[rows])
+            starts = self._per_row(self.starts)
+            for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
+                values = self._values(learner, inputs, self.states[k], starts, np.arange(len(starts))[rows])
+                learner.rollout_buffer.finish(values, starts[rows])
 
     def _step(self, learners: Sequence[Any], t: int, shaping: float) -> None:
         batch, out = self.batch, self.batch.out
         actions = np.empty(batch.num_envs * batch.n_agents, np.int64)
         inputs = {steps: self._inputs(steps) for steps in self._histories}
-        for learner, rows in zip(learners, self.seating.learners, strict=True):
-            actions[rows] = self._act(learner, inputs[self.settings.history], rows, t)
-        masks = self._rows(out.masks)
-        for partner, rows in zip(self.partners, self.seating.partners, strict=True):
+        starts, masks = self._per_row(self.starts), self._rows(out.masks)
+        choices = np.count_nonzero(masks, axis=1) > 1
+        states, central = iter(self.states), self._central()
+        for learner, rows, state in zip(learners, self.seating.learners, states, strict=False):
+            buffer = learner.rollout_buffer
+            buffer.observations[t], buffer.states[t] = inputs[self.settings.history][rows], state
+            buffer.episode_starts[t], buffer.choices[t], buffer.central[t] = starts[rows], choices[rows], central
+            actions[rows] = self._act(learner, state, masks[rows], t)
+        for partner, rows, state in zip(self.partners, self.seating.partners, states, strict=True):
             if len(rows):
-                actions[rows] = partner.act(inputs[partner.file.history][rows], masks[rows], self.rng)
+                before = np.where(starts[rows, None], np.float32(0), state[rows])
+                read = inputs[partner.file.history][rows]
+                actions[rows], after = partner.act(read, masks[rows], self.rng, before)
+                state[rows] = np.where(choices[rows, None], after, before)
         joint = actions.reshape(batch.num_envs, -1)
         batch.step(joint)
         self.past.push(joint)
@@ -168,28 +184,41 @@ class Rollouts:
                 rewards[rows] = (paid_by.of(out) * scale + shaped).reshape(-1)[rows]
         return rewards.astype(np.float32, copy=False)
 
-    def _act(self, learner: Any, inputs: Array, rows: Any, t: int) -> Array:
-        buffer, out = learner.rollout_buffer, self.batch.out
-        buffer.observations[t] = inputs[rows]
-        buffer.episode_starts[t] = self._per_row(self.starts)[rows]
-        observations = torch.from_numpy(buffer.observations[t])
+    def _act(self, learner: Any, state: Array, masks: Array, t: int) -> Array:
+        buffer = learner.rollout_buffer
+        central = buffer.central[t].repeat(len(state) // self.batch.num_envs, 0)
+        read = (buffer.observations[t], buffer.states[t], buffer.episode_starts[t], buffer.choices[t], central)
+        inputs = Inputs(*map(torch.from_numpy, read))
         if hasattr(buffer, "action_masks"):
-            buffer.action_masks[t] = self._rows(out.masks)[rows]
-            actions, values, log_probs = learner.policy(observations, action_masks=buffer.action_masks[t])
+            buffer.action_masks[t] = masks
+            actions, values, log_probs, after = learner.policy(inputs, action_masks=buffer.action_masks[t])
         else:
-            actions, values, log_probs = learner.policy(observations)
+            actions, values, log_probs, after = learner.policy(inputs)
         buffer.actions[t], buffer.log_probs[t] = actions.numpy(), log_probs.numpy()
-        buffer.values[t] = values.numpy().reshape(-1)
+        buffer.values[t], state[...] = values.numpy().reshape(-1), after.numpy()
         return buffer.actions[t]
 
+    def _central(self) -> Array:
+        batch = self.batch
+        if self._critic_state is None:
+            return np.zeros((batch.num_envs, 0), np.float32)
+        return self._critic_state.of(batch.state, batch.out)
+
+    def _values(self, learner: Any, inputs: Array, state: Array, starts: Array, rows: Array) -> torch.Tensor:
+        """Return a learner's values of rows (n,) of the present inputs, with the hidden states of these rows (n, H)."""
+        choices = np.ones(len(rows), np.bool_)  # the next hidden state is of no interest
+        parts = (inputs[rows], state, starts[rows], choices, self._central()[rows // self.batch.n_agents])
+        values: torch.Tensor = learner.policy.predict_values(Inputs(*map(torch.from_numpy, parts)))
+        return values
+
     def _bootstrap_truncated(self, learners: Sequence[Any], rewards: Array, cut_off: Array) -> None:
-        rows = self._per_row(cut_off)
-        inputs = self._inputs(self.settings.history)
-        for learner, places in zip(learners, self.seating.learners, strict=True):
-            chosen = np.zeros_like(rows)
-            chosen[places] = rows[places]
-            if chosen.any():
-                values = learner.policy.predict_values(torch.from_numpy(inputs[chosen]))
+        cut_off = self._per_row(cut_off)
+        inputs, numbers = self._inputs(self.settings.history), np.arange(len(cut_off))
+        for k, (learner, rows) in enumerate(zip(learners, self.seating.learners, strict=True)):
+            columns = np.flatnonzero(cut_off[rows])
+            if len(columns):
+                chosen = numbers[rows][columns]
+                values = self._values(learner, inputs, self.states[k][columns], np.zeros_like(cut_off), chosen)
                 rewards[chosen] += self.settings.gamma * values.numpy().reshape(-1)
 
     def _restart(self, over: Array) -> None:
@@ -230,6 +259,7 @@ class Rollouts:
         arrays |= {f"out.{name}": array for name, array in self.batch.out._asdict().items()}
         arrays |= {"sums": self.sums, "counted": self.counted, "starts": self.starts, "returns": np.array(self.returns)}
         arrays |= {"past": self.past.actions, **self.seating.save()}
+        arrays |= {f"memory.{number}": state for number, state in enumerate(self.states)}
         arrays |= {name: np.array(returns) for name, returns in self._named_returns().items()}
         return arrays | {"steps": np.array(self.steps)}
 
@@ -241,6 +271,8 @@ class Rollouts:
         for name in ("sums", "counted", "starts"):
             getattr(self, name)[...] = arrays[name]
         self.past.actions[...] = arrays["past"]
+        for number, state in enumerate(self.states):
+            state[...] = arrays[f"memory.{number}"]
         self.seating.load(arrays)
         for name, returns in {"returns": self.returns, **self._named_returns()}.items():
             returns.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from math import inf
@@ -19,6 +20,8 @@ CONFIGS = Path(__file__).parent / "configs"
 T = TypeVar("T")
 LEARNERS = ("ppo", "maskable-ppo")
 WEIGHTS = ("shared", "own")
+CRITICS = ("local", "central")
+GRU = "gru:"  # before the size of a memory
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,14 @@ class TrainingSettings:
     trunk: Sequence[int] = (128,)  # Sizes of the dense layers that policy and value share
     heads: Sequence[int] = (64,)  # Sizes of the dense layers that each has for itself
     activation: str = "relu"  # Between layers, ``"relu"`` or ``"tanh"``
+    # Memory between trunk and heads: ``gru:SIZE``, for example ``gru:64``. None if empty.
+    memory: str = ""
+    # Steps through which gradients of the memory go back; divides ``rollout`` and ``batch_size``. Its state is carried
+    # over from sequence to sequence and reset where an episode starts
+    sequence: int = 16
+    # What the value is of: ``"local"``, features shared with the policy; ``"central"``, the global state of the
+    # environment (``state()``) in a network of its own, as in MAPPO. Policy files are the same
+    critic: str = "local"
     weights: str = "shared"  # ``"shared"``: one policy for all seats, learning from all; ``"own"``: one for each seat
     # Trained policies (names, files, or ``POOL#NAME`` for a partner of a pool) that hold the other seats and do not
     # learn. Partners and the learner's seat are drawn anew for every episode. None for self-play.
@@ -84,6 +95,7 @@ class TrainingSettings:
         for name, value, allowed in (
             ("learner", self.learner, LEARNERS),
             ("activation", self.activation, ACTIVATIONS),
+            ("critic", self.critic, CRITICS),
             ("weights", self.weights, WEIGHTS),
             ("mode", self.mode, MODES),
         ):
@@ -91,7 +103,28 @@ class TrainingSettings:
                 raise OptionError(name, near_matches(name, value, allowed))
         check_env(self.env)
         self._check_numbers()
+        self._check_memory()
         self._check_partners()
+
+    @property
+    def memory_size(self) -> int:
+        """Size of the hidden state; 0 without memory."""
+        return int(self.memory.removeprefix(GRU)) if self.memory else 0
+
+    @property
+    def gradient_steps(self) -> int:
+        """Steps of a row that are learned from together: a sequence, or one step without memory."""
+        return self.sequence if self.memory else 1
+
+    def _check_memory(self) -> None:
+        if not isinstance(self.memory, str) or not re.fullmatch(rf"({GRU}[1-9]\d{{0,3}})?", self.memory, re.ASCII):
+            raise OptionError("memory", f"memory must be {GRU}SIZE, such as {GRU}64, not {quote_value(self.memory)}")
+        for name in ("rollout", "batch_size"):
+            if getattr(self, name) % self.gradient_steps:
+                raise OptionError(
+                    "sequence",
+                    f"sequence must divide {name}, {getattr(self, name)}; {self.sequence} does not",
+                )
 
     @property
     def has_partners(self) -> bool:
@@ -126,6 +159,7 @@ class TrainingSettings:
             "rollout",
             "batch_size",
             "epochs",
+            "sequence",
             "checkpoint_every",
             "evaluation_games",
         ):

@@ -114,14 +114,18 @@ class NetworkSeat:
     def __init__(self, policy: NetworkPolicy, views: Views, seat: int, seeds: Sequence[int]) -> None:
         self._policy, self._views, self._seat = policy, views, seat
         self._rngs = [policy.generator(seed, seat) for seed in seeds]
+        self._states = policy.initial_state(len(seeds))
         self._noise: Array | None = None  # (E, DRAWS, A)
         self._drawn = np.full(len(seeds), DRAWS)  # draws used of each row
 
     def act(self, asked: Array, masks: Array, timestep: int) -> Array:
-        """Choose by one forward pass; see ``Seat``."""
+        """Choose by one forward pass, or by one for each episode with memory, where roundings would add up."""
         observations = self._views.observations(self._policy.observer)
         seen = self._views.past.append_to(observations, self._policy.history)[asked, self._seat]
-        logits = np.concatenate([self._policy.logits(seen[k : k + ROWS]) for k in range(0, len(seen), ROWS)])
+        states = self._states[asked]
+        size = 1 if states.shape[1] else ROWS
+        parts = [self._policy.forward(seen[k : k + size], states[k : k + size]) for k in range(0, len(seen), size)]
+        logits, self._states[asked] = map(np.concatenate, zip(*parts, strict=True))
         allowed = masks[asked, : logits.shape[1]]
         noise = self._draw(asked, logits.shape[1]) if self._policy.mode == "sample" else None
         scores = preferences(logits, allowed, noise)
@@ -129,7 +133,8 @@ class NetworkSeat:
         margin = CLOSE * max(1.0, float(np.abs(logits).max()))
         for row in np.flatnonzero(highest[:, 1] - highest[:, 0] <= margin).tolist():
             row_noise = None if noise is None else noise[row : row + 1]
-            scores[row] = preferences(self._policy.logits(seen[row : row + 1]), allowed[row : row + 1], row_noise)[0]
+            row_logits, _ = self._policy.forward(seen[row : row + 1], states[row : row + 1])
+            scores[row] = preferences(row_logits, allowed[row : row + 1], row_noise)[0]
         return scores.argmax(-1)
 
     def _draw(self, asked: Array, n_actions: int) -> Array:

@@ -31,7 +31,7 @@ PARTNERS = "partners"  # folder below it of policies that only partner pools nam
 STAND_INS = ("bc", "ppo_bc")  # name prefixes of proxies of people, see the policy ``proxy``
 MODES = ("sample", "greedy")
 ACTIVATIONS = ("relu", "tanh")
-LAYERS = ("conv", "dense")
+LAYERS = ("conv", "dense", "gru")
 META = "meta"
 REFUSED = np.float32(-1e8)  # logit of an action outside the mask, as in sb3-contrib
 MAX_BYTES = 64 << 20  # of all arrays together, unpacked
@@ -49,37 +49,60 @@ class Network:
     """Layers of a policy."""
 
     scale: Array  # Factor of the input features, float32, broadcastable to the shape of an observation
-    # Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``), weight and bias of each; weights in torch's
-    # layout, (out, in) and (out, in, height, width)
+    # Kind (``"conv"``: 3D input, odd kernel, zero padding; ``"dense"``; ``"gru"``, at most one), weight and bias of
+    # each; weights in torch's layout, (out, in) and (out, in, height, width). A GRU of size H has (3 H, in + H) and
+    # (6 H,): for the input and then for the state, each with reset gate, update gate and candidate, as in torch
     layers: tuple[tuple[str, Array, Array], ...]
-    activation: str  # Function between layers, ``"relu"`` or ``"tanh"``
+    activation: str  # Function between layers, ``"relu"`` or ``"tanh"``; none after the GRU
 
-    def logits(self, observations: Array) -> Array:
-        """Return unnormalised log probabilities, float32 (B, A), of observations (B, ...)."""
-        x = observations.astype(np.float32) * self.scale
-        for number, (kind, weight, bias) in enumerate(self.layers):
-            if number:
-                x = np.maximum(x, 0.0) if self.activation == "relu" else np.tanh(x)
-            x = _convolve(x, weight, bias) if kind == "conv" else x.reshape(len(x), -1) @ weight.T + bias
-        return x
+    @cached_property
+    def memory(self) -> int:
+        """Size H of the hidden state; 0 without a GRU."""
+        return sum(len(weight) // 3 for kind, weight, _ in self.layers if kind == "gru")
 
-    def act(self, observations: Array, masks: Array, rng: np.random.Generator, mode: str = "sample") -> Array:
-        """Choose actions.
+    def initial_state(self, rows: int) -> Array:
+        """Return the hidden state at the start of an episode, zeros, float32 (rows, H)."""
+        return np.zeros((rows, self.memory), np.float32)
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        """Take a step.
 
         Args:
             observations: (B, ...).
-            masks: (B, A), nonzero where an action is allowed.
-            rng: Used by ``"sample"`` only.
-            mode: ``"sample"`` from the policy's probabilities or ``"greedy"`` for the most likely action.
+            state: Hidden state, float32 (B, H).
 
         Returns:
-            int64 (B,).
+            Unnormalised log probabilities, float32 (B, A), and the new hidden state.
         """
-        return choose(self.logits(observations), masks, rng, mode)
+        x = observations.astype(np.float32) * self.scale
+        for number, (kind, weight, bias) in enumerate(self.layers):
+            if number and self.layers[number - 1][0] != "gru":
+                x = np.maximum(x, 0.0) if self.activation == "relu" else np.tanh(x)
+            if kind == "conv":
+                x = _convolve(x, weight, bias)
+            elif kind == "dense":
+                x = x.reshape(len(x), -1) @ weight.T + bias
+            else:
+                x = state = _gated(x.reshape(len(x), -1), state, weight, bias)
+        return x, state
+
+    def logits(self, observations: Array) -> Array:
+        """Return unnormalised log probabilities, float32 (B, A), of the first observations of episodes (B, ...)."""
+        return self.forward(observations, self.initial_state(len(observations)))[0]
 
 
 def choose(logits: Array, masks: Array, rng: np.random.Generator, mode: str) -> Array:
-    """Choose actions by their logits (B, A), see ``Network.act``."""
+    """Choose actions.
+
+    Args:
+        logits: Unnormalised log probabilities (B, A).
+        masks: (B, A), nonzero where an action is allowed.
+        rng: Used by ``"sample"`` only.
+        mode: ``"sample"`` from the probabilities or ``"greedy"`` for the most likely action.
+
+    Returns:
+        int64 (B,).
+    """
     noise = rng.gumbel(size=logits.shape).astype(np.float32) if mode == "sample" else None
     chosen: Array = preferences(logits, masks, noise).argmax(-1)
     return chosen
@@ -98,6 +121,15 @@ def _convolve(x: Array, weight: Array, bias: Array) -> Array:
     windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(2, 3))  # (B, C, H, W, k, k)
     rows = windows.transpose(0, 2, 3, 1, 4, 5).reshape(len(x), *x.shape[2:], -1)
     return (rows @ weight.reshape(len(weight), -1).T + bias).transpose(0, 3, 1, 2)
+
+
+def _gated(x: Array, state: Array, weight: Array, bias: Array) -> Array:
+    size = state.shape[1]
+    from_input = x @ weight[:, :-size].T + bias[: 3 * size]
+    from_state = state @ weight[:, -size:].T + bias[3 * size :]
+    gates = 0.5 + 0.5 * np.tanh(0.5 * (from_input + from_state)[:, : 2 * size])  # a sigmoid that cannot overflow
+    candidate = np.tanh(from_input[:, 2 * size :] + gates[:, :size] * from_state[:, 2 * size :])
+    return candidate + gates[:, size:] * (state - candidate)
 
 
 class Met(NamedTuple):
@@ -241,11 +273,14 @@ def _read_network(archive: zipfile.ZipFile, meta: Mapping[str, Any]) -> Network:
     ):
         raise ValueError(f"scale has shape {scale.shape}, which does not fit observations of shape {shape}")
     layers = []
+    if meta["layers"].count("gru") > 1:
+        raise ValueError("layers: at most one may be a gru")
     for number, kind in enumerate(meta["layers"]):
         weight, bias = _read_numbers(archive, f"weight_{number}"), _read_numbers(archive, f"bias_{number}")
         shape = _shape_after(kind, f"weight_{number}", weight, shape)
-        if bias.shape != shape[:1]:
-            raise ValueError(f"bias_{number} has shape {bias.shape}, its weight asks for {shape[:1]}")
+        size = (6 * shape[0],) if kind == "gru" else shape[:1]
+        if bias.shape != size:
+            raise ValueError(f"bias_{number} has shape {bias.shape}, its weight asks for {size}")
         layers.append((kind, weight, bias))
     if shape != (meta["n_actions"],):
         raise ValueError(f"the last layer has shape {shape}, n_actions asks for ({meta['n_actions']},)")
@@ -259,6 +294,11 @@ def _shape_after(kind: str, name: str, weight: Array, shape: Sequence[int]) -> t
         if weight.ndim != 2 or weight.shape[1] != size or not weight.shape[0]:
             raise ValueError(f"{name} has shape {weight.shape}, a dense layer here needs (N, {size})")
         return (weight.shape[0],)
+    if kind == "gru":
+        size = math.prod(shape)
+        if weight.ndim != 2 or not weight.shape[0] or weight.shape[0] != 3 * (weight.shape[1] - size):
+            raise ValueError(f"{name} has shape {weight.shape}, a gru here needs (3 H, {size} + H)")
+        return (weight.shape[0] // 3,)
     if len(shape) != 3:
         raise ValueError(f"{name} belongs to a convolution, which needs inputs of 3 axes, not of shape {tuple(shape)}")
     sizes = weight.shape

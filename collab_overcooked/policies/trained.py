@@ -33,12 +33,21 @@ class NetworkPolicy(Silent):
         self.meta, self.mode = meta, mode
         self._rng = np.random.default_rng(0)
         self._seat = 0
+        self._state = self.initial_state(1)
         self._played: FullGame | None = None
         self._observer: Observer | None = None
 
     def logits(self, observations: Array) -> Array:
         """Return unnormalised log probabilities (B, A) of observations (B, ...)."""
         raise NotImplementedError
+
+    def initial_state(self, rows: int) -> Array:
+        """Return the hidden state at the start of an episode, float32 (rows, H); H is 0 without memory."""
+        return np.zeros((rows, 0), np.float32)
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        """Return unnormalised log probabilities (B, A) of observations (B, ...), and the next hidden state (B, H)."""
+        return self.logits(observations), state
 
     @property
     def trained_on(self) -> Mapping[str, Any]:
@@ -51,8 +60,8 @@ class NetworkPolicy(Silent):
         return select_observation(game.id, self.trained_on)
 
     def reset(self, seat: int, info: EnvInfo, seed: int) -> None:
-        """Reset the generator and check that the policy was trained on the game."""
-        self._rng = self.generator(seed, seat)
+        """Reset the generator and the hidden state, and check that the policy was trained on the game."""
+        self._rng, self._state = self.generator(seed, seat), self.initial_state(1)
         if (self._played, self._seat) != (info.game, seat):
             try:
                 self._observer = self._check(info.game, seat)
@@ -91,7 +100,7 @@ class NetworkPolicy(Silent):
 
     def act(self, seen: Seen) -> int:
         """Return the network's action."""
-        logits = self.logits(self.observe(seen)[None])
+        logits, self._state = self.forward(self.observe(seen)[None], self._state)
         mask = seen.mask[None, : logits.shape[1]]  # the seat may have fewer actions
         return int(choose(logits, mask, self._rng, self.mode)[0])
 
@@ -107,8 +116,8 @@ class TrainedPolicy(NetworkPolicy):
     name = "ppo"
 
     def __init__(self, file: PolicyFile, mode: str | None = None) -> None:
-        super().__init__(file.meta, mode or file.mode)
         self.file, self.history = file, file.history
+        super().__init__(file.meta, mode or file.mode)
 
     def _check(self, game: FullGame, seat: int) -> Observer:
         history = self.meta.get("history", {})
@@ -125,8 +134,11 @@ class TrainedPolicy(NetworkPolicy):
             observation, seen.past_actions, seen.seat, game.n_agents, file.meta["n_actions"], file.history
         )
 
-    def logits(self, observations: Array) -> Array:
-        return self.file.network.logits(observations)
+    def initial_state(self, rows: int) -> Array:
+        return self.file.network.initial_state(rows)
+
+    def forward(self, observations: Array, state: Array) -> tuple[Array, Array]:
+        return self.file.network.forward(observations, state)
 
 
 def from_text(text: str) -> TrainedPolicy:

@@ -18,7 +18,7 @@ from collab_overcooked.baselines.pbt import PbtSettings, read_state, start
 from collab_overcooked.baselines.settings import TrainingSettings
 from collab_overcooked.policies.llm.client import ChatMessage, Reply, Request
 from collab_overcooked.policies.llm.store import Store
-from collab_overcooked.policies.policy_file import META, PolicyFile, read_policy
+from collab_overcooked.policies.policy_file import META, PolicyFile, choose, read_policy
 from collab_overcooked.registry import load_game
 
 pytestmark = pytest.mark.attacks
@@ -89,10 +89,11 @@ def policy_data(rng: random.Random, good: Path) -> bytes:
     return path.read_bytes()
 
 
-def test_mutated_policies_play_or_are_refused(attack_seed, tmp_path):
+@pytest.mark.parametrize("memory", [0, 4])
+def test_mutated_policies_play_or_are_refused(attack_seed, tmp_path, memory):
     rng = random.Random(f"policy{attack_seed}")
     good, path, refused = tmp_path / "good.npz", tmp_path / "policy.npz", 0
-    a_policy(GAME, attack_seed).save(good)
+    a_policy(GAME, attack_seed, memory).save(good)
     for _ in range(MUTATIONS):
         path.write_bytes(policy_data(rng, good))
         try:
@@ -102,7 +103,8 @@ def test_mutated_policies_play_or_are_refused(attack_seed, tmp_path):
             refused += 1
             continue
         observations, masks = np.ones((2, *file.meta["observation_shape"])), np.ones((2, file.meta["n_actions"]))
-        assert ((actions := file.network.act(observations, masks, np.random.default_rng(0))) >= 0).all()
+        logits = file.network.logits(observations)
+        assert ((actions := choose(logits, masks, np.random.default_rng(0), "sample")) >= 0).all()
         assert (actions < file.meta["n_actions"]).all()
         file.save(path)
         assert read_policy(path).meta == file.meta

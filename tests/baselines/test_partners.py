@@ -130,9 +130,10 @@ def test_the_file_of_an_ego_lists_whom_it_met_and_returns_are_kept_by_family(poo
     [
         {"pool": True, "history": 2},
         {"copy_rate": 0.1, "partner_noise": 0.3, "history": 2},
+        {"copy_rate": 0.1, "memory": "gru:4", "sequence": 10, "critic": "central"},
         {"weights": "own", "preferences": [{"dish_pickup": 3.0}, {}]},
     ],
-    ids=["pool", "copy", "preferences"],
+    ids=["pool", "copy", "memory", "preferences"],
 )
 def test_an_interrupted_training_beside_partners_goes_on_to_the_same_result(pool, values, tmp_path):
     settings = RING.with_values({**values, "pool": [str(pool)]} if "pool" in values else values)
@@ -150,6 +151,7 @@ def test_an_interrupted_training_beside_partners_goes_on_to_the_same_result(pool
     assert second.updates == full.updates == 3
     assert all(torch.equal(a, b) for a, b in zip(weights(full), weights(second), strict=True))
     assert np.array_equal(full.rollouts.past.actions, second.rollouts.past.actions)
+    assert all(np.array_equal(a, b) for a, b in zip(full.rollouts.states, second.rollouts.states, strict=True))
     for one, other in zip(full.partners, second.partners, strict=True):
         for (_, weight, _), (_, same, _) in zip(one.file.network.layers, other.file.network.layers, strict=True):
             assert np.array_equal(weight, same)
@@ -184,7 +186,8 @@ def test_the_slow_copy_moves_by_its_share_and_noise_is_uniform():
     learned = actor_of(training.learners[0].policy, "relu").layers[0][1]
     assert np.allclose(copy.file.network.layers[0][1], 0.75 * before + 0.25 * learned, atol=1e-6)
     masks = np.tile(np.array([[1, 0, 1, 1, 0, 0]], np.int8), (6000, 1))
-    drawn = np.bincount(copy.act(np.zeros((6000, 96), np.uint8), masks, np.random.default_rng(0)), minlength=6)
+    actions, _ = copy.act(np.zeros((6000, 96), np.uint8), masks, np.random.default_rng(0), np.zeros((6000, 0)))
+    drawn = np.bincount(actions, minlength=6)
     assert drawn[[1, 4, 5]].sum() == 0 and drawn[[0, 2, 3]].min() > 1850  # 2000 each, within four deviations
     assert training.export()[0].met == ()  # nobody but itself
 
@@ -225,8 +228,8 @@ def test_a_policy_reads_the_same_history_in_training_in_scores_and_in_a_team(tmp
     train(RING.with_values({"history": 4, "steps": 320}), tmp_path, bar=False)
     file = read_policy(tmp_path / "policy.npz")
     policy = TrainedPolicy(file)
-    seen, logits = [], policy.logits
-    monkeypatch.setattr(policy, "logits", lambda rows: seen.append(rows[0].tolist()) or logits(rows))
+    seen, forward = [], policy.forward
+    monkeypatch.setattr(policy, "forward", lambda rows, state: seen.append(rows[0].tolist()) or forward(rows, state))
     env = registry.make(RING.env, **RING.options)
     team = Team(("ppo", "random"), (policy, RandomPolicy()))
     record = play_episode(env, team, 3, ends_after=8)

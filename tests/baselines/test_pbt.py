@@ -26,6 +26,7 @@ from collab_overcooked.policies.policy_file import PolicyFile, read_policy
 
 SMALL = {"environments": 8, "rollout": 10, "batch_size": 40, "epochs": 1, "trunk": (8,), "heads": (8,)}
 COOKING = TrainingSettings("CuisineWorld-v0", 480, "maskable-ppo", {"level": "level_1", "agents": 2}, **SMALL)
+REMEMBERING = COOKING.with_values({"memory": "gru:4", "sequence": 5})
 TWO = PbtSettings(population=2, generation_steps=160, selection_games=2)
 
 
@@ -63,8 +64,9 @@ def test_a_population_trains_selects_and_exports_its_best(tmp_path, here):
     assert kept == {"generation_2.pt", "generation_3.pt"}
 
 
-def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch):
-    full = run_pbt(TWO, COOKING, tmp_path / "whole", say=lambda text: None)
+@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here, monkeypatch, settings):
+    full = run_pbt(TWO, settings, tmp_path / "whole", say=lambda text: None)
     calls = []
 
     def stopped(task: Task):
@@ -75,15 +77,15 @@ def test_a_population_that_was_stopped_goes_on_to_the_same_result(tmp_path, here
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(pbt, "advance", stopped)
-        run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda phrase: None)
-    cut = run_pbt(TWO, COOKING, tmp_path / "cut", say=lambda message: None)
+        run_pbt(TWO, settings, tmp_path / "cut", say=lambda phrase: None)
+    cut = run_pbt(TWO, settings, tmp_path / "cut", say=lambda message: None)
     assert same_network(read_policy(full), read_policy(cut))
     assert (tmp_path / "whole" / "log.jsonl").read_text() == (tmp_path / "cut" / "log.jsonl").read_text()
     with pytest.raises(ValueError, match="steps was 480, now 320; it can only be extended"):
-        run_pbt(TWO, COOKING.with_values({"steps": 320}), tmp_path / "cut")
+        run_pbt(TWO, settings.with_values({"steps": 320}), tmp_path / "cut")
     with pytest.raises(ValueError, match="resume with the same"):
-        run_pbt(TWO, COOKING.with_values({"gamma": 0.5}), tmp_path / "cut")
-    run_pbt(TWO, COOKING.with_values({"steps": 640}), tmp_path / "cut", say=lambda text: None)
+        run_pbt(TWO, settings.with_values({"gamma": 0.5}), tmp_path / "cut")
+    run_pbt(TWO, settings.with_values({"steps": 640}), tmp_path / "cut", say=lambda text: None)
     generations = (tmp_path / "cut" / "log.jsonl").read_text().splitlines()
     assert [json.loads(line)["steps"] for line in generations] == [160, 320, 480, 640]
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from collab_overcooked import registry
+from collab_overcooked.baselines.memory import Inputs
 from collab_overcooked.baselines.pbt import read_pbt_settings
 from collab_overcooked.baselines.population import read_population_settings
 from collab_overcooked.baselines.rollouts import Rollouts, observation_scale
@@ -26,8 +27,18 @@ PICTURES = TrainingSettings(
 )
 
 
+REMEMBERING = COOKING.with_values({"memory": "gru:8", "sequence": 10, "batch_size": 160})
+
+
 def weights(training: Training) -> list[torch.Tensor]:
     return [tensor for learner in training.learners for tensor in learner.policy.state_dict().values()]
+
+
+def first_inputs(policy, observations) -> Inputs:
+    """Return observations of the first steps of episodes as the input of a policy."""
+    yes = torch.ones(len(observations), dtype=torch.bool)
+    state = policy.features_extractor.initial_state(len(observations))
+    return Inputs(torch.from_numpy(observations), state, yes, yes, torch.zeros(len(yes), 0))
 
 
 def quiet(settings, folder, **more):
@@ -46,8 +57,9 @@ def test_each_learner_trains_and_exports_a_policy_for_each_set_of_weights(tmp_pa
     assert [line["steps"] for line in read_log(tmp_path)] == [320, 640]
 
 
-def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch):
-    settings = COOKING.with_values({"checkpoint_every": 2})
+@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+def test_a_resumed_folder_holds_the_same_policy_and_one_line_for_each_update(tmp_path, monkeypatch, settings):
+    settings = settings.with_values({"checkpoint_every": 2})
     quiet(settings, tmp_path / "whole")
     update = Training.update
 
@@ -102,7 +114,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         quiet(COOKING, tmp_path)
 
 
-@pytest.mark.parametrize("settings", [COOKING, PICTURES], ids=["dense", "convolutions"])
+@pytest.mark.parametrize("settings", [COOKING, PICTURES, REMEMBERING], ids=["dense", "convolutions", "memory"])
 def test_the_exported_network_is_the_trained_one(settings):
     training = Training(settings)
     policy = training.learners[0].policy
@@ -112,7 +124,7 @@ def test_the_exported_network_is_the_trained_one(settings):
     observations = np.random.default_rng(0).integers(0, 3, (6, *shape)).astype(np.uint8)
     (file,) = training.export()
     with torch.no_grad():
-        latent, _ = policy.mlp_extractor(policy.extract_features(torch.from_numpy(observations)))
+        latent, _ = policy.mlp_extractor(policy.features_extractor(first_inputs(policy, observations))[0])
         expected = policy.action_net(latent).numpy()
     assert np.allclose(file.network.logits(observations), expected, atol=1e-4)
 
@@ -151,16 +163,17 @@ def test_a_frozen_partner_from_a_file_holds_the_other_seat(tmp_path):
         Training(settings.with_values({"options": {"level": "level_4", "agents": 2}}))
 
 
-def test_a_training_can_start_from_a_policy(tmp_path):
-    quiet(COOKING.with_values({"steps": 320}), tmp_path)
+@pytest.mark.parametrize("settings", [COOKING, REMEMBERING], ids=["dense", "memory"])
+def test_a_training_can_start_from_a_policy(tmp_path, settings):
+    quiet(settings.with_values({"steps": 320}), tmp_path)
     start = str(tmp_path / "policy.npz")
-    (begun,) = Training(COOKING.with_values({"start": start, "seed": 5})).export()
+    (begun,) = Training(settings.with_values({"start": start, "seed": 5})).export()
     for (_, weight, bias), (_, same, same_bias) in zip(
         begun.network.layers, read_policy(tmp_path / "policy.npz").network.layers, strict=True
     ):
         assert np.array_equal(weight, same) and np.array_equal(bias, same_bias)
     with pytest.raises(ValueError, match="start: its layers are"):
-        Training(COOKING.with_values({"start": start, "trunk": (8,)}))
+        Training(settings.with_values({"start": start, "trunk": (8,)}))
 
 
 def test_first_episodes_end_at_different_times():
@@ -180,8 +193,9 @@ def test_an_episode_that_was_cut_off_goes_on_in_value():
     cut_off[3] = True
     with torch.inference_mode():
         training.rollouts._bootstrap_truncated(training.learners, rewards, cut_off)
+    observations = training.rollouts.batch.out.observations
     values = [
-        learner.policy.predict_values(torch.from_numpy(training.rollouts.batch.out.observations[3, seat][None])).item()
+        learner.policy.predict_values(first_inputs(learner.policy, observations[3, seat][None])).item()
         for seat, learner in enumerate(training.learners)
     ]
     assert rewards[6:8] == pytest.approx(np.array(values) * 0.99)
@@ -214,6 +228,9 @@ def test_features_are_scaled_to_at_most_one():
         ({"partner_noise": 0.1}, "partner_noise: there are no partners"),
         ({"preferences": [{}]}, "they need weights='own'"),
         ({"weights": "own", "preferences": [{"dish_pickup": "x"}]}, "dish_pickup must be a number, not 'x'"),
+        ({"memory": "lstm:8"}, "memory must be gru:SIZE, such as gru:64, not 'lstm:8'"),
+        ({"memory": "gru:8", "rollout": 20}, "sequence must divide rollout, 20; 16 does not"),
+        ({"critic": "centre"}, "unknown critic 'centre'; did you mean central"),
         ({"history": 99}, "history must be at most 16, not 99"),
         ({"history": 5, "convolutions": [4]}, "past actions are no picture"),
         ({"weights": "own", "kept_policies": 3}, "one policy is kept at a time"),

@@ -12,6 +12,7 @@ from collab_overcooked import registry
 from collab_overcooked.policies.policy_file import (
     Network,
     builtin_policies,
+    choose,
     find_policy,
     halved,
     is_stand_in,
@@ -50,9 +51,9 @@ def test_samples_follow_the_probabilities_and_greedy_takes_the_likeliest():
     network = Network(np.ones(1, np.float32), (("dense", np.zeros((4, 1), np.float32), logits),), "relu")
     masks = np.tile(np.array([1, 1, 1, 0], np.int8), (20_000, 1))
     rng = np.random.default_rng(0)
-    drawn = network.act(np.zeros((20_000, 1)), masks, rng)
+    drawn = choose(network.logits(np.zeros((20_000, 1))), masks, rng, "sample")
     assert np.bincount(drawn, minlength=4) / 20_000 == pytest.approx([0.5, 0.3, 0.2, 0.0], abs=0.015)
-    assert set(network.act(np.zeros((5, 1)), masks[:5], rng, "greedy").tolist()) == {0}
+    assert set(choose(network.logits(np.zeros((5, 1))), masks[:5], rng, "greedy").tolist()) == {0}
 
 
 def test_it_sits_in_a_team_and_plays_the_same_game_again(tmp_path):

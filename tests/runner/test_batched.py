@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from policies_of_chance import a_policy
 
 import collab_overcooked
 from collab_overcooked import registry
@@ -24,6 +25,7 @@ from collab_overcooked.runner.teams import make_team
 SEEDS = [3, 11, 12, 40]
 NETWORK = "ppo:cramped_room"
 ROOM = {"layout": "cramped_room", "max_cycles": 90}
+FEATURES = {"layout": "cramped_room", "obs": "features"}
 CASES = [
     ("Overcooked-v0", ROOM, [NETWORK, NETWORK]),
     ("Overcooked-v0", ROOM | {"obs": "lossless"}, [NETWORK, f"{NETWORK},greedy"]),
@@ -128,17 +130,33 @@ def test_nearly_equal_logits_are_decided_as_for_a_single_row(tmp_path, monkeypat
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(6, 96)) * 1e-7, np.zeros(6))]
     export_policy(layers, tmp_path / "flat.npz", env, mode="greedy")
-    logits = trained.TrainedPolicy.logits
+    forward = trained.TrainedPolicy.forward
 
-    def rough(self, observations):
-        exact = logits(self, observations)
-        return exact if len(exact) == 1 else exact + np.float32(3e-5) * (np.arange(6, dtype=np.float32) % 2)
+    def rough(self, observations, state):
+        exact, after = forward(self, observations, state)
+        rounding = np.float32(3e-5) * (np.arange(6, dtype=np.float32) % 2)
+        return (exact if len(exact) == 1 else exact + rounding), after
 
     spec = f"ppo:{tmp_path}/flat.npz"
     with monkeypatch.context() as patch:
-        patch.setattr(trained.TrainedPolicy, "logits", rough)
+        patch.setattr(trained.TrainedPolicy, "forward", rough)
         single = one_by_one("Overcooked-v0", ROOM, [spec, "greedy"])
         assert play_returns("Overcooked-v0", ROOM, [spec, "greedy"], SEEDS) == returns_of(single)
+
+
+def test_roundings_of_a_batch_do_not_add_up_in_a_memory(tmp_path, monkeypatch):
+    a_policy(registry.load_game("Overcooked-v0", **FEATURES), memory=8).save(tmp_path / "memory.npz")
+    forward = trained.TrainedPolicy.forward
+
+    def rough(self, observations, state):
+        logits, after = forward(self, observations, state)
+        return logits, after if len(after) == 1 else after + np.float32(0.3)
+
+    specs = [f"ppo:{tmp_path}/memory.npz", "greedy"]
+    monkeypatch.setattr(trained.TrainedPolicy, "forward", rough)
+    single = one_by_one("Overcooked-v0", ROOM, specs)
+    batch = batch_jobs(jobs_of("Overcooked-v0", ROOM, specs), [make_team(specs)])[0]
+    assert batch.run() == single
 
 
 def test_a_pool_of_networks_earns_the_same_in_batches(tmp_path):

@@ -18,6 +18,7 @@ TINY = {"layouts": ["cramped_room"], "seconds": 0.01, "batches": [2]}
 SCRIPTS: dict[str, list[str]] = {  # with arguments that end them soon; OUT and FOLDER are the test's own
     "benchmarks/batched_play.py": ["--pool", "2", "--episodes", "2", "--steps", "20"],
     "benchmarks/make_tables.py": ["--check"],
+    "benchmarks/memory_results.py": ["--seeds", "1", "--steps", "256", "--out", "FOLDER"],
     "benchmarks/partner_results.py": [
         *("kitchen_rush", "--steps", "600", "--seeds", "2", "--games", "1", "1", "1", "--out", "FOLDER", "--stage"),
         *("population", "e3t", "score", "table"),
@@ -40,7 +41,7 @@ ELSEWHERE = {  # scripts that other tests or targets run
 }
 IN_A_BROWSER = ("benchmarks/first_picture.py", "benchmarks/key_to_picture.py")  # measured runs, by hand
 TRAINERS = ("agilerl_ippo", "rllib_ppo", "tianshou_dqn", "torchrl_ppo")  # make test-trainers
-LONG = ("baselines", "partner-results", "train-")  # targets that train for minutes to hours
+LONG = ("baselines", "memory-results", "partner-results", "train-")  # targets that train for minutes to hours
 
 MAKEFILE = "".join((ROOT / name).read_text("utf-8") for name in ("Makefile", "benchmarks/training.mk"))
 TARGETS = sorted(

@@ -351,6 +351,10 @@ class Suite:
 
     def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
         """Describe a task, a level, or whatever else the game has by that name; None if there is no such thing."""
+        return self.description(name) if name in self.described(kitchen) else None
+
+    def description(self, name: str) -> str | None:
+        """Return the description of what is listed by a name; None if the game has none."""
         return None
 
 

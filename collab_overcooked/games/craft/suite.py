@@ -31,22 +31,12 @@ from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.reporting.result_table import Column, ResultTable, table_of
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import axis_values
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 
 CRAFT = "CraftKitchen-v0"
 AXES = ("level", "agents", "pace")
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(
-        schema.object_of(
-            {
-                **LABELLED,
-                "event": schema.text,
-                "item": schema.optional(schema.text),
-                "count": schema.integer(),
-                "place": schema.text,
-            }
-        )
-    ),
+    event=event_of(event=schema.text, item=schema.optional(schema.text), count=schema.integer(), place=schema.text),
     step={"orders": ORDERS},
 )
 
@@ -354,8 +344,8 @@ class CraftSuite(OrderSuite):
     def reference_remarks(self, benchmark: Benchmark) -> list[str]:
         return [REMARK]
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        return check_levels([name], LevelOptions()).text if name in levels() else None
+    def description(self, name: str) -> str:
+        return check_levels([name], LevelOptions()).text
 
 
 def _card(result: CraftResult) -> Scorecard:

@@ -32,17 +32,13 @@ from collab_overcooked.reporting.result_table import Column, ResultTable, table_
 from collab_overcooked.reporting.scorecard import Scorecard
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import EpisodeLogger
-from collab_overcooked.runner.record_schema import RecordFields
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.teams import parse_seats, team_text
 
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(
-        schema.object_of(
-            {
-                **dict.fromkeys(("event", "reason", "label", "ended"), schema.text),
-                **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.integer()),
-            }
-        )
+    event=event_of(
+        **dict.fromkeys(("event", "reason", "ended"), schema.text),
+        **dict.fromkeys(("ticks", "saw", "delivered", "said"), schema.integer()),
     ),
     record={"family": schema.name, "wanted": schema.integer(1), "goal": schema.mapping_of(schema.integer(1))},
 )

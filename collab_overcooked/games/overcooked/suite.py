@@ -52,7 +52,7 @@ from collab_overcooked.policies.registry import is_language
 from collab_overcooked.reporting.result_table import Cell, Column
 from collab_overcooked.runner.env_variants import variant_of
 from collab_overcooked.runner.episode import play_episode
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.teams import SWAPPED, both_orders, make_team, parse_seats
 
 Printed = tuple[float, float | None]
@@ -60,11 +60,7 @@ Printed = tuple[float, float | None]
 OVERCOOKED = "Overcooked-v0"
 PEOPLE = "proxy:bc"  # policy that stands for people
 HORIZON = 400
-RECORD_FIELDS = RecordFields(
-    event=schema.optional(
-        schema.object_of({**LABELLED, "event": schema.text, "sparse": schema.number(), "shaped": schema.number()})
-    )
-)
+RECORD_FIELDS = RecordFields(event=event_of(event=schema.text, sparse=schema.number(), shaped=schema.number()))
 
 
 def default_level(team: Sequence[str]) -> str | dict[str, str]:

@@ -187,17 +187,10 @@ class RoomSuite(Suite):
         return Setting(name, {"presets": name}, {"preset": name})
 
     def listings(self) -> Mapping[str, Listing]:
-        return {"maps": lambda _: [(name, load_rooms(name).description) for name in self._maps()]}
+        names = maps(registry.game_class(self.env_id).goal.name.lower())
+        return {"maps": lambda _: [(name, load_rooms(name).description) for name in names]}
 
-    def _maps(self) -> list[str]:
-        return maps(registry.game_class(self.env_id).goal.name.lower())
-
-    def described(self, kitchen: str) -> Sequence[str]:
-        return self._maps()
-
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        if name not in self._maps():
-            return None
+    def description(self, name: str) -> str:
         return explain(registry.load_game(self.env_id, map=name).compiled)
 
 

@@ -44,7 +44,7 @@ from collab_overcooked.io.checks import near_matches
 from collab_overcooked.io.options import option
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.runner.env_variants import Variant, axis_values, by_variant, variant_of
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 from collab_overcooked.runner.records import RECORDS, without_lexicon
 
 ENV_ID = "CollabOvercooked-v0"
@@ -164,9 +164,8 @@ def choose_tasks(known: TaskReferences, levels: str | None = None, tasks: Sequen
 
 
 NAME = "collab-overcooked"  # of the suite
-_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
     optional={"due": schema.text, "due_number": schema.integer(1)},
 )
 

@@ -25,7 +25,7 @@ from collab_overcooked.metrics.orders import (
 )
 from collab_overcooked.metrics.registry import Metric, MetricSet
 from collab_overcooked.policies.llm.settings import settings_of
-from collab_overcooked.runner.record_schema import LABELLED, RecordFields
+from collab_overcooked.runner.record_schema import RecordFields, event_of
 
 SHARED = ("storage", "servingtable")  # tools at which agents do not get in each other's way
 
@@ -88,9 +88,8 @@ def _passed_over(steps: Iterable[Mapping[str, Any]]) -> int:
 
 CUISINEWORLD = "CuisineWorld-v0"
 AXES = ("level", "agents", "alpha")
-_THING = schema.optional(schema.text)
 RECORD_FIELDS = RecordFields(
-    event=schema.optional(schema.object_of({**LABELLED, "event": schema.text, "item": _THING, "place": _THING})),
+    event=event_of(event=schema.text, item=schema.optional(schema.text), place=schema.optional(schema.text)),
     step={"orders": ORDERS},
 )
 

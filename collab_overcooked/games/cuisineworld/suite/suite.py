@@ -15,6 +15,7 @@ from collab_overcooked.evaluation.benchmark import Benchmark, Budget, Reference,
 from collab_overcooked.evaluation.order_suite import OrderSuite
 from collab_overcooked.evaluation.plans import JobGroup
 from collab_overcooked.evaluation.suites import Record, check_names, load_checked
+from collab_overcooked.games.cuisineworld.engine.solvability import level_text, prove_solvability, report_text
 from collab_overcooked.games.cuisineworld.engine.spec import (
     COOKBOOK,
     FOLDER,
@@ -62,8 +63,6 @@ class LevelOptions:
 
 def check_levels(sources: Sequence[str], options: LevelOptions) -> Finding:
     """Report intervals and lifetimes, orders that cannot be made and unused tools."""
-    from collab_overcooked.games.cuisineworld.engine.solvability import prove_solvability, report_text
-
     reports = [prove_solvability(load_level(source), options.alphas) for source in sources]
     values = [{**asdict(report), "problems": report.problems, "ok": report.ok} for report in reports]
     return Finding(report_text(reports), values, all(report.ok for report in reports))
@@ -214,10 +213,8 @@ class CuisineWorldSuite(OrderSuite):
         rates = published().success_rates
         return {f"{NAME}_{level}": {"measure": "success", **agents} for level, agents in rates.items()}
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        from collab_overcooked.games.cuisineworld.engine.solvability import level_text
-
-        return level_text(load_level(name)) if name in levels() else None
+    def description(self, name: str) -> str:
+        return level_text(load_level(name))
 
 
 def _class_and_orders(level: Level) -> tuple[str, str]:

@@ -27,6 +27,7 @@ from collab_overcooked.games.rush.suite.scoring import (
     RushScoring,
     score_records,
 )
+from collab_overcooked.games.rush.text.text import scenario_text
 from collab_overcooked.io.checks import near_matches, parse_integer
 from collab_overcooked.io.document_kinds import DocumentKind, Finding
 from collab_overcooked.io.files import write_atomic
@@ -92,7 +93,7 @@ class ScenarioGenerator:
 
     def write(self, out: Path, command: str) -> Finding:
         """Write the YAML file ``out``, headed by the command that makes it."""
-        from collab_overcooked.games.rush.engine.generate import Wish, episodes_like, generate_scenario, scenario_text
+        from collab_overcooked.games.rush.engine import generate
         from collab_overcooked.games.rush.engine.search import BUDGET
         from collab_overcooked.games.rush.engine.solvability import prove_solvability, report_text
 
@@ -108,11 +109,13 @@ class ScenarioGenerator:
             for name in values:
                 raise ValueError(f"option {flags[name]} has no effect with --like: {self.like} defines it")
             arguments.append(f"--like {self.like}")
-            values = episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
+            values = generate.episodes_like(load_scenario(self.like), self.episodes, self.seed, out.stem, states)
         else:
-            values = generate_scenario(Wish(episodes=self.episodes, **values), self.seed, out.stem, states)
+            values = generate.generate_scenario(
+                generate.Wish(episodes=self.episodes, **values), self.seed, out.stem, states
+            )
         report = prove_solvability(load_scenario(values), states)
-        write_atomic(out, scenario_text(values, " ".join(arguments)).encode())
+        write_atomic(out, generate.scenario_text(values, " ".join(arguments)).encode())
         return Finding(report_text(report), report.to_dict(), report.ok)
 
 
@@ -278,7 +281,5 @@ class RushSuite(Suite):
     def fully_succeeded(self, record: Record) -> bool:
         return all(order["finished"] for order in record["orders"])
 
-    def describe(self, name: str, kitchen: str, gamma: float) -> str | None:
-        from collab_overcooked.games.rush.text.text import scenario_text
-
-        return scenario_text(load_scenario(name)) if name in scenarios() else None
+    def description(self, name: str) -> str:
+        return scenario_text(load_scenario(name))

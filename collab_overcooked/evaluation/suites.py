@@ -22,7 +22,7 @@ from collab_overcooked.metrics.registry import game_metrics, measure
 from collab_overcooked.reporting.result_table import Cell, Column, ResultTable, table_of, table_of_mappings
 from collab_overcooked.reporting.results import metric_card
 from collab_overcooked.reporting.scorecard import Chart, Scorecard
-from collab_overcooked.runner.env_variants import by_variant, setting_names, step_limit, variant_of
+from collab_overcooked.runner.env_variants import by_variant, setting_names, variant_of
 from collab_overcooked.runner.episode import EpisodeLogger, Limits
 from collab_overcooked.runner.jobs import Evaluation
 from collab_overcooked.runner.record_schema import RecordFields
@@ -302,10 +302,6 @@ class Suite:
         """Return tables and curves of several runs beside each other, by the name of the run."""
         return (), ()
 
-    def remarks(self, benchmark: Benchmark) -> Sequence[str]:
-        """Return sentences that belong under the leaderboard."""
-        return self.leaderboard_notes
-
     def reference_remarks(self, benchmark: Benchmark) -> Sequence[str]:
         """Return sentences about the published numbers, which stand under the leaderboard where these do."""
         return ()
@@ -313,10 +309,6 @@ class Suite:
     def default_options(self, team: tuple[str, ...]) -> Mapping[str, Any]:
         """Return values of options that a team plays with unless others are asked for, where the game's differ."""
         return {}
-
-    def step_limit(self, record: Record) -> int | None:
-        """Return the steps that the game allows an episode with a record's options; None if its files are gone."""
-        return step_limit(record["env_id"], record["env_kwargs"])
 
     def make_logger(self) -> EpisodeLogger | None:
         """Return a new logger for an episode; None where records need nothing more."""
